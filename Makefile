@@ -1,0 +1,57 @@
+# make app    set up and open the app on http://localhost:8501 (PORT=8600 for another port)
+# make test   lint, types and all tests, the browser tests among them
+#
+# The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:
+#   make app TORCH_INDEX=https://download.pytorch.org/whl/cpu
+
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8501
+TORCH_INDEX ?=
+BIN := $(VENV)/bin
+TORCH := $(shell grep '^torch==' requirements.txt)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: app test lint types pytest chromium clean
+
+app: $(VENV)/.app
+	$(BIN)/streamlit run streamlit_app.py --server.port $(PORT)
+
+test: lint types pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+pytest: $(VENV)/.dev chromium
+	$(BIN)/python -m pytest
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "PairLens needs Python 3.11 or newer: install it, or name it with PYTHON=python3.12."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && apt-get install -q -y python3-venv && $(PYTHON) -m venv $(VENV); \
+	  else echo "Python has no venv module here: run 'sudo apt-get install python3-venv' and try again."; exit 1; fi; }
+
+$(VENV)/.app: requirements.txt | $(BIN)/python
+	$(if $(TORCH_INDEX),$(BIN)/pip install -q --index-url $(TORCH_INDEX) $(TORCH))
+	$(BIN)/pip install -q -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.app
+	$(BIN)/pip install -q -r requirements-dev.txt
+	@touch $@
+
+# The browser tests drive Debian's Chromium; a browser that Playwright would download is not used.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && apt-get install -q -y --no-install-recommends chromium; \
+	  else echo "The browser tests need Chromium: run 'sudo apt-get install chromium' and try again."; exit 1; fi
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,91 @@
+"""``python -m core``: the page's numbers on the command line.
+
+python -m core models
+python -m core explain --model nli-attconv-light --first "A dog runs" --second "An animal moves" --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from core.checkpoint import CheckpointError, available, load, load_named, read_card
+from core.evidence import AttentionMap, Explanation, FilterProvenance
+from core.explain import PairError, explain
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status (2 with one sentence on standard error when the input is at fault)."""
+    parser = argparse.ArgumentParser(prog="python -m core", description="Explain a sentence pair with a trained model.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    models = commands.add_parser("models", help="list the checkpoints that are here")
+    models.add_argument("--json", action="store_true", help="the cards as JSON")
+    explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
+    explainer.add_argument("--model", required=True, help="a name listed by `models`, or a checkpoint folder")
+    explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
+    explainer.add_argument("--second", required=True, help="the hypothesis (the second sentence)")
+    explainer.add_argument("--word", type=int, help="number of the judged word whose context is also told in words")
+    explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
+    options = parser.parse_args(arguments)
+    try:
+        if options.command == "models":
+            _models(options.json)
+        else:
+            _explain(options)
+    except (CheckpointError, PairError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _models(as_json: bool) -> None:
+    cards = {}
+    for name, folder in available().items():
+        try:
+            cards[name] = read_card(folder)
+        except CheckpointError as error:
+            print(error, file=sys.stderr)
+    if as_json:
+        print(json.dumps(cards, indent=1, ensure_ascii=False))
+        return
+    for name, card in cards.items():
+        results = "; ".join(f"{data} {values['accuracy']:.1%}" for data, values in card.get("results", {}).items())
+        print(f"{name:24} {card['title']}\n{'':24} {results or 'no results on its card'}")
+
+
+def _explain(options: argparse.Namespace) -> None:
+    checkpoint = load(options.model) if Path(options.model).is_dir() else load_named(options.model)
+    result = explain(checkpoint, options.first, options.second, nearest_for=options.word)
+    print(result.to_json(indent=1) if options.json else as_text(result))
+
+
+def as_text(result: Explanation, filters: int = 8) -> str:
+    """The explanation for a terminal: verdict, attention by word (weights in per cent), strongest filters."""
+    shares = "  ".join(f"{la} {p:.1%}" for la, p in zip(result.labels, result.probabilities, strict=True))
+    lines = [f"{result.verdict}   ({shares})   {result.title}, {result.milliseconds:.0f} ms", *result.warnings]
+    attention = result.find(AttentionMap)
+    if attention is not None:
+        rows, columns = result.sentence(attention.rows).tokens, result.sentence(attention.columns).tokens
+        lines += ["", f"Where each word of the {attention.rows} looks in the {attention.columns}:"]
+        for token, weights in zip(rows, attention.weights, strict=True):
+            best = sorted(range(len(weights)), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
+            looks = ", ".join(f"{columns[j].text} {weights[j]:.0%}" for j in best)
+            lines.append(f"  {token.text:>16}  {looks}")
+    provenance = result.find(FilterProvenance)
+    if provenance is not None:
+        verdict = result.labels.index(result.verdict)
+        words = result.sentence(provenance.rows).tokens
+        lines += ["", f"Filters that push most towards {result.verdict} (left + self + right + context + bias):"]
+        for f in sorted(provenance.filters, key=lambda f: -f.logit_shares[verdict])[:filters]:
+            gram = " ".join(t.text for t in words[f.window[0] : f.window[1]])
+            lines.append(
+                f"  {f.index:>4}  {f.logit_shares[verdict]:+.3f}  {f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} "
+                f"{f.context:+.2f} {f.bias:+.2f} -> tanh = {f.activation:+.3f}   {gram}"
+            )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

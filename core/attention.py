@@ -1,0 +1,44 @@
+"""Matching the words of one sentence with those of another (AttConv, section 3.1, equations 1 to 4)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+MATCHES = ("dot", "bilinear", "additive")
+
+
+class Match(nn.Module):
+    r"""Raw scores e_ij of every source state against every focus state: ``[B, T_x, d], [B, T_y, d] -> [B, T_x, T_y]``.
+
+    - ``dot``: (h_i^x)^T h_j^y (equation 1), no weights;
+    - ``bilinear``: (h_i^x)^T W_e h_j^y (equation 2), W_e ∈ R^{d×d};
+    - ``additive``: v_e^T tanh(W_e h_i^x + U_e h_j^y) (equation 3), W_e, U_e ∈ R^{d×d}, v_e ∈ R^d.
+    """
+
+    def __init__(self, kind: str, size: int) -> None:
+        super().__init__()
+        if kind not in MATCHES:
+            raise ValueError(f"unknown match function {kind!r}; known: {', '.join(MATCHES)}")
+        self.kind = kind
+        if kind == "bilinear":
+            # The identity makes the bilinear form start as the dot product.
+            self.w = nn.Parameter(torch.eye(size))
+        elif kind == "additive":
+            self.w = nn.Parameter(nn.init.xavier_uniform_(torch.empty(size, size)))
+            self.u = nn.Parameter(nn.init.xavier_uniform_(torch.empty(size, size)))
+            self.v = nn.Parameter(nn.init.normal_(torch.empty(size), std=size**-0.5))
+
+    def forward(self, source: Tensor, focus: Tensor) -> Tensor:
+        """Scores ``[B, T_x, T_y]``; what stands on pads is not masked here, see :func:`attention_weights`."""
+        if self.kind == "dot":
+            return source @ focus.transpose(1, 2)
+        if self.kind == "bilinear":
+            return source @ self.w @ focus.transpose(1, 2)
+        joint = (source @ self.w.T)[:, :, None] + (focus @ self.u.T)[:, None]
+        return torch.tanh(joint) @ self.v
+
+
+def attention_weights(scores: Tensor, focus_mask: Tensor) -> Tensor:
+    """Softmax over the real words of the focus: ``[B, T_x, T_y]``, exactly 0 on its pads (equation 4's weights)."""
+    return torch.softmax(scores.masked_fill(~focus_mask[:, None], float("-inf")), dim=-1)

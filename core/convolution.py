@@ -1,0 +1,92 @@
+"""Convolutions over the words of a sentence, and how a filter's value comes apart again.
+
+All keep the sentence's length and read zeros beyond its ends. A bias makes pads non-zero, so every function zeroes the
+pads of what it returns (models.md, shapes).
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def windows(states: Tensor, width: int) -> Tensor:
+    """Each word's window side by side: ``[B, T, d] -> [B, T, width·d]``, left to right, zeros beyond the ends.
+
+    ``width`` is odd; pads of ``states`` must be zero already.
+    """
+    if width % 2 == 0:
+        raise ValueError(f"the filter width must be odd to have a central word, got {width}")
+    if width == 1:
+        return states
+    length, half = states.shape[1], width // 2
+    padded = F.pad(states, (0, 0, half, half))
+    return torch.cat([padded[:, k : k + length] for k in range(width)], dim=-1)
+
+
+class GatedConvolution(nn.Module):
+    r"""f_gconv (AttConv, equations 7 to 9): how much of a word stays itself, how much becomes its phrase.
+
+    For the phrase i_i around word u_i: o = tanh(W_h i + b_h), g = σ(W_g i + b_g), result g∘u + (1-g)∘o.
+
+    | here | paper | space |
+    |---|---|---|
+    | states | H | [B, T, d] |
+    | hidden, gate | (W_h, b_h), (W_g, b_g) | R^{d×width·d}, R^d |
+    """
+
+    def __init__(self, size: int, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.hidden = nn.Linear(width * size, size)
+        self.gate = nn.Linear(width * size, size)
+        # Words start nearly as themselves (g = .88), as highway networks begin by carrying their input (Srivastava et
+        # al. 2015): what is matched first are the words, and phrases grow from there.
+        nn.init.constant_(self.gate.bias, 2.0)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """``[B, T, d], [B, T] -> [B, T, d]``, zero on pads."""
+        phrases = windows(states, self.width)
+        gate = torch.sigmoid(self.gate(phrases))
+        return (gate * states + (1 - gate) * torch.tanh(self.hidden(phrases))) * mask[..., None]
+
+
+class AttentiveConvolution(nn.Module):
+    r"""h_i,new = tanh(W_1 [h_{i-1}; h_i; h_{i+1}] + W_2 c_i + b) (AttConv, equations 5 and 6), before the tanh.
+
+    | here | paper | space |
+    |---|---|---|
+    | local | W_1 and b | R^{K×width·d}, R^K |
+    | attentive | W_2 (none without a context) | R^{K×d_c} |
+    """
+
+    def __init__(self, size: int, filters: int, width: int, context_size: int | None) -> None:
+        super().__init__()
+        self.width = width
+        self.local = nn.Linear(width * size, filters)
+        self.attentive = nn.Linear(context_size, filters, bias=False) if context_size else None
+
+    def forward(self, states: Tensor, context: Tensor | None) -> Tensor:
+        """Pre-activations ``[B, T, K]`` from states ``[B, T, d]`` and attentive contexts ``[B, T, d_c]``."""
+        seen = windows(states, self.width)
+        if self.attentive is None or context is None:
+            out: Tensor = self.local(seen)
+            return out
+        # Equation 5: one product over [h_{i-1}; h_i; h_{i+1}; c_i] is faster than equation 6's two and their sum.
+        weight = torch.cat([self.local.weight, self.attentive.weight], dim=1)
+        return F.linear(torch.cat([seen, context], dim=-1), weight, self.local.bias)
+
+    def parts(self, states: Tensor, context: Tensor | None, positions: Tensor) -> dict[str, Tensor]:
+        """The pre-activation of filter k at ``positions[k]``, in the summands of equation 6, of one sentence.
+
+        ``states [T, d]``, ``context [T, d_c]``, ``positions [K]`` -> ``offsets [K, width]`` (one part for each word of
+        the window, left to right), ``context [K]``, ``bias [K]``. They add up to the forward pass's value.
+        """
+        filters = self.local.out_features
+        window = windows(states[None], self.width)[0, positions].view(filters, self.width, -1)
+        weight = self.local.weight.view(filters, self.width, -1)
+        attentive = torch.zeros(filters, dtype=states.dtype, device=states.device)
+        if self.attentive is not None and context is not None:
+            attentive = (context[positions] * self.attentive.weight).sum(-1)
+        return {"offsets": (window * weight).sum(-1), "context": attentive, "bias": self.local.bias}

@@ -1,0 +1,227 @@
+"""The one contract between models and screens: frozen, JSON-serialisable records of what a model did with a pair.
+
+``core.explain.explain`` builds an :class:`Explanation` from a model's trace; the page, the command line and a notebook
+draw it and know no model. T_x is the length of the sentence that is judged (first index of every matrix), T_y that of
+its context.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+SCHEMA_VERSION = 1
+"""Raised whenever a record's meaning changes; :meth:`Explanation.from_dict` refuses another version."""
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class TokenRecord:
+    """A word as it stands in the person's text: ``text`` is characters [start, end) of the original."""
+
+    text: str
+    start: int
+    end: int
+    unknown: bool
+    """True when the word table has no row for it and its vector was made from its character n-grams."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One side of the pair. ``role`` names it in the data set's words (premise, hypothesis; question, answer)."""
+
+    role: str
+    text: str
+    tokens: tuple[TokenRecord, ...]
+    truncated: int = 0
+    """Number of tokens cut off at the end (a side keeps 200)."""
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """Where each word of the judged sentence looks. Rows: t_x (judged), columns: t_y (context).
+
+    ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
+    the model used. ``overridden`` is true when the weights came from outside (what-if editing).
+    """
+
+    kind: ClassVar[str] = "attention_map"
+    name: str
+    rows: str
+    """Role of the sentence along the rows."""
+    columns: str
+    scores: Matrix
+    weights: Matrix
+    overridden: bool = False
+
+
+@dataclass(frozen=True)
+class ContextWord:
+    """A word's attentive context in words: the table's nearest words to the weights' mix of input word vectors."""
+
+    nearest: tuple[str, ...]
+    similarity: tuple[float, ...]
+    """Cosine of each nearest word to the mix."""
+
+
+@dataclass(frozen=True)
+class AttentiveContext:
+    """Per word of the judged sentence, what its context vector is mixed from: ``weights[i]`` over the context's words.
+
+    ``nearest`` holds the table's nearest words for the rows that were asked for (None elsewhere: they cost a search of
+    the word table and are computed when a word is selected, see :func:`core.explain.nearest_to_context`).
+    """
+
+    kind: ClassVar[str] = "attentive_context"
+    name: str
+    rows: str
+    columns: str
+    weights: Matrix
+    nearest: tuple[ContextWord | None, ...]
+
+
+@dataclass(frozen=True)
+class FilterRecord:
+    """One filter after max-pooling: where it won, and its pre-activation split into parts that add up.
+
+    ``left + self_ + right + context + bias == preactivation`` (within 1e-5 in float32) and ``activation`` is its tanh.
+    ``logit_shares[c]`` is the classifier's weight times the activation: over all filters they add up to logit c less
+    its bias.
+    """
+
+    index: int
+    position: int
+    """Index of the winning word in the judged sentence's tokens (the window's centre)."""
+    window: tuple[int, int]
+    """Tokens [first, last) that the window covers inside the sentence."""
+    left: float
+    self_: float
+    right: float
+    context: float
+    bias: float
+    preactivation: float
+    activation: float
+    logit_shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class FilterProvenance:
+    """What won each of the K filters of the attentive convolution (AttConv, figure 6a)."""
+
+    kind: ClassVar[str] = "filter_provenance"
+    name: str
+    rows: str
+    width: int
+    filters: tuple[FilterRecord, ...]
+    logit_bias: tuple[float, ...]
+
+
+Evidence = AttentionMap | AttentiveContext | FilterProvenance
+_KINDS: dict[str, type] = {cls.kind: cls for cls in (AttentionMap, AttentiveContext, FilterProvenance)}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that one model says of one pair; the same numbers on the page, in the command line and in a notebook."""
+
+    model: str
+    title: str
+    """The model's name for people."""
+    first: Sentence
+    second: Sentence
+    judged: str
+    """Role of the sentence whose representation reaches the classifier."""
+    labels: tuple[str, ...]
+    logits: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    evidence: tuple[Evidence, ...]
+    warnings: tuple[str, ...] = ()
+    """One sentence each, when the input is unlike the training data or was cut."""
+    milliseconds: float = 0.0
+    """Time that the model and this record took."""
+    schema_version: int = field(default=SCHEMA_VERSION)
+
+    @property
+    def verdict(self) -> str:
+        """The most probable class."""
+        return self.labels[max(range(len(self.labels)), key=self.probabilities.__getitem__)]
+
+    @property
+    def judged_sentence(self) -> Sentence:
+        """The sentence along the rows of every matrix."""
+        return self.first if self.judged == self.first.role else self.second
+
+    @property
+    def context_sentence(self) -> Sentence:
+        """The other sentence (for intra-context models, the columns are the judged one: see the record's roles)."""
+        return self.second if self.judged == self.first.role else self.first
+
+    def sentence(self, role: str) -> Sentence:
+        """The sentence with this role. Raises KeyError for another name."""
+        for side in (self.first, self.second):
+            if side.role == role:
+                return side
+        raise KeyError(role)
+
+    def find(self, kind: type[Any]) -> Any | None:
+        """The first record of this type, or None when the model returns none."""
+        return next((record for record in self.evidence if isinstance(record, kind)), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
+        out = dataclasses.asdict(self)
+        out["evidence"] = [{"kind": record.kind, **dataclasses.asdict(record)} for record in self.evidence]
+        return out
+
+    def to_json(self, indent: int | None = None) -> str:
+        """JSON text of :meth:`to_dict`."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Explanation:
+        """The inverse of :meth:`to_dict`. Raises ValueError for another schema version or an unknown kind."""
+        if data.get("schema_version") != SCHEMA_VERSION:
+            raise ValueError(
+                f"this explanation has schema version {data.get('schema_version')!r}, "
+                f"this program reads version {SCHEMA_VERSION}"
+            )
+        built: Explanation = _build(cls, data)
+        return built
+
+    def _repr_html_(self) -> str:
+        from core.notebook import html
+
+        return html(self)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+def _build(cls: type, data: dict[str, Any]) -> Any:
+    nested: dict[str, Any] = {
+        "first": Sentence, "second": Sentence, "tokens": TokenRecord, "nearest": ContextWord, "filters": FilterRecord,
+    }  # fmt: skip
+    values: dict[str, Any] = {}
+    for f in dataclasses.fields(cls):
+        if f.name not in data:
+            continue
+        value = data[f.name]
+        if f.name == "evidence":
+            unknown = [record.get("kind") for record in value if record.get("kind") not in _KINDS]
+            if unknown:
+                raise ValueError(f"unknown kind of evidence {unknown[0]!r}; known: {', '.join(_KINDS)}")
+            value = tuple(_build(_KINDS[record["kind"]], record) for record in value)
+        elif f.name in nested and cls is not ContextWord:
+            inner = nested[f.name]
+            if isinstance(value, dict):
+                value = _build(inner, value)
+            else:
+                value = tuple(None if item is None else _build(inner, item) for item in value)
+        else:
+            value = _tuples(value)
+        values[f.name] = value
+    return cls(**values)

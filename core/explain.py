@@ -1,0 +1,180 @@
+"""From a model and a pair of sentences to the records that every screen draws."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from core.batch import Batch
+from core.checkpoint import Checkpoint
+from core.evidence import (
+    AttentionMap,
+    AttentiveContext,
+    ContextWord,
+    Evidence,
+    Explanation,
+    FilterProvenance,
+    FilterRecord,
+    Matrix,
+    Sentence,
+    TokenRecord,
+)
+from core.models.attconv import AttConv, AttConvTrace
+from core.text import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize
+from core.words import WordTable
+
+
+class PairError(ValueError):
+    """A pair that no model can read; the message is one sentence with the remedy."""
+
+
+def read_sentence(text: str, role: str, words: WordTable) -> tuple[Sentence, list[Token]]:
+    """Split one side, cut it at 200 tokens and mark unknown words. Raises PairError when it holds no word."""
+    tokens = tokenize(text)
+    if not any(token.is_word for token in tokens):
+        what = "is empty" if not text.strip() else "has no word in it"
+        raise PairError(f"The {role} {what}: type a sentence with at least one word.")
+    kept = tokens[:MAX_TOKENS]
+    records = tuple(TokenRecord(t.text, t.start, t.end, t.is_word and not words.known(t.norm)) for t in kept)
+    return Sentence(role, text, records, len(tokens) - len(kept)), kept
+
+
+@torch.inference_mode()
+def explain(
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    *,
+    attention: Tensor | None = None,
+    nearest_for: int | None = None,
+) -> Explanation:
+    """Run the model on one pair and tell what it did.
+
+    ``first`` and ``second`` stand in the data set's order (premise, hypothesis). ``attention [T_x, T_y]`` takes the
+    place of the model's own weights (what-if editing). ``nearest_for`` names the judged word whose attentive context is
+    also told in words. Raises PairError for a side without a word, ValueError for an attention of another shape.
+    """
+    start = time.perf_counter()
+    roles, words = checkpoint.roles, checkpoint.words
+    first_sentence, first_tokens = read_sentence(first, roles["first"], words)
+    second_sentence, second_tokens = read_sentence(second, roles["second"], words)
+    first_is_judged = roles["judged"] == roles["first"]
+    judged, context = (first_tokens, second_tokens) if first_is_judged else (second_tokens, first_tokens)
+    judged_vectors, context_vectors = (words.vectors([t.norm for t in side]) for side in (judged, context))
+    batch = Batch.from_vectors([judged_vectors], [context_vectors])
+    model = checkpoint.model
+    logits, trace = model(batch, None if attention is None else attention[None])
+    probabilities = torch.softmax(logits[0].double(), 0)
+    result = Explanation(
+        model=checkpoint.name,
+        title=checkpoint.card["title"],
+        first=first_sentence,
+        second=second_sentence,
+        judged=roles["judged"],
+        labels=checkpoint.labels,
+        logits=tuple(logits[0].tolist()),
+        probabilities=tuple(probabilities.tolist()),
+        evidence=_attconv_evidence(model, trace, roles, attention is not None),
+        warnings=_warnings(checkpoint, first_sentence, second_sentence),
+    )
+    if nearest_for is not None:
+        result = with_nearest(checkpoint, result, nearest_for)
+    return replace(result, milliseconds=(time.perf_counter() - start) * 1000)
+
+
+def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: int, k: int = 5) -> ContextWord:
+    """The table's words nearest to word ``row``'s attentive context, as a mix of input vectors Σ_j weights_ij x_j.
+
+    The model's own context vector lives in its hidden space, where no word has a place; the same weights over the input
+    word vectors give a vector that the word table can name.
+    """
+    record = explanation.find(AttentiveContext)
+    if record is None or not 0 <= row < len(record.weights):
+        raise IndexError(f"this explanation has no attentive context for word {row}")
+    tokens = tokenize(explanation.sentence(record.columns).text)[:MAX_TOKENS]
+    mix = torch.tensor(record.weights[row]) @ checkpoint.words.vectors([t.norm for t in tokens])
+    found = checkpoint.words.nearest(mix, k)
+    return ContextWord(tuple(word for word, _ in found), tuple(cosine for _, cosine in found))
+
+
+def with_nearest(checkpoint: Checkpoint, explanation: Explanation, row: int) -> Explanation:
+    """The same explanation with the nearest words of one row's attentive context filled in (if it has contexts)."""
+    record = explanation.find(AttentiveContext)
+    if record is None or not 0 <= row < len(record.weights):
+        return explanation
+    nearest = list(record.nearest)
+    nearest[row] = nearest_to_context(checkpoint, explanation, row)
+    filled = replace(record, nearest=tuple(nearest))
+    evidence = tuple(filled if item is record else item for item in explanation.evidence)
+    return replace(explanation, evidence=evidence)
+
+
+def _attconv_evidence(model: Any, trace: AttConvTrace, roles: Any, overridden: bool) -> tuple[Evidence, ...]:
+    judged = roles["judged"]
+    other = roles["second"] if judged == roles["first"] else roles["first"]
+    evidence: list[Evidence] = []
+    if trace.weights is not None and trace.scores is not None:
+        columns = judged if model.config.context == "intra" else other
+        weights = _matrix(trace.weights[0])
+        evidence.append(AttentionMap("attention", judged, columns, _matrix(trace.scores[0]), weights, overridden))
+        evidence.append(AttentiveContext("attentive context", judged, columns, weights, (None,) * len(weights)))
+    evidence.append(_provenance(model, trace, judged))
+    return tuple(evidence)
+
+
+def _provenance(model: AttConv, trace: AttConvTrace, judged: str) -> FilterProvenance:
+    """The winning n-gram of each filter with its exact parts, from a trace of one pair (batch of 1)."""
+    context = None if trace.context is None else trace.context[0]
+    winners = trace.winners[0]
+    parts = model.convolution.parts(trace.beneficiary[0], context, winners)
+    pre = trace.preactivations[0].gather(0, winners[None])[0].tolist()
+    half, length = model.config.width // 2, trace.preactivations.shape[1]
+    offsets = parts["offsets"]
+    left, self_, right = offsets[:, :half].sum(1), offsets[:, half], offsets[:, half + 1 :].sum(1)
+    columns = [t.tolist() for t in (winners, left, self_, right, parts["context"], parts["bias"], trace.pooled[0])]
+    shares = (model.classifier.weight * trace.pooled[0]).T.tolist()
+    filters = tuple(
+        FilterRecord(
+            k, p, (max(0, p - half), min(length, p + half + 1)), le, se, ri, co, bi, pre[k], ac, tuple(shares[k])
+        )
+        for k, (p, le, se, ri, co, bi, ac) in enumerate(zip(*columns, strict=True))
+    )
+    return FilterProvenance("filters", judged, model.config.width, filters, tuple(model.classifier.bias.tolist()))
+
+
+def _matrix(values: Tensor) -> Matrix:
+    return tuple(map(tuple, values.tolist()))
+
+
+def _warnings(checkpoint: Checkpoint, *sides: Sentence) -> tuple[str, ...]:
+    """What is unlike the training data, one sentence each."""
+    out: list[str] = []
+    typical = checkpoint.card.get("typical_length", {})
+    for side in sides:
+        words = [t for t in side.tokens if any(c.isalnum() for c in t.text)]
+        unknown = sum(t.unknown for t in words)
+        foreign = sum(1 for t in words for c in t.text if c.isalpha() and not _latin(c))
+        letters = sum(1 for t in words for c in t.text if c.isalpha())
+        if side.truncated or len(side.text) > MAX_CHARACTERS:
+            out.append(f"The {side.role} was cut after {len(side.tokens)} words; the rest was not read.")
+        if foreign * 2 > max(letters, 1):
+            out.append(
+                f"The {side.role} is in a script that the model was not trained on: read its verdict as a guess."
+            )
+        elif unknown * 2 > len(words):
+            out.append(f"Most words of the {side.role} are unknown to the word table: read its verdict as a guess.")
+        longest = typical.get(side.role)
+        if longest and not side.truncated and len(side.tokens) > longest:
+            out.append(
+                f"The {side.role} has {len(side.tokens)} words; 99 % of those the model was trained on had at most "
+                f"{longest}."
+            )
+    return tuple(out)
+
+
+def _latin(character: str) -> bool:
+    return character < "ɐ" or "Ḁ" <= character <= "ỿ"
