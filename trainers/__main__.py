@@ -1,0 +1,50 @@
+"""`python -m trainers COMMAND`: one module a command, each with ``add_arguments(parser)`` and ``run(args)``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+COMMANDS = {
+    "train": "train a model from a recipe",
+    "evaluate": "score a checkpoint on a data file",
+    "predict": "write a checkpoint's prediction for every row of a data file",
+    "bench": "measure the speeds that PairLens promises",
+    "words": "make the shared word table",
+    "seeds": "write the mean and spread over several seeds into a checkpoint's card",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. What a person can mend is told in one sentence on stderr, with exit status 2."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser("python -m trainers", description="Train, score and measure PairLens models.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    # Only the module that is asked for is imported: torch alone takes a second.
+    asked = next((word for word in given if word in COMMANDS), None)
+    for name, summary in COMMANDS.items():
+        module = importlib.import_module(f"trainers.{name}") if name == asked else None
+        sub = commands.add_parser(
+            name, help=summary, description=module.__doc__ if module else summary,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+        if module:
+            module.add_arguments(sub)
+    args = parser.parse_args(given)
+    from trainers.errors import MENDABLE
+
+    try:
+        return int(importlib.import_module(f"trainers.{args.command}").run(args) or 0)
+    except MENDABLE as error:
+        print(f"python -m trainers {args.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        hint = "; --resume goes on from the last saved state" if args.command == "train" else ""
+        print(f"\nstopped{hint}", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

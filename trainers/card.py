@@ -1,0 +1,79 @@
+"""What a checkpoint's card says of its training, so that whoever has the folder can tell how it was made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from core.words import WordTable
+from trainers.recipe import Recipe
+
+if TYPE_CHECKING:
+    from trainers.loop import Run
+
+
+def slug(name: str) -> str:
+    """A data set's name as a key: ``SNLI dev`` is ``snli_dev``."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+def fingerprint(recipe: Recipe, data: str, words: WordTable, processes: int, precision: str) -> str:
+    """SHA-256 over all that decides a run's weights (beside machine, device and threads)."""
+    table = hashlib.sha256(words.codes.numpy().tobytes() + words.scales.numpy().tobytes())
+    table.update("\n".join(words.words).encode())
+    parts = [recipe.to_dict(), data, table.hexdigest(), processes, precision]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def device_name(device: torch.device) -> str:
+    """The processor or GPU that trained, in words."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    info = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.is_file() else None
+    return f"CPU ({found.group(1).strip() if found else platform.machine()})"
+
+
+def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
+    """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
+    recipe, data, progress = run.recipe, run.data, run.progress
+    first, second = recipe.roles
+    sides = {recipe.judged: data.train.x, (second if recipe.judged == first else first): data.train.y}
+    return {
+        "name": recipe.name,
+        "title": recipe.title,
+        "architecture": recipe.architecture,
+        "config": {**recipe.model, "input_size": run.words.width, "classes": len(recipe.labels)},
+        "task": "entailment",
+        "labels": list(recipe.labels),
+        "roles": {"first": first, "second": second, "judged": recipe.judged},
+        "words": {"name": run.words.name, "sha256": run.words.sha256},
+        "licence": recipe.licence,
+        "notes": recipe.notes,
+        "paper": recipe.paper,
+        "recipe": recipe.to_dict(),
+        "seed": recipe.seed,
+        "data": list(data.listed),
+        "teachers": [{"name": t.name, "sha256": t.card["sha256"]} for t in run.teachers],
+        "epochs": progress.history,
+        "best_epoch": progress.best_epoch,
+        "results": results,
+        "typical_length": {role: int(np.percentile(side.lengths, 99)) for role, side in sides.items()},
+        "training": {
+            "seconds": round(progress.seconds, 1),
+            "steps": progress.step,
+            "device": device_name(run.fabric.device),
+            "processes": run.fabric.world_size,
+            "threads": torch.get_num_threads(),
+            "precision": run.options.precision,
+            "torch": torch.__version__,
+            "command": run.options.command,
+        },
+    }

@@ -1,0 +1,70 @@
+"""The official SNLI and MultiNLI layout: a JSON object a line with gold_label, sentence1, sentence2 and pairID."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from trainers.data.lines import Line, says_something
+from trainers.data.records import Example, Problem
+
+NAME = "SNLI jsonl"
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+def recognises(head: list[Line]) -> bool:
+    """True when one of the first lines is a JSON object with ``sentence1`` and ``sentence2``."""
+    for _, text in head:
+        try:
+            record = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and {"sentence1", "sentence2"} <= record.keys():
+            return True
+    return False
+
+
+def read(lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem], int]:
+    """Rows, broken rows, and the number of rows whose gold label is ``-`` (kept without label if not ``labelled``)."""
+    rows: list[Example] = []
+    problems: list[Problem] = []
+    dropped = 0
+    for number, text in lines:
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError):
+            problems.append(Problem(number, "not a JSON object (cut off?)"))
+            continue
+        what = _wrong(record, labelled)
+        if what:
+            problems.append(Problem(number, what))
+            continue
+        label = str(record.get("gold_label", "-")).strip().lower()
+        if label not in LABELS:
+            if labelled:
+                dropped += 1
+                continue
+            label = ""
+        key = record.get("pairID") or f"line {number}"
+        rows.append(Example(str(key), record["sentence1"], record["sentence2"], label or None))
+    return rows, problems, dropped
+
+
+def _wrong(record: Any, labelled: bool) -> str:
+    if not isinstance(record, dict):
+        return "not a JSON object"
+    for key in ("sentence1", "sentence2"):
+        if key not in record:
+            return f"no {key}"
+        if not isinstance(record[key], str):
+            return f"{key} is not text"
+        if not says_something(record[key]):
+            return f"{key} is empty"
+    if not labelled:
+        return ""
+    label = record.get("gold_label")
+    if label is None:
+        return "no gold_label"
+    if str(label).strip().lower() not in (*LABELS, "-"):
+        return f"gold_label {str(label)[:40]!r} is none of {', '.join(LABELS)} or '-'"
+    return ""

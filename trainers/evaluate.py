@@ -1,0 +1,197 @@
+"""Score a checkpoint on a data file; the file's layout is recognised from its head.
+
+    python -m trainers evaluate nli-attconv-light ../shared/data/snli/snli_1.0_dev.jsonl
+    python -m trainers evaluate runs/mine FILE --against nli-attconv-light --json
+
+CHECKPOINT is a shipped name (see `python -m core models`) or a folder. Layouts: SNLI and MultiNLI jsonl, SICK, WikiQA,
+TrecQA, SelQA, MSRP, and any CSV or TSV whose header names premise,hypothesis,label or sentence1,sentence2,label or
+question,answer,label; each may be gzipped. Sets of questions with candidate answers are scored by MAP and MRR.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import torch
+
+from core.checkpoint import Checkpoint, available, load, load_named
+from trainers.data import Dataset, read
+from trainers.errors import RunError
+from trainers.inference import classify
+from trainers.scores import classification, paired_bootstrap, ranking
+
+RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
+"""Class names that mean a right answer; a model without one of them needs --positive to rank answers."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers evaluate`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
+    parser.add_argument("--json", action="store_true", help="print all scores as JSON")
+    parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
+    parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
+    parser.add_argument(
+        "--positive", metavar="CLASS", help="the model's class that ranks answers (default: the one named 1)"
+    )
+    add_shared_arguments(parser)
+
+
+def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options that evaluate and predict have in common."""
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
+    parser.add_argument(
+        "--label", action="append", default=[], metavar="FILE=MODEL", dest="translate",
+        help="call a label of the file by the model's name, such as entails=entailment; may be given again",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Classify, score, print."""
+    checkpoint = open_checkpoint(args.checkpoint)
+    dataset = translate(read(args.file), args.translate)
+    if not dataset.ranking:
+        check_labels(checkpoint, dataset)
+    device = pick_device(args.device)
+    found = classify(checkpoint, dataset, device)
+    scores = score(checkpoint, dataset, found, args.positive)
+    if args.against:
+        other = open_checkpoint(args.against)
+        scores["against"] = compare(checkpoint, other, dataset, found, classify(other, dataset, device))
+    if args.out:
+        with args.out.open("w", encoding="utf-8", newline="") as file:
+            write_predictions(file, checkpoint.labels, dataset, found)
+    print(json.dumps(scores, indent=1, ensure_ascii=False) if args.json else table(scores))
+    return 0
+
+
+def open_checkpoint(name: str) -> Checkpoint:
+    """A checkpoint by listed name, or from its folder. Raises CheckpointError."""
+    return load_named(name) if name in available() or not Path(name).is_dir() else load(name)
+
+
+def pick_device(asked: str) -> torch.device:
+    """The device of --device. Raises RunError for CUDA where there is none."""
+    if asked == "cuda" and not torch.cuda.is_available():
+        raise RunError("no CUDA device is to be seen; use --device cpu")
+    return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def translate(dataset: Dataset, pairs: Sequence[str]) -> Dataset:
+    """The data set with its labels renamed as ``file=model`` pairs say."""
+    names = {}
+    for pair in pairs:
+        ours, sign, theirs = pair.partition("=")
+        if not sign or not ours or not theirs:
+            raise RunError(f"--label wants FILE=MODEL, such as entails=entailment, got {pair!r}")
+        names[ours.strip().lower()] = theirs.strip()
+    if not names:
+        return dataset
+    return replace(
+        dataset, rows=tuple(replace(row, label=names.get(row.label or "", row.label)) for row in dataset.rows)
+    )
+
+
+def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
+    """Raises RunError when the file has labels that are no classes of the model."""
+    strange = [label for label in dataset.labels if label not in checkpoint.labels]
+    if strange:
+        raise RunError(
+            f"{dataset.name} has the labels {', '.join(strange)}, but the classes of {checkpoint.name} are "
+            f"{', '.join(checkpoint.labels)}; add --label {strange[0]}={checkpoint.labels[0]} or choose another model"
+        )
+
+
+def score(checkpoint: Checkpoint, dataset: Dataset, found: np.ndarray, positive: str | None = None) -> dict[str, Any]:
+    """All scores of probabilities ``found [N, C]`` as plain values. Raises RunError when no class ranks answers."""
+    head: dict[str, Any] = {
+        "checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": dataset.name,
+        "layout": dataset.layout, "rows": len(dataset.rows), "dropped_without_gold_label": dataset.dropped,
+        "broken": [asdict(problem) for problem in dataset.problems],
+    }  # fmt: skip
+    if dataset.ranking:
+        named = [positive] if positive else [label for label in checkpoint.labels if label.lower() in RIGHT_ANSWER]
+        if not named or named[0] not in checkpoint.labels:
+            raise RunError(
+                f"{dataset.name} asks for answers to be ranked, and no class of {checkpoint.name} "
+                f"({', '.join(checkpoint.labels)}) is named {positive or '1'}; say which one with --positive CLASS"
+            )
+        chosen = checkpoint.labels.index(named[0])
+        groups = [row.group or "" for row in dataset.rows]
+        ranked = ranking(groups, [row.label == "1" for row in dataset.rows], found[:, chosen].tolist())
+        return {**head, "ranked_by": named[0], **asdict(ranked)}
+    gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
+    return {**head, **classification(gold, found.argmax(1), checkpoint.labels)}
+
+
+def compare(
+    ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, found: np.ndarray, other: np.ndarray
+) -> dict[str, Any]:
+    """Paired bootstrap of the accuracies of two checkpoints on the same rows."""
+    if dataset.ranking:
+        raise RunError("--against compares accuracies; the file is a ranking set")
+    check_labels(theirs, dataset)
+    gold = np.array([row.label for row in dataset.rows])
+    right = [np.array(c.labels)[p.argmax(1)] == gold for c, p in ((ours, found), (theirs, other))]
+    return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
+
+
+def write_predictions(file: TextIO, labels: Sequence[str], dataset: Dataset, found: np.ndarray) -> None:
+    """A CSV row for every row of the data set: id, both sentences, gold label, prediction, probabilities."""
+    rows = list(predictions(labels, dataset, found))
+    writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+def predictions(labels: Sequence[str], dataset: Dataset, found: np.ndarray) -> list[dict[str, Any]]:
+    """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
+    out = []
+    for row, chances in zip(dataset.rows, found, strict=True):
+        record = {"id": row.id, "first": row.first, "second": row.second, "label": row.label or ""}
+        record["predicted"] = labels[int(chances.argmax())]
+        out.append({**record, **{f"p_{label}": float(f"{p:.6g}") for label, p in zip(labels, chances, strict=True)}})
+    return out
+
+
+def table(scores: Mapping[str, Any]) -> str:
+    """The scores as text for people."""
+    lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {scores['rows']:,} rows"]
+    if scores["dropped_without_gold_label"]:
+        lines.append(f"{scores['dropped_without_gold_label']:,} rows without a gold label were dropped")
+    broken = scores["broken"]
+    if broken:
+        shown = "; ".join(f"line {b['line']}: {b['what']}" for b in broken[:5])
+        lines.append(f"{len(broken):,} broken rows were left out ({shown}{'; …' if len(broken) > 5 else ''})")
+    if "map" in scores:
+        lines.append(
+            f"MAP {scores['map']:.4f}   MRR {scores['mrr']:.4f}   ranked by the chance of {scores['ranked_by']}"
+        )
+        lines.append(f"{scores['questions']:,} questions; {scores['skipped']:,} without a right answer skipped")
+        return "\n".join(lines)
+    lines.append(f"accuracy {scores['accuracy']:.2%}   macro-F1 {scores['macro_f1']:.4f}   n = {scores['items']:,}")
+    labels, counts = scores["confusion"]["labels"], scores["confusion"]["gold_by_predicted"]
+    width = max(len(label) for label in labels) + 2
+    heads = "".join(f"{'→ ' + label:>{width + 2}}" for label in labels)
+    lines.append(f"\n{'gold':<{width}}{'precision':>10}{'recall':>8}{'F1':>8}{'items':>8}{heads}")
+    for label, row in zip(labels, counts, strict=True):
+        c = scores["classes"][label]
+        cells = "".join(f"{n:>{width + 2},}" for n in row)
+        lines.append(
+            f"{label:<{width}}{c['precision']:>10.4f}{c['recall']:>8.4f}{c['f1']:>8.4f}{c['items']:>8,}{cells}"
+        )
+    if "against" in scores:
+        b = scores["against"]
+        low, high = b["interval_95"]
+        lines.append(
+            f"\nagainst {b['checkpoint']} ({b['accuracy']:.2%}): {b['difference']:+.2%}, 95 % interval {low:+.2%} to "
+            f"{high:+.2%} (paired bootstrap over {b['items']:,} items, {b['resamples']:,} resamples)"
+        )
+    return "\n".join(lines)

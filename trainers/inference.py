@@ -1,0 +1,41 @@
+"""Class probabilities of a whole data set, in batches of like length."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from core.checkpoint import Checkpoint
+from trainers.data import Dataset
+from trainers.encoding import Encoded, Vocabulary, encode, plan
+
+BATCH = 256
+
+
+@torch.inference_mode()
+def probabilities(
+    model: nn.Module, data: Encoded, vectors: Tensor, classes: int, *, share: slice = slice(None)
+) -> Tensor:
+    """Softmax of the model's logits for every row, float64 ``[N, C]`` on the host, in the rows' order.
+
+    ``share`` picks some of the batches (several processes take turns); rows of the others stay NaN.
+    """
+    out = torch.full((len(data), classes), float("nan"), dtype=torch.float64)
+    model.eval()
+    for rows in plan(data, BATCH)[share]:
+        batch, _ = data.batch(rows, vectors)
+        logits, _ = model(batch)
+        out[torch.from_numpy(rows)] = torch.softmax(logits.double(), dim=1).cpu()
+    return out
+
+
+def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at."""
+    vocabulary = Vocabulary()
+    roles = checkpoint.roles
+    unlabelled = [type(row)(row.id, row.first, row.second, None) for row in dataset.rows]
+    encoded = encode(unlabelled, vocabulary, (), second_judged=roles["judged"] == roles["second"])
+    vectors = vocabulary.matrix(checkpoint.words).to(device)
+    model = checkpoint.model.to(device)
+    return probabilities(model, encoded.to(device), vectors, len(checkpoint.labels)).numpy()

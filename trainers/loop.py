@@ -1,0 +1,351 @@
+"""The training loop, to be read from top to bottom.
+
+    train(recipe, data, words, options) -> the finished checkpoint's card
+
+Device, precision and several processes are Lightning Fabric's; all else is here. The weights that are kept are the
+running mean (EMA) of the epoch that was best on dev.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import lightning_fabric
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from core.batch import Batch
+from core.checkpoint import Checkpoint, load_named, save
+from core.models import build
+from core.words import WordTable
+from trainers import card, resume
+from trainers.encoding import Encoded, Vocabulary, plan
+from trainers.errors import RunError
+from trainers.inference import probabilities
+from trainers.memory import keep_freed_memory
+from trainers.recipe import Recipe
+from trainers.resume import Progress
+from trainers.scores import accuracy_and_f1
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is carried out; what decides its result is in the recipe."""
+
+    out: Path
+    device: str = "auto"
+    precision: str = "32"
+    compile: bool = False
+    devices: int = 1
+    resume: bool = False
+    save_every: int = 500
+    """Steps between two saved states."""
+    command: str = ""
+    """What to type to do it again, for the card."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Encoded data sets by role, and what the card says of them."""
+
+    train: Encoded
+    dev: Encoded
+    report: dict[str, Encoded]
+    vocabulary: Vocabulary
+    listed: tuple[dict[str, Any], ...]
+    """Name, rows and licence of each training set."""
+    fingerprint: str
+    """Of the files' bytes."""
+
+
+class Logits(nn.Module):
+    """The model without its trace: tensors in, tensor out, as DDP and torch.compile like it."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor) -> Tensor:
+        """Logits ``[B, C]``; shapes as in :class:`core.batch.Batch`."""
+        logits: Tensor = self.model(Batch(x, x_mask, y, y_mask))[0]
+        return logits
+
+
+def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> dict[str, Any]:
+    """Train, keep the best epoch, score it and write the checkpoint folder. Returns its card.
+
+    Raises RunError when the device, precision or saved state does not fit.
+    """
+    run = ready(recipe, data, words, options)
+    run.enter()
+    while run.progress.epoch < recipe.epochs and not run.stopped_early():
+        run.one_epoch()
+    return run.finish(own_words)
+
+
+def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options) -> Run:
+    """A run before its first step: model, running mean and optimizer on the device. Raises RunError."""
+    fabric = start(options)
+    torch.manual_seed(recipe.seed)
+    config = {**recipe.model, "input_size": words.width, "classes": len(recipe.labels)}
+    model = build(recipe.architecture, config)
+    average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
+    net: nn.Module = Logits(model)
+    optimizer: Any = make_optimizer(recipe, model)
+    net, optimizer = fabric.setup(torch.compile(net, dynamic=True) if options.compile else net, optimizer)
+    # Each process draws dropout masks of its own.
+    torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
+    return Run(fabric, recipe, data, words, options, model, average, net, optimizer)
+
+
+class Run:
+    """A run between its steps: what changes (weights, moments, progress) and what it needs to go on."""
+
+    def __init__(
+        self, fabric: Any, recipe: Recipe, data: TrainingData, words: WordTable, options: Options,
+        model: nn.Module, average: nn.Module, net: nn.Module, optimizer: Any,
+    ) -> None:  # fmt: skip
+        self.fabric, self.recipe, self.options, self.words = fabric, recipe, options, words
+        self.model, self.average, self.net, self.optimizer = model, average, net, optimizer
+        self.data, device = data, fabric.device
+        self.vectors = data.vocabulary.matrix(words).to(device)
+        self.train_set, self.dev_set = data.train.to(device), data.dev.to(device)
+        self.best = {name: value.clone() for name, value in average.state_dict().items()}
+        self.teachers = [load_named(name) for name in recipe.teachers]
+        self.targets = targets(recipe, self.train_set, self.vectors, words, self.teachers)
+        self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)
+        self.steps = len(self.batches(0)) * recipe.epochs
+        self.loss = torch.zeros((), dtype=torch.float64, device=device)
+        world, precision = fabric.world_size, options.precision
+        known = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
+        self.progress = Progress(card.fingerprint(recipe, known, words, world, precision))
+
+    def batches(self, epoch: int) -> list[np.ndarray]:
+        """The batches of an epoch, the same in all processes; one with fewer rows than processes is left out."""
+        planned = plan(self.train_set, self.recipe.batch_size, [self.recipe.seed, epoch])
+        return [rows for rows in planned if len(rows) >= self.fabric.world_size]
+
+    def enter(self) -> None:
+        """Start anew, or go on where the saved state ends."""
+        found = resume.read(self.options.out, self.progress.fingerprint) if self.options.resume else None
+        if found is None:
+            return
+        self.progress, tensors = found
+        self.model.load_state_dict(_part(tensors, "model."))
+        self.average.load_state_dict(_part(tensors, "average."))
+        self.best = {name: value.to(self.fabric.device) for name, value in _part(tensors, "best.").items()}
+        resume.restore_optimizer(self.optimizer, tensors)
+        self.loss.copy_(tensors["loss"])
+        torch.set_rng_state(tensors["random.cpu"][self.fabric.global_rank])
+        if "random.cuda" in tensors and self.fabric.device.type == "cuda":
+            torch.cuda.set_rng_state(tensors["random.cuda"][self.fabric.global_rank])
+        self.fabric.print(f"goes on in epoch {self.progress.epoch + 1} after {self.progress.step:,} steps")
+
+    def keep(self) -> None:
+        """Save the state; every process calls it, the first one writes."""
+        tensors = {f"model.{k}": v for k, v in self.model.state_dict().items()}
+        tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
+        tensors |= {f"best.{k}": v for k, v in self.best.items()}
+        tensors |= resume.optimizer_tensors(self.optimizer)
+        tensors["loss"] = self.loss
+        tensors["random.cpu"] = self._of_all(torch.get_rng_state())
+        if self.fabric.device.type == "cuda":
+            tensors["random.cuda"] = self._of_all(torch.cuda.get_rng_state())
+        if self.fabric.is_global_zero:
+            resume.write(self.options.out, self.progress, tensors)
+
+    def _of_all(self, state: Tensor) -> Tensor:
+        rows = torch.zeros(self.fabric.world_size, len(state), dtype=torch.int32, device=self.fabric.device)
+        rows[self.fabric.global_rank] = state.to(rows)
+        gathered: Tensor = self.fabric.all_reduce(rows, reduce_op="sum")
+        return gathered.to(torch.uint8).cpu()
+
+    def one_epoch(self) -> None:
+        """The rest of the current epoch, its score on dev, and the state saved."""
+        batches, progress = self.batches(self.progress.epoch), self.progress
+        rank, world = self.fabric.global_rank, self.fabric.world_size
+        begun = time.perf_counter()
+        with self.bar(batches) as bar:
+            for rows in batches[progress.batch :]:
+                self.net.train()
+                self.step(rows[rank::world])
+                progress.batch += 1
+                progress.step += 1
+                bar.update(len(rows))
+                if progress.step % 20 == 0:
+                    bar.set_postfix(loss=f"{self.loss.item() / progress.batch:.4f}", refresh=False)
+                if progress.batch % self.options.save_every == 0 and progress.batch < len(batches):
+                    progress.seconds, begun = progress.seconds + time.perf_counter() - begun, time.perf_counter()
+                    self.keep()
+        accuracy, f1 = self.dev_scores()
+        progress.seconds += time.perf_counter() - begun
+        self.note(float(self.mean_loss()) / max(1, len(batches)), accuracy, f1)
+        progress.epoch, progress.batch = progress.epoch + 1, 0
+        self.loss.zero_()
+        self.keep()
+
+    def step(self, rows: np.ndarray) -> None:
+        """One step of the optimizer on these rows, and of the running mean of the weights."""
+        recipe, step = self.recipe, self.progress.step
+        batch, labels = self.train_set.batch(rows, self.vectors)
+        weights = self.train_set.weights[torch.from_numpy(rows).to(labels.device)] * self.class_weights[labels]
+        for group in self.optimizer.param_groups:
+            group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
+        logits = self.net(batch.x, batch.x_mask, batch.y, batch.y_mask)
+        targets = self.targets[torch.from_numpy(rows).to(labels.device)]
+        losses = F.cross_entropy(logits, targets, label_smoothing=recipe.label_smoothing, reduction="none")
+        loss = torch.dot(losses, weights) / weights.sum()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.fabric.backward(loss)
+        if recipe.clip:
+            self.fabric.clip_gradients(self.net, self.optimizer, max_norm=recipe.clip, error_if_nonfinite=False)
+        self.optimizer.step()
+        # A young mean forgets faster, or it would remember the random start.
+        decay = min(recipe.ema, (1 + step) / (10 + step))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), 1 - decay)
+            self.loss += loss.detach()
+
+    def dev_scores(self) -> tuple[float, float]:
+        """Accuracy and macro-F1 of the running mean on dev; the processes share the work."""
+        rank, world = self.fabric.global_rank, self.fabric.world_size
+        share, classes = slice(rank, None, world), len(self.recipe.labels)
+        found = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
+        if world > 1:
+            found = torch.nan_to_num(found).float().to(self.fabric.device)
+            found = self.fabric.all_reduce(found, reduce_op="sum").cpu()
+        return accuracy_and_f1(self.data.dev.labels.numpy(), found.argmax(1).numpy())
+
+    def mean_loss(self) -> Tensor:
+        """Sum of the epoch's losses, mean over processes."""
+        reduced: Tensor = self.fabric.all_reduce(self.loss.float(), reduce_op="mean")
+        return reduced
+
+    def note(self, loss: float, accuracy: float, f1: float) -> None:
+        """Write the epoch into the history, and keep its weights when it is the best so far."""
+        progress, key = self.progress, card.slug(self.recipe.dev.name)
+        record = {"epoch": progress.epoch + 1, "loss": round(loss, 4), key: accuracy, f"{key}_macro_f1": f1}
+        progress.history.append({**record, "seconds": round(progress.seconds, 1)})
+        if accuracy > progress.best:
+            progress.best, progress.best_epoch = accuracy, progress.epoch + 1
+            self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
+        self.fabric.print(
+            f"epoch {record['epoch']}: loss {loss:.4f}, {self.recipe.dev.name} {accuracy:.2%}"
+            f"{' (best)' if progress.best_epoch == record['epoch'] else ''}, {progress.seconds:,.0f} s"
+        )
+
+    def stopped_early(self) -> bool:
+        """Whether dev has not risen for as many epochs as the recipe's patience."""
+        return 0 < self.recipe.patience <= self.progress.epoch - self.progress.best_epoch
+
+    def finish(self, own_words: bool) -> dict[str, Any]:
+        """Score the best epoch's weights, write the folder, delete the state."""
+        written: dict[str, Any] = {}
+        if self.fabric.is_global_zero:
+            self.average.load_state_dict(self.best)
+            results = {}
+            for name, data in {self.recipe.dev.name: self.data.dev, **self.data.report}.items():
+                found = probabilities(self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels))
+                accuracy, f1 = accuracy_and_f1(data.labels.numpy(), found.argmax(1).numpy())
+                results[name] = {"accuracy": accuracy, "macro_f1": f1, "items": len(data)}
+            text = card.make(self, results)
+            written = save(self.options.out, self.average, text, self.words if own_words else None)
+            resume.forget(self.options.out)
+        self.fabric.barrier()
+        return written
+
+    def bar(self, batches: Sequence[np.ndarray]) -> Any:
+        """A progress bar over the pairs of all epochs, with pairs a second and time left."""
+        progress = self.progress
+        an_epoch = sum(map(len, batches))
+        done = progress.epoch * an_epoch + sum(map(len, batches[: progress.batch]))
+        return tqdm(
+            total=an_epoch * self.recipe.epochs, initial=done, unit="pair", unit_scale=True, leave=False,
+            desc=f"epoch {progress.epoch + 1}/{self.recipe.epochs}", disable=not self.fabric.is_global_zero,
+            mininterval=0.5 if sys.stderr.isatty() else 30,
+        )  # fmt: skip
+
+
+def start(options: Options) -> Any:
+    """Lightning Fabric with the device, precision and processes asked for, launched. Raises RunError."""
+    keep_freed_memory()
+    cuda = torch.cuda.is_available()
+    if options.device == "cuda" and not cuda:
+        raise RunError("no CUDA device is to be seen; use --device cpu, or install torch's CUDA build and a driver")
+    device = ("cuda" if cuda else "cpu") if options.device == "auto" else options.device
+    if device == "cpu" and options.precision == "16":
+        raise RunError("--precision 16 needs CUDA; use 32 or bf16 on the CPU")
+    if device == "cuda" and options.devices > torch.cuda.device_count():
+        raise RunError(f"--devices {options.devices} asked for, {torch.cuda.device_count()} there; ask for fewer")
+    precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}[options.precision]
+    fabric = lightning_fabric.Fabric(
+        accelerator=device,
+        devices=options.devices,
+        precision=precision,
+        strategy="ddp" if options.devices > 1 else "auto",
+    )
+    fabric.launch()
+    return fabric
+
+
+def make_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:
+    """The recipe's optimizer over all weights of the model."""
+    kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    kind: Any = kinds[recipe.optimizer]
+    # One kernel over all weights: unfused, Adam's passes take a third of a step of the advanced model on a CPU.
+    optimizer: torch.optim.Optimizer = kind(
+        model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=True
+    )
+    return optimizer
+
+
+def schedule(recipe: Recipe, step: int, steps: int) -> float:
+    """The learning rate of a step as a share of the recipe's: a linear rise, then constant or half a cosine to zero."""
+    rise = min(1.0, (step + 1) / (recipe.warmup + 1))
+    if recipe.schedule == "constant":
+        return rise
+    return rise * 0.5 * (1 + math.cos(math.pi * step / max(1, steps)))
+
+
+def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
+    """Weight of each class in the loss ``[C]``: 1, or balanced, so that all classes weigh the same together (rows
+    counted by their own ``weights [N]``)."""
+    classes = len(recipe.labels)
+    if recipe.class_weights == "none":
+        return torch.ones(classes)
+    sums = torch.bincount(labels, weights, minlength=classes).float()
+    return sums.sum() / (classes * sums.clamp_min(1e-9))
+
+
+def targets(recipe: Recipe, data: Encoded, vectors: Tensor, words: WordTable, teachers: Sequence[Checkpoint]) -> Tensor:
+    """What the model is to say of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
+
+    ``vectors [V, D]`` are the rows of ``words`` by number. Raises RunError for a teacher of other classes or words.
+    """
+    labels = F.one_hot(data.labels, len(recipe.labels)).float()
+    if not teachers:
+        return labels
+    for teacher in teachers:
+        if teacher.labels != recipe.labels or teacher.words.sha256 != words.sha256:
+            raise RunError(f"the teacher {teacher.name} has other classes or another word table; choose another one")
+    device = vectors.device
+    said = [
+        probabilities(copy.deepcopy(teacher.model).to(device), data, vectors, len(recipe.labels))
+        for teacher in teachers
+    ]
+    mean = torch.stack(said).mean(0).float().to(device)
+    return (1 - recipe.teacher_share) * labels + recipe.teacher_share * mean
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,53 @@
+"""Write a checkpoint's prediction for every row of a data file, as CSV or as JSON lines.
+
+    python -m trainers predict nli-attconv-light FILE --out predictions.csv
+    python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
+
+Labels may be missing from the file. Every record: id, first, second, label, predicted and p_CLASS for each class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from trainers.data import read
+from trainers.errors import RunError
+from trainers.evaluate import (
+    add_shared_arguments,
+    open_checkpoint,
+    pick_device,
+    predictions,
+    translate,
+    write_predictions,
+)
+from trainers.inference import classify
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers predict`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file, with or without labels")
+    parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="a file ending in .csv or .jsonl")
+    add_shared_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Classify and write."""
+    if args.out.suffix not in (".csv", ".jsonl"):
+        raise RunError(f"--out must end in .csv or .jsonl, got {args.out.name}")
+    if not args.out.parent.is_dir():
+        raise RunError(f"the folder of --out {args.out} does not exist; make it first")
+    checkpoint = open_checkpoint(args.checkpoint)
+    dataset = translate(read(args.file, labelled=False), args.translate)
+    found = classify(checkpoint, dataset, pick_device(args.device))
+    with args.out.open("w", encoding="utf-8", newline="") as file:
+        if args.out.suffix == ".csv":
+            write_predictions(file, checkpoint.labels, dataset, found)
+        else:
+            for record in predictions(checkpoint.labels, dataset, found):
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    print(f"{dataset.summary()}; {len(dataset.rows):,} predictions written to {args.out}", file=sys.stderr)
+    return 0

@@ -1,0 +1,228 @@
+"""A recipe: everything that decides a training, in one YAML file; it travels inside the checkpoint's card."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import yaml
+
+from core.models import REGISTRY
+from trainers.errors import RecipeError
+
+FOLDER = Path(__file__).resolve().parent / "recipes"
+
+_CHOICES = {
+    "optimizer": ("adagrad", "adam", "adamw"),
+    "schedule": ("constant", "cosine"),
+    "class_weights": ("balanced", "none"),
+}
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """One data file of a recipe, relative to the data folder (``--data``)."""
+
+    name: str
+    """As results call it: a sample says so ("SNLI-86k")."""
+    path: str
+    licence: str = "not stated"
+    layout: str = "auto"
+    rows: int = 0
+    """Take a sample of so many rows, drawn with the recipe's seed; 0: all."""
+    weight: float = 1.0
+    """Weight of a row in the training loss."""
+    part_weights: dict[str, float] = field(default_factory=dict)
+    """Weight of the rows whose id is this name, a hyphen and a number, in place of ``weight``: SNLI-86k is made of
+    parts that were picked in different ways, and their ids say so."""
+
+    def weight_of(self, row_id: str) -> float:
+        """The weight of the row with this id."""
+        return self.part_weights.get(row_id.rpartition("-")[0], self.weight)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model, its data and its training. Every field is a key of the YAML file; unknown keys are refused."""
+
+    name: str
+    title: str
+    architecture: str
+    train: tuple[DataSource, ...]
+    dev: DataSource
+    """Decides which epoch is kept and when to stop; nothing else may."""
+    report: tuple[DataSource, ...] = ()
+    """Scored once at the end."""
+    model: dict[str, Any] = field(default_factory=dict)
+    """Settings of the architecture beside ``input_size`` and ``classes``, which follow from words and labels."""
+    labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
+    """Classes in the order of the logits."""
+    roles: tuple[str, ...] = ("premise", "hypothesis")
+    """What the first and second sentence of the data are called."""
+    judged: str = "hypothesis"
+    """The role whose representation reaches the classifier (t_x)."""
+    licence: str = "not stated"
+    """Under which the trained weights may be used."""
+    notes: str = ""
+    paper: dict[str, float] = field(default_factory=dict)
+    """The paper's own accuracies by data set, shown beside ours."""
+    optimizer: str = "adamw"
+    lr: float = 2e-3
+    weight_decay: float = 0.0
+    schedule: str = "cosine"
+    """``cosine`` falls to zero over all epochs; ``constant`` stays."""
+    warmup: int = 300
+    """Steps over which the learning rate rises from zero."""
+    batch_size: int = 128
+    """Pairs of one step, of all processes together."""
+    epochs: int = 8
+    patience: int = 0
+    """Stop after so many epochs without a better dev accuracy; 0: never."""
+    ema: float = 0.999
+    """Decay of the running mean of the weights, which is what dev sees and what is kept; 0: the weights themselves."""
+    clip: float = 5.0
+    """Largest norm of the gradient; 0: any."""
+    class_weights: str = "balanced"
+    """``balanced`` weighs a class by rows / (classes · rows of the class)."""
+    label_smoothing: float = 0.0
+    teachers: tuple[str, ...] = ()
+    """Checkpoints (as `python -m core models` lists them) whose mean probabilities are mixed into the labels of the
+    training pairs: knowledge distillation (Hinton et al. 2015), here against labels of one annotator each."""
+    teacher_share: float = 0.5
+    """Share of the teachers in the mix; the label has the rest."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for key, choices in _CHOICES.items():
+            if getattr(self, key) not in choices:
+                raise RecipeError(f"{key} must be one of {', '.join(choices)}, got {getattr(self, key)!r}")
+        if self.architecture not in REGISTRY:
+            raise RecipeError(f"unknown architecture {self.architecture!r}{_hint(self.architecture, REGISTRY)}")
+        known = {f.name for f in dataclasses.fields(REGISTRY[self.architecture][0])} - {"input_size", "classes"}
+        for key in self.model:
+            if key not in known:
+                raise RecipeError(f"unknown key model.{key}{_hint(key, known)}")
+        if not self.train:
+            raise RecipeError("train names no data; give at least one file with name and path")
+        if len(self.roles) != 2 or self.judged not in self.roles:
+            raise RecipeError(f"roles must be two names and judged one of them, got {self.roles} and {self.judged!r}")
+        for key, low in (("lr", 0.0), ("batch_size", 1), ("epochs", 1)):
+            if getattr(self, key) < low or getattr(self, key) <= 0:
+                raise RecipeError(f"{key} must be larger than 0, got {getattr(self, key)}")
+        for key, high in (("ema", 1.0), ("label_smoothing", 1.0), ("teacher_share", 1.0)):
+            if not 0 <= getattr(self, key) < high:
+                raise RecipeError(f"{key} must be at least 0 and below {high:g}, got {getattr(self, key)}")
+        for key in ("weight_decay", "warmup", "patience", "clip", "seed"):
+            if getattr(self, key) < 0:
+                raise RecipeError(f"{key} must not be negative, got {getattr(self, key)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""
+        plain: dict[str, Any] = yaml.safe_load(yaml.safe_dump(_plain(dataclasses.asdict(self)), sort_keys=False))
+        return plain
+
+
+def names() -> list[str]:
+    """The recipes that come with the trainers."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
+    """A recipe by name or path of a YAML file, with ``key=value`` changes (``model.match=bilinear``) on top.
+
+    Raises RecipeError for a recipe that does not exist, a broken file, an unknown key or a value of a wrong type.
+    """
+    path = FOLDER / f"{recipe}.yaml" if recipe in names() else Path(recipe)
+    if not path.is_file():
+        raise RecipeError(f"there is no recipe {recipe!r}{_hint(recipe, names())} (or give the path of a YAML file)")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" at line {where.line + 1}" if where else ""
+        raise RecipeError(f"{path.name} is no readable YAML{line}; mend it there") from None
+    if not isinstance(values, dict):
+        raise RecipeError(f"{path.name} must hold keys and values, such as `lr: 0.002`")
+    try:
+        return from_dict(_changed(values, changes))
+    except RecipeError as error:
+        raise RecipeError(f"recipe {path.stem}: {error}") from None
+
+
+def from_dict(values: Mapping[str, Any]) -> Recipe:
+    """A recipe from plain values; keys and types are checked."""
+    recipe: Recipe = _build(Recipe, values, "")
+    return recipe
+
+
+def _changed(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+    values = dict(values)
+    for change in changes:
+        key, sign, text = change.partition("=")
+        if not sign or not key:
+            raise RecipeError(f"--set wants key=value, such as lr=0.001, got {change!r}")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise RecipeError(f"--set {key}: {text!r} is no readable value") from None
+        *parents, last = key.split(".")
+        inner = values
+        for parent in parents:
+            below = inner.get(parent, {})
+            if not isinstance(below, dict):
+                raise RecipeError(f"--set {key}: {parent} has no parts")
+            inner[parent] = inner = dict(below)
+        inner[last] = value
+    return values
+
+
+def _build(cls: type[Any], values: Mapping[str, Any], where: str) -> Any:
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    hints = get_type_hints(cls)
+    for key in values:
+        if key not in fields:
+            raise RecipeError(f"unknown key {where}{key}{_hint(str(key), fields)}")
+    for name, f in fields.items():
+        if name not in values and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
+            raise RecipeError(f"the key {where}{name} is missing")
+    return cls(**{key: _value(hints[key], value, where + key) for key, value in values.items()})
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    """``value`` as ``kind``: a data class, a tuple of things, a dict or a scalar. Raises RecipeError."""
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(value, dict):
+            raise RecipeError(f"{where} must be keys and values, got {value!r}")
+        return _build(kind, value, f"{where}.")  # type: ignore[arg-type]
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list):
+            raise RecipeError(f"{where} must be a list, got {value!r}")
+        return tuple(_value(get_args(kind)[0], item, f"{where}[{i}]") for i, item in enumerate(value))
+    if get_origin(kind) is dict:
+        kind = dict
+    if kind is float and isinstance(value, str):
+        # YAML 1.1 reads 2e-3 as text.
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        names = {int: "a whole number", float: "a number", str: "text", dict: "keys and values"}
+        raise RecipeError(f"{where} must be {names[kind]}, got {value!r}")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _hint(name: str, known: Any) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(sorted(known))}"

@@ -1,0 +1,105 @@
+"""The state of an unfinished run in one safetensors file, replaced as a whole: a killed run loses a few steps at most.
+
+Tensors (weights, running means, moments of the optimizer, random number generators) and, in the file's JSON header,
+counts and history. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from trainers.errors import RunError
+
+FILE = "resume.safetensors"
+_FORMAT = "pairlens-resume-1"
+
+
+@dataclass
+class Progress:
+    """Where a run stands."""
+
+    fingerprint: str
+    """Of all that decides the weights: recipe, data, words, processes, precision."""
+    epoch: int = 0
+    batch: int = 0
+    """Batches of this epoch that are done."""
+    step: int = 0
+    seconds: float = 0.0
+    """Time spent training, over all its parts."""
+    history: list[dict[str, Any]] = field(default_factory=list)
+    best: float = -1.0
+    """Best dev accuracy."""
+    best_epoch: int = 0
+
+
+def write(folder: Path, progress: Progress, tensors: dict[str, Tensor]) -> None:
+    """Write the state beside the old one, make sure that it is on the disk, then put it in the old one's place."""
+    folder.mkdir(parents=True, exist_ok=True)
+    scratch = folder / f"{FILE}.tmp"
+    meta = {"format": _FORMAT, "progress": json.dumps(dataclasses.asdict(progress))}
+    # Copies: safetensors refuses tensors that share memory, and the run goes on changing these.
+    save_file({name: value.detach().cpu().clone() for name, value in tensors.items()}, scratch, metadata=meta)
+    with scratch.open("rb") as file:
+        os.fsync(file.fileno())
+    scratch.replace(folder / FILE)
+
+
+def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] | None:
+    """The saved state, or None when the run has not come so far as to save one.
+
+    Raises RunError when the file is damaged or belongs to a run with other settings or data.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            meta = file.metadata() or {}
+            if meta.get("format") != _FORMAT:
+                raise RunError(f"{folder.name}/{FILE} is of another version; delete it and train again")
+            progress = Progress(**json.loads(meta["progress"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
+        if isinstance(error, RunError):
+            raise
+        raise RunError(f"{folder.name}/{FILE} is damaged; delete it and train again") from None
+    if progress.fingerprint != fingerprint:
+        raise RunError(
+            f"the unfinished run in {folder.name} has another recipe, data, word table, precision or number of "
+            "processes; call it with the same ones, or give another --out"
+        )
+    return progress, tensors
+
+
+def forget(folder: Path) -> None:
+    """Delete the state of a run that is finished."""
+    (folder / FILE).unlink(missing_ok=True)
+
+
+def optimizer_tensors(optimizer: Any) -> dict[str, Tensor]:
+    """The optimizer's moments and step counts as named tensors (learning rates follow from the step)."""
+    out: dict[str, Tensor] = {}
+    for index, values in optimizer.state_dict()["state"].items():
+        for key, value in values.items():
+            out[f"optimizer.{index}.{key}"] = value if isinstance(value, Tensor) else torch.tensor(value)
+    return out
+
+
+def restore_optimizer(optimizer: Any, tensors: dict[str, Tensor]) -> None:
+    """Put back what :func:`optimizer_tensors` took out."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        if name.startswith("optimizer."):
+            _, index, key = name.split(".")
+            state.setdefault(int(index), {})[key] = value
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,101 @@
+"""Scores of classifiers and rankers, with what they count and what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
+
+
+def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
+    """Accuracy, and F1 averaged over the classes that occur in gold or prediction; class indices ``[N]`` each."""
+    f1 = f1_score(gold, predicted, average="macro", zero_division=0)
+    return float(accuracy_score(gold, predicted)), float(f1)
+
+
+def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+    """Accuracy, macro-F1, each class's precision, recall, F1 and items, and the confusion matrix (rows: gold)."""
+    accuracy, f1 = accuracy_and_f1(gold, predicted)
+    places = list(range(len(labels)))
+    parts = precision_recall_fscore_support(gold, predicted, labels=places, zero_division=0)
+    classes = {
+        label: {"precision": float(p), "recall": float(r), "f1": float(f), "items": int(n)}
+        for label, p, r, f, n in zip(labels, *parts, strict=True)
+    }
+    table = confusion_matrix(gold, predicted, labels=places)
+    return {
+        "accuracy": accuracy, "macro_f1": f1, "items": len(gold), "classes": classes,
+        "confusion": {"labels": list(labels), "gold_by_predicted": table.tolist()},
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """MAP and MRR over the questions that have a right answer."""
+
+    map: float
+    mrr: float
+    questions: int
+    skipped: int
+    """Questions without a right answer: no ranking of their answers is better than another."""
+
+
+def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]) -> Ranking:
+    """Mean average precision and mean reciprocal rank of answers ranked by score, highest first.
+
+    Answers of equal score stand in no order, so each question counts with its mean over all orders of them (McSherry
+    and Najork 2008): neither the file's order nor luck decides. Questions without a right answer are skipped and
+    counted; those with only right answers count.
+    """
+    by_question: dict[str, list[tuple[float, bool]]] = {}
+    for group, right, score in zip(groups, relevant, scores, strict=True):
+        by_question.setdefault(group, []).append((float(score), bool(right)))
+    judged = [answers for answers in by_question.values() if any(right for _, right in answers)]
+    skipped = len(by_question) - len(judged)
+    if not judged:
+        return Ranking(0.0, 0.0, 0, skipped)
+    pairs = [_expected(answers) for answers in judged]
+    return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(judged), skipped)
+
+
+def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
+    """Average precision and reciprocal rank of one question, each the mean over all orders of tied answers."""
+    ties: dict[float, list[bool]] = {}
+    for score, is_right in answers:
+        ties.setdefault(score, []).append(is_right)
+    before = right_before = 0
+    precision = reciprocal = 0.0
+    for score in sorted(ties, reverse=True):
+        size, right = len(ties[score]), sum(ties[score])
+        for place in range(1, size + 1):
+            # A right answer stands at this place with chance right/size; of those before it in the tie, a share of
+            # (right - 1)/(size - 1) is right too.
+            earlier = (place - 1) * (right - 1) / (size - 1) if size > 1 else 0.0
+            precision += right / size * (right_before + 1 + earlier) / (before + place)
+            if right and not right_before:
+                # The first right answer of the tie stands at this place: the others all stand behind it.
+                reciprocal += comb(size - place, right - 1) / comb(size, right) / (before + place)
+        before, right_before = before + size, right_before + right
+    return precision / right_before, reciprocal
+
+
+def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> dict[str, Any]:
+    """Difference of two models' accuracy on the same items, with a 95 % percentile interval over resampled items.
+
+    ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. An item adds -1, 0 or 1 to the difference, so
+    a resample of N items is one draw of the three counts (a multinomial): the same distribution, without N draws.
+    """
+    difference = ours.astype(int) - theirs.astype(int)
+    counts = np.array([(difference == value).sum() for value in (-1, 0, 1)])
+    drawn = np.random.default_rng(seed).multinomial(len(difference), counts / counts.sum(), size=resamples)
+    means = (drawn[:, 2] - drawn[:, 0]) / len(difference)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return {
+        "difference": float(difference.mean()), "interval_95": [float(low), float(high)], "items": len(difference),
+        "only_ours_right": int(counts[2]), "only_theirs_right": int(counts[0]),
+        "share_of_resamples_not_above_zero": float((means <= 0).mean()), "resamples": resamples, "seed": seed,
+    }  # fmt: skip

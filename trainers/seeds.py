@@ -1,0 +1,54 @@
+"""Write the mean and spread over several seeds into a checkpoint's card.
+
+    python -m trainers seeds pretrained/nli-attconv-light runs/light-2 runs/light-3
+
+The first folder's card gets the line; the others must be runs of the same recipe with another seed. The spread is the
+standard deviation over seeds (n - 1 in the denominator).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+from core.checkpoint import read_card
+from trainers.errors import RunError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers seeds`."""
+    parser.add_argument("checkpoint", type=Path, help="the folder whose card is written")
+    parser.add_argument("others", type=Path, nargs="+", help="folders of the same recipe trained with other seeds")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check that the runs belong together, write, print."""
+    cards = [read_card(folder) for folder in (args.checkpoint, *args.others)]
+    summary = summarise(cards)
+    written = json.dumps({**cards[0], "seeds": summary}, indent=1, ensure_ascii=False) + "\n"
+    (args.checkpoint / "card.json").write_text(written, encoding="utf-8")
+    for name, values in summary["results"].items():
+        print(f"{name}: {values['mean']:.2%} ± {values['spread']:.2%} over seeds {summary['seeds']}")
+    return 0
+
+
+def summarise(cards: list[dict[str, Any]]) -> dict[str, Any]:
+    """Accuracies by data set over the cards' seeds, their mean and spread; ``mean`` and ``spread`` of the dev set too.
+
+    Raises RunError when the cards are of different recipes or words, or two share a seed.
+    """
+    made = [{**card["recipe"], "seed": 0, "words": card["words"]["sha256"]} for card in cards]
+    if any(recipe != made[0] for recipe in made):
+        raise RunError("the folders were trained with different recipes; give runs that differ in their seed alone")
+    seeds = [card["seed"] for card in cards]
+    if len(set(seeds)) < len(seeds):
+        raise RunError(f"two of the folders have the same seed ({seeds}); give runs of different seeds")
+    results = {}
+    for name in cards[0]["results"]:
+        values = [card["results"][name]["accuracy"] for card in cards]
+        results[name] = {"values": values, "mean": statistics.mean(values), "spread": statistics.stdev(values)}
+    dev = results[cards[0]["recipe"]["dev"]["name"]]
+    return {"seeds": seeds, "mean": dev["mean"], "spread": dev["spread"], "results": results}

@@ -1,0 +1,82 @@
+"""Word vectors from a text file as GloVe, word2vec and fastText write them: a word and D numbers a line."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from core.text import normalise
+from core.words import WordTable
+from trainers.errors import RunError
+
+FREQUENT = 50_000
+"""Rows kept from the file's beginning (these files go from frequent to rare) beside the words of the data."""
+
+
+def read_vectors(path: Path, wanted: Container[str], frequent: int = FREQUENT) -> WordTable:
+    """A word table from the file's rows whose word is ``wanted`` (in normalised form) or among the first ``frequent``.
+
+    A first line of two whole numbers (word2vec, fastText) is skipped. Of several spellings of one normalised form the
+    first row counts. Unknown words get n-gram vectors of the rows' median length. Raises RunError naming the line of a
+    row with another number of values than the first one's, or with something that is no number.
+    """
+    words: dict[str, None] = {}
+    rows: list[np.ndarray] = []
+    width = 0
+    try:
+        with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+            for number, line in enumerate(file, start=1):
+                cells = line.rstrip(" \r\n").split(" ") if "\t" not in line else line.rstrip("\r\n").split("\t")
+                if (number == 1 and _is_header(cells)) or not line.strip():
+                    continue
+                width = width or len(cells) - 1
+                if len(cells) - 1 < max(width, 1):
+                    raise RunError(_wrong_width(path, number, cells, width))
+                # A few rows of public files hold spaces in the word; the numbers are counted from the end.
+                word = normalise(" ".join(cells[:-width]))
+                if len(cells) - 1 > width and _is_number(cells[-width - 1]):
+                    raise RunError(_wrong_width(path, number, cells, width))
+                if word in words or not (len(words) < frequent or word in wanted):
+                    continue
+                rows.append(_numbers(path, number, cells[-width:]))
+                words[word] = None
+    except FileNotFoundError:
+        raise RunError(f"the vector file {path} does not exist; give another --vectors") from None
+    except OSError as error:
+        raise RunError(f"the vector file {path} cannot be read ({error.strerror}); give another --vectors") from None
+    if not rows:
+        raise RunError(f"{path.name} holds no word vectors; give a text file with a word and its numbers a line")
+    matrix = torch.from_numpy(np.stack(rows))
+    return WordTable.from_vectors(list(words), matrix, float(matrix.norm(dim=1).median()), path.name)
+
+
+def _numbers(path: Path, number: int, cells: list[str]) -> np.ndarray:
+    try:
+        values = np.array(cells, dtype=np.float32)
+    except ValueError:
+        values = np.array([np.nan])
+    if not np.isfinite(values).all():
+        raise RunError(f"line {number} of {path.name} holds something that is no number; mend or delete the line")
+    return values
+
+
+def _wrong_width(path: Path, number: int, cells: list[str], width: int) -> str:
+    return (
+        f"line {number} of {path.name} has {len(cells) - 1} numbers where the first row has {width}; "
+        "the file is cut off or mixed, get it again"
+    )
+
+
+def _is_header(cells: list[str]) -> bool:
+    return len(cells) == 2 and all(cell.isdigit() for cell in cells)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
