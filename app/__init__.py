@@ -1,0 +1,1 @@
+"""The page: draws what core explains. Imports core and nothing of trainers."""

@@ -1,0 +1,1 @@
+"""Browser parts: Streamlit components v2, plain JavaScript, no build step."""

@@ -1,0 +1,138 @@
+// Figures as SVG and PNG files, made here from what is drawn, with every colour written into the file. Always in the
+// light theme: a saved figure goes onto paper and slides.
+
+const INLINED = ["fill", "stroke", "stroke-width", "stroke-opacity", "fill-opacity", "opacity", "font-weight", "font-size", "stroke-dasharray"];
+const FONT = "'Source Sans 3', 'Source Sans Pro', 'Source Sans', 'Noto Sans', Helvetica, Arial, sans-serif";
+
+// A copy of a drawn SVG whose looks do not need the page's style sheet.
+function standalone(source) {
+  const copy = source.cloneNode(true);
+  const walk = (from, to) => {
+    const style = getComputedStyle(from);
+    for (const name of INLINED) to.setAttribute(name, style.getPropertyValue(name));
+    for (const name of ["class", "role", "tabindex", "aria-label", "aria-selected", "aria-colindex", "aria-rowindex", "aria-hidden"]) to.removeAttribute(name);
+    Array.from(from.children).forEach((child, i) => walk(child, to.children[i]));
+  };
+  walk(source, copy);
+  return copy;
+}
+
+function place(node, x, y) {
+  const group = svg("g", { transform: `translate(${x},${y})` });
+  group.append(...Array.from(standalone(node).childNodes));
+  return group;
+}
+
+function inkOf(view, name) {
+  const probe = html("span", { style: `color:var(--${name})` });
+  view.root.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}
+
+// Draw with the light colours, then give the page its own theme back.
+function inLight(view, make) {
+  const before = view.root.style.colorScheme;
+  view.root.style.colorScheme = "light";
+  try {
+    return make();
+  } finally {
+    view.root.style.colorScheme = before;
+  }
+}
+
+function label(x, y, text, attributes) {
+  return svg("text", { x, y, "font-size": 14, ...attributes }, text);
+}
+
+function deliver(view, name, kind, width, height, children) {
+  const figure = svg("svg", { xmlns: SVG_NAMESPACE, width, height, viewBox: `0 0 ${width} ${height}`, "font-family": FONT }, svg("rect", { width, height, fill: "#ffffff" }), children);
+  const text = new XMLSerializer().serializeToString(figure);
+  const file = `pairlens-${name}.${kind.toLowerCase()}`;
+  const source = new Blob([text], { type: "image/svg+xml" });
+  if (kind === "SVG") return download(source, file);
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    const scale = Math.min(2, 8000 / Math.max(width, height));
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => download(blob, file), "image/png");
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}
+
+function download(blob, file) {
+  const url = URL.createObjectURL(blob);
+  html("a", { href: url, download: file }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+function saveMatrix(panel, kind) {
+  inLight(panel.view, () => {
+    const { left, tall, attention } = panel;
+    const across = Number(panel.body.getAttribute("width"));
+    const down = Number(panel.body.getAttribute("height"));
+    const ink = inkOf(panel.view, "ink");
+    const width = Math.max(left + across, 420) + 24;
+    const steps = CIVIDIS.map((colour, i) => svg("rect", { x: 62 + i * 14, y: down + tall + 44, width: 14, height: 10, fill: colour }));
+    const score = attention.show === "score";
+    const ends = [label(12, down + tall + 54, score ? signed(attention.low, 2) : "0 %", { fill: ink }), label(62 + CIVIDIS.length * 14 + 8, down + tall + 54, score ? signed(attention.high, 2) : percent(attention.high), { fill: ink })];
+    const title = panel.title() + (attention.show === "column" ? " (columns made to add up to 1: not what the model used)" : score ? " (raw scores)" : "");
+    deliver(panel.view, "attention", kind, width, down + tall + 70, [label(12, 22, title, { fill: ink, "font-weight": 600 }),
+      place(panel.top, 12 + left, 30), place(panel.side, 12, 30 + tall), place(panel.body, 12 + left, 30 + tall), steps, ends]);
+  });
+}
+
+function saveText(panel, kind) {
+  inLight(panel.view, () => {
+    const box = panel.stage.getBoundingClientRect();
+    const chips = Object.values(panel.chips).flat().concat(...panel.stage.querySelectorAll(".role"));
+    const words = chips.map((chip) => {
+      const at = chip.getBoundingClientRect();
+      const style = getComputedStyle(chip);
+      const isChip = chip.classList.contains("chip");
+      const x = at.left - box.left + 10;
+      const y = at.top - box.top + 10;
+      const frame = isChip ? svg("rect", { x, y, width: at.width, height: at.height, rx: 5, fill: style.backgroundColor, stroke: chip.getAttribute("aria-pressed") === "true" ? inkOf(panel.view, "accent") : "none", "stroke-width": 2 }) : null;
+      return [frame, label(x + at.width / 2, y + at.height / 2, chip.textContent, { fill: style.color, "font-size": style.fontSize, "text-anchor": "middle", "dominant-baseline": "central" })];
+    });
+    deliver(panel.view, "ribbons", kind, Math.ceil(box.width) + 20, Math.ceil(box.height) + 20, [place(panel.svg, 10, 10), words.flat()]);
+  });
+}
+
+function saveBars(panel, kind) {
+  inLight(panel.view, () => {
+    const { title, bars } = panel.shown;
+    const [ink, colour] = [inkOf(panel.view, "ink"), inkOf(panel.view, "context")];
+    const top = Math.max(...bars.map((bar) => bar.weight), 1e-9);
+    const lines = bars.map((bar, i) => [label(130, 56 + i * 26, shorten(bar.word, 18), { fill: ink, "text-anchor": "end" }),
+      svg("rect", { x: 140, y: 46 + i * 26, width: Math.max(1, (200 * bar.weight) / top), height: 11, rx: 3, fill: colour }),
+      label(150 + (200 * bar.weight) / top, 56 + i * 26, percent(bar.weight), { fill: ink })]);
+    deliver(panel.view, "context", kind, 420, 64 + bars.length * 26, [label(12, 24, title, { fill: ink, "font-weight": 600 }), lines.flat()]);
+  });
+}
+
+function saveFilters(panel, kind) {
+  inLight(panel.view, () => {
+    const ink = inkOf(panel.view, "ink");
+    const width = 560 + panel.classes.length * 110;
+    const names = ["filter", "winning n-gram", "parts", "sum"];
+    const at = [12, 70, 300, 500];
+    const head = [...names.map((name, i) => label(at[i], 52, name, { fill: ink, "font-size": 12 })), ...panel.classes.map((k, i) => label(640 + i * 110, 52, k.label, { fill: ink, "font-size": 12, "text-anchor": "end" }))];
+    const drawn = Array.from(panel.table.querySelectorAll("svg.strip"));
+    const lines = panel.shown.map((f, r) => {
+      const y = 76 + r * 26;
+      const words = panel.ngram(f).flatMap(({ word, centre }, i) => [svg("tspan", {}, i ? " " : ""), svg("tspan", { "font-weight": centre ? 700 : 400 }, shorten(word, 16))]);
+      return [label(at[0], y, String(f.index), { fill: ink }), svg("text", { x: at[1], y, fill: ink, "font-size": 14 }, words), place(drawn[r], at[2], y - 12),
+        label(at[3], y, signed(f.pre), { fill: ink }), ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" }))];
+    });
+    const legend = PARTS.map((name, i) => {
+      const probe = panel.table.querySelector(`.legend .part-${name}`);
+      return probe ? [svg("rect", { x: 12 + i * 100, y: 84 + panel.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probe).fill, stroke: getComputedStyle(probe).stroke }), label(28 + i * 100, 93 + panel.shown.length * 26, name, { fill: ink, "font-size": 12 })] : [];
+    });
+    deliver(panel.view, "filters", kind, width, 110 + panel.shown.length * 26, [label(12, 24, "What won the filters", { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat());
+  });
+}

@@ -1,0 +1,56 @@
+"""What Streamlit's own theme settings cannot say: a tighter first screen, and sentences shown as typed."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+
+import streamlit as st
+
+_STYLE = """<style>
+.stMainBlockContainer { padding: 1.1rem 1.75rem 2.5rem; max-width: 1240px; }
+.stAppHeader { background: transparent; height: 2.6rem; min-height: 2.6rem; pointer-events: none; }
+.stAppHeader > * , .stAppToolbar > * { pointer-events: none; }
+.stAppHeader button { pointer-events: auto; }
+.stMain [data-testid="stVerticalBlock"] { gap: 0.7rem; }
+.stMain [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.15rem; }
+.stMain [data-testid="stWidgetLabel"] p, [data-testid="stSidebarContent"] [data-testid="stWidgetLabel"] p {
+  font-size: 0.86rem; opacity: 0.78; }
+[data-testid="InputInstructions"] { display: none; }
+[data-testid="stSidebarNav"]::before { content: "PairLens"; display: block; font-size: 1.3rem; font-weight: 700;
+  padding: 0 0.6rem 0.6rem; }
+[data-testid="stSidebarHeader"] { height: 2.2rem; padding-block: 0.4rem; margin-bottom: 0; }
+[data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.6rem; }
+[data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.9rem; }
+.stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
+.pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
+.pl-hint { opacity: 0.78; margin: 1.2rem 0; }
+@media (max-width: 760px) {
+  .stMainBlockContainer { padding: 2.7rem 1rem 2.5rem; }
+  .st-key-swap, .st-key-swap button { width: 3.5rem !important; }
+}
+@media print { [data-testid="stSidebar"], .stAppHeader { display: none; } }
+</style>"""
+
+
+def apply() -> None:
+    """Call at the top of every page."""
+    st.html(_STYLE)
+
+
+def notice(sentences: Iterable[str]) -> None:
+    """One line a sentence, shown exactly as it is written: nothing in it is read as HTML or Markdown."""
+    lines = "".join(f'<p class="pl-notice" role="status">{html.escape(sentence)}</p>' for sentence in sentences)
+    if lines:
+        st.html(lines)
+
+
+def hint(sentence: str) -> None:
+    """What to do where there is nothing to show yet."""
+    st.html(f'<p class="pl-hint">{html.escape(sentence)}</p>')
+
+
+def plain(text: str) -> str:
+    """Text for a place where Streamlit reads Markdown (labels, captions), escaped so that it shows as it is."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)

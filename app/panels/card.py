@@ -1,0 +1,115 @@
+"""A checkpoint's card as lines of text and numbers to plot. Cards of a person's own may lack anything but the names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.models import REGISTRY
+
+
+def description(card: Mapping[str, Any]) -> str:
+    """What the model is: the first sentence of its architecture's docstring, and the card's notes."""
+    known = REGISTRY.get(str(card["architecture"]))
+    first = (known[1].__doc__ or "").strip().split("\n\n")[0] if known else f"Architecture {card['architecture']}."
+    return " ".join(f"{first} {card.get('notes') or ''}".split())
+
+
+def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """One line a measured set: name, accuracy and what it was measured on; the paper's numbers last."""
+    lines = []
+    for name, result in _mapping(card.get("results")).items():
+        if isinstance(result, Mapping) and _number(result.get("accuracy")):
+            items = result.get("items")
+            note = f"{items:,} pairs" if _number(items) else ""
+            if _number(result.get("macro_f1")):
+                note += f", macro-F1 {100 * result['macro_f1']:.1f} %"
+            lines.append((str(name), f"{100 * result['accuracy']:.1f} %", note.strip(", ")))
+    for name, value in _mapping(card.get("paper")).items():
+        shown = f"{100 * value if value <= 1 else value:.1f} %" if _number(value) else str(value)
+        lines.append((f"{name}, in the paper", shown, "other training data"))
+    return lines
+
+
+def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
+    """How the model was made and how large it is, one line each; what the card does not say is left out."""
+    lines = [("Licence of the weights", str(card["licence"]))]
+    sets = [_data_set(item) for item in card.get("data") or () if isinstance(item, Mapping)]
+    if sets:
+        lines.append(("Trained on", "; ".join(sets)))
+    teachers = card.get("teachers")
+    if isinstance(teachers, list) and teachers:
+        share = _mapping(card.get("recipe")).get("teacher_share")
+        told = f"the mean probabilities of {len(teachers)} earlier models"
+        lines.append(("Labels mixed with", told + (f" (share {share})" if _number(share) else "")))
+    training, parameters = _mapping(card.get("training")), _mapping(card.get("parameters"))
+    if _number(training.get("seconds")):
+        on = f" on {training['device']}" if training.get("device") else ""
+        lines.append(("Training took", duration(training["seconds"]) + on))
+    if card.get("seed") is not None:
+        lines.append(("Seed", f"{card['seed']}{_seeds(_mapping(card.get('seeds')))}"))
+    if _number(parameters.get("model")):
+        projection = parameters.get("projection", 0)
+        lines.append(("Weights", f"{parameters['model']:,}, and {projection:,} that project the words"))
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    lines.append(("Size on disk", f"{size / 1e6:.1f} MB"))
+    lines.append(("Word table", str(_mapping(card.get("words")).get("name", "not named"))))
+    return lines
+
+
+def recipe(card: Mapping[str, Any]) -> str:
+    """The recipe's settings on one line: the whole of it is in card.json."""
+    names = ("optimizer", "lr", "batch_size", "batch", "epochs", "schedule", "clip", "ema")
+    found = _mapping(card.get("recipe"))
+    return ", ".join(f"{name} {found[name]}" for name in names if found.get(name) is not None)
+
+
+def command(card: Mapping[str, Any]) -> str:
+    """How to train it again."""
+    return str(_mapping(card.get("training")).get("command") or f"python -m trainers train {card['name']} --data DIR")
+
+
+def curve(card: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Accuracies after each epoch as rows ``{"epoch", "set", "accuracy"}``, for each dev set of the card."""
+    names = {name.lower().replace(" ", "_"): name for name in map(str, _mapping(card.get("results")))}
+    rows = []
+    for record in card.get("epochs") or ():
+        if not isinstance(record, Mapping) or not _number(record.get("epoch")):
+            continue
+        for name, value in record.items():
+            if name.endswith(("dev", "accuracy")) and _number(value) and 0 <= value <= 1:
+                shown = names.get(name, name.replace("_", " "))
+                rows.append({"epoch": int(record["epoch"]), "set": shown, "accuracy": float(value)})
+    return rows
+
+
+def duration(seconds: float) -> str:
+    """Time for people: 42 s, 11 min, 1.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _seeds(seeds: Mapping[str, Any]) -> str:
+    mean, spread = seeds.get("mean"), seeds.get("spread", seeds.get("std"))
+    if not _number(mean):
+        return ""
+    listed = seeds.get("seeds")
+    count = f"{len(listed)} seeds" if isinstance(listed, list) else "several seeds"
+    text = f"; over {count} {100 * mean:.1f} %"  # type: ignore[operator]
+    return text + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator]
+
+
+def _data_set(item: Mapping[str, Any]) -> str:
+    rows = f" ({item['rows']:,} pairs" if _number(item.get("rows")) else " ("
+    licence = str(item.get("licence") or "licence not stated")
+    return f"{item.get('name', 'unnamed')}{rows}{', ' if len(rows) > 2 else ''}{licence})"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,1 @@
+"""One file a page; streamlit_app.py lists them."""

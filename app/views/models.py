@@ -1,0 +1,102 @@
+"""Models: the card of every checkpoint, shipped or a person's own."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import look
+from app.panels import card as lines
+from core.checkpoint import CheckpointError, available, read_card
+
+_STYLE = """<style>
+.pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
+.pl-card p { margin: 0.2rem 0 0.5rem; max-width: 80ch; opacity: 0.85; overflow-wrap: anywhere; }
+.pl-card table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; font-size: 0.95rem; }
+.pl-card td { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); padding: 0.28rem 1rem 0.28rem 0;
+  vertical-align: top; overflow-wrap: anywhere; }
+.pl-card td:first-child { opacity: 0.78; white-space: nowrap; }
+.pl-card .pl-number { font-weight: 650; white-space: nowrap; }
+.pl-card code { background: none; color: inherit; padding: 0; font-size: 0.86rem; white-space: pre-wrap; }
+@media (max-width: 760px) { .pl-card td:first-child { white-space: normal; } }
+</style>"""
+
+
+def main() -> None:
+    """Draw the page."""
+    look.apply()
+    st.html(_STYLE)
+    models = available()
+    cards: dict[str, Mapping[str, Any]] = {}
+    broken = []
+    for name, folder in models.items():
+        try:
+            cards[name] = read_card(folder)
+        except CheckpointError as error:
+            broken.append(f"Not shown: {error}.")
+    look.notice(broken)
+    if not cards:
+        look.hint("No model is installed yet: train one with `python -m trainers train`, and name the folder that "
+                  "holds it in PAIRLENS_CHECKPOINTS.")  # fmt: skip
+    for place, (name, card) in enumerate(cards.items()):
+        if place:
+            st.divider()
+        try:
+            _card(name, card, models[name])
+        except (TypeError, ValueError, AttributeError, KeyError, OSError) as error:
+            look.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
+
+
+def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
+    left, right = st.columns([1.25, 1], gap="large")
+    results = "".join(
+        f'<tr><td>{_safe(what)}</td><td class="pl-number">{_safe(value)}</td><td>{_safe(note)}</td></tr>'
+        for what, value, note in lines.results(card)
+    )
+    facts = "".join(f"<tr><td>{_safe(what)}</td><td>{_safe(value)}</td></tr>" for what, value in [
+        *lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")])  # fmt: skip
+    again = f"<tr><td>Train it again</td><td><code>{_safe(lines.command(card))}</code></td></tr>"
+    with left:
+        st.html(
+            f'<div class="pl-card"><h2>{_safe(card["title"])}</h2><p>{_safe(lines.description(card))}</p>'
+            f"<table>{facts}{again}</table></div>"
+        )
+    with right:
+        if results:
+            st.html(f'<div class="pl-card"><table>{results}</table></div>')
+        _curve(lines.curve(card), str(card["title"]))
+
+
+def _curve(rows: list[dict[str, Any]], title: str) -> None:
+    if len({row["epoch"] for row in rows}) < 2:
+        return
+    import altair as alt  # here, so that Explore starts without it
+
+    values = [row["accuracy"] for row in rows]
+    legend = None if len({row["set"] for row in rows}) == 1 else alt.Legend(title=None, orient="bottom")
+    chart = (
+        alt.Chart({"values": rows})
+        .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
+        .encode(
+            x=alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
+            y=alt.Y("accuracy:Q", title=None, axis=alt.Axis(format=".1%", tickCount=4),
+                    scale=alt.Scale(domain=[max(0.0, min(values) - 0.01), min(1.0, max(values) + 0.01)])),
+            color=alt.Color("set:N", legend=legend, scale=alt.Scale(range=["#3f7fcb", "#1d9b82", "#8f5ed0"])),
+            tooltip=[alt.Tooltip("set:N", title="set"), "epoch:Q", alt.Tooltip("accuracy:Q", format=".2%")],
+        )
+        .properties(height=190, description=f"Accuracy after each epoch of {title}")
+    )  # fmt: skip
+    st.altair_chart(chart)
+    sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
+    st.html(f'<div class="pl-card"><p>Accuracy on {_safe(sets)} after each epoch.</p></div>')
+
+
+def _safe(text: Any) -> str:
+    return html.escape(str(text))
+
+
+main()

@@ -1,0 +1,15 @@
+"""PairLens in the browser: ``streamlit run streamlit_app.py``. Navigation only; each page is a file of app/views."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+st.set_page_config(page_title="PairLens", layout="wide", initial_sidebar_state=256)
+
+st.navigation(
+    [
+        st.Page("app/views/explore.py", title="Explore", url_path="explore", default=True),
+        st.Page("app/views/models.py", title="Models", url_path="models"),
+    ],
+    position="sidebar",
+).run()
