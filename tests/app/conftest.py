@@ -1,0 +1,163 @@
+"""Small checkpoints made on the spot, and a real server with a real browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from core import checkpoint
+from core.models import build
+from core.words import WordTable
+
+PATIENCE = 60_000
+"""Milliseconds to wait for the page: long, because a machine that trains beside the tests answers late."""
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = [
+    "a", "an", "the", "is", "man", "woman", "dog", "cat", "animal", "toy", "snow", "cold", "weather", "outside",
+    "playing", "jumping", "with", "not", "plastic", "bold", "smile",
+]  # fmt: skip
+
+
+def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra") -> None:
+    """An untrained light model with a word table of its own, so that no test needs the shipped files."""
+    generator = torch.Generator().manual_seed(seed)
+    words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
+    torch.manual_seed(seed)
+    config: dict[str, Any] = {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
+    model = build("attconv-light", config)
+    card = {
+        "name": name, "title": title, "architecture": "attconv-light", "config": config, "task": "entailment",
+        "labels": ["entailment", "neutral", "contradiction"], "licence": "CC0", "seed": seed,
+        "roles": {"first": "premise", "second": "hypothesis", "judged": "hypothesis"},
+        "results": {"SNLI dev": {"accuracy": 0.5, "macro_f1": 0.5, "items": 10}}, "data": [{"name": "none", "rows": 0}],
+        "epochs": [{"epoch": 1, "loss": 1.0, "snli_dev": 0.4}, {"epoch": 2, "loss": 0.9, "snli_dev": 0.5}],
+        "training": {"seconds": 61, "device": "CPU", "command": "python -m trainers train test"},
+        "typical_length": {"premise": 30, "hypothesis": 30},
+    }  # fmt: skip
+    checkpoint.save(folder / name, model, card, words)
+
+
+@pytest.fixture(scope="session")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, three broken ones."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    make_checkpoint(folder, "test-light", "Test light", 1)
+    make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
+    make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
+    shutil.copytree(folder / "test-light", folder / "test-truncated")
+    weights = folder / "test-truncated" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:200])
+    (folder / "test-foreign").mkdir()
+    (folder / "test-foreign" / "card.json").write_text('{"model_type": "bert"}')
+    (folder / "test-no-json").mkdir()
+    (folder / "test-no-json" / "card.json").write_bytes(b"\x80\x04pickle")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(checkpoints))
+
+
+@pytest.fixture(scope="session")
+def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of a running app (``streamlit run`` in a process of its own)."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port)]
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [*command, "--server.fileWatcherType", "none"], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
+            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints)},
+        )  # fmt: skip
+    address = f"http://localhost:{port}"
+    try:
+        _wait(address, process, log)
+        yield address
+        assert "Traceback" not in log.read_text(errors="replace"), log.read_text(errors="replace")
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server stopped:\n{log.read_text(errors='replace')}")
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"the server did not answer in 30 s:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, driven by Playwright."""
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=PATIENCE)
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    program = next((path for path in map(shutil.which, names) if path), None)
+    if program is None:
+        pytest.fail("The browser tests need Chromium: install it with `apt-get install chromium`.", pytrace=False)
+    switches = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+                "--disable-component-update", "--disable-sync"]  # fmt: skip
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=switches)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def open_page(server: str, browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a path of the app in a fresh browser context, and checks afterwards that nothing left this machine, no
+    dialog opened and no script failed."""
+    contexts, wrong = [], []
+
+    def outside(url: str) -> bool:
+        return not url.startswith((server, server.replace("http", "ws"), "data:", "blob:"))
+
+    def opener(path: str = "/", wait: str = ".pairlens footer", **options: Any) -> Any:
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("request", lambda request: wrong.append(request.url) if outside(request.url) else None)
+        page.on("websocket", lambda socket: wrong.append(socket.url) if outside(socket.url) else None)
+        page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("pageerror", lambda error: wrong.append(f"script error {error}"))
+        page.goto(path if path.startswith("http") else server + path)
+        page.wait_for_selector(wait)
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def drawn() -> Callable[[Any], dict[str, Any]]:
+    """Reads from an AppTest what the page gave to the browser component."""
+
+    def read(app: Any) -> dict[str, Any]:
+        return json.loads(app.get("bidi_component")[0].proto.json)  # type: ignore[no-any-return]
+
+    return read

@@ -1,0 +1,211 @@
+"""The app in a real browser: a selection is one everywhere, text is text, links open the same page, nothing leaks."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+CONTEXT_WORD = '.context [data-part="context-word"]'
+SELECTED_CHIP = '.chip[aria-pressed="true"]'
+PAIR = {"model": "test-light", "first": "An animal is playing with a toy", "second": "A dog jumping"}
+
+
+def link(**parameters):
+    return "/?" + urlencode({"model": "test-light"} | parameters)
+
+
+def cell(page, i, j):
+    return page.locator(f'[data-cell="{i},{j}"]')
+
+
+def chips(page):
+    return page.locator(SELECTED_CHIP).all_inner_texts()
+
+
+def type_into(page, label, text):
+    box = page.get_by_label(label)
+    box.fill(text)
+    box.press("Enter")
+
+
+def tokens(page, role):
+    return page.locator(f'.side[data-role="{role}"] .chip').all_inner_texts()
+
+
+def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
+    page = open_page(link())
+    type_into(page, "Premise (the context)", "An animal is playing with a toy")
+    type_into(page, "Hypothesis (the sentence judged)", "A dog jumping")
+    expect(page.locator(".chip", has_text="Frisbee")).to_have_count(0)
+    expect(cell(page, 2, 6)).to_have_attribute("aria-label", re.compile("^jumping to toy: weight "))
+    cell(page, 2, 6).click()
+
+    def shown(there):
+        # A slow machine may still be drawing: wait for the selected cell, then read all parts at once.
+        expect(there.locator('[aria-selected="true"]')).to_have_attribute("data-cell", "2,6")
+        assert chips(there) == ["toy", "jumping"]
+        assert there.locator(CONTEXT_WORD).inner_text() == "jumping"
+        assert there.locator(".bars .on button").inner_text() == "toy"
+        assert there.locator('[aria-selected="true"]').get_attribute("data-cell") == "2,6"
+        assert there.locator(".matrix .side .on").text_content().startswith("jumping")
+
+    shown(page)
+    page.wait_for_url(re.compile("select=x3y7"))
+    page.locator('[data-part="nearest"] b').first.wait_for()
+    shown(page)
+    page.get_by_role("button", name="Copy a link").click()
+    copied = page.locator("footer button[data-link]").get_attribute("data-link")
+    fresh = open_page(copied)
+    expect(fresh.get_by_label("Premise (the context)")).to_have_value("An animal is playing with a toy")
+    shown(fresh)
+
+
+def test_a_word_of_either_sentence_can_be_followed(open_page):
+    page = open_page(link(**PAIR))
+    page.locator('.side[data-role="premise"] .chip', has_text="toy").click()
+    assert page.locator(CONTEXT_WORD).inner_text() == "toy"
+    assert "Who looks at" in page.locator(".context h2").inner_text()
+    page.locator(".bars button", has_text="dog").click()
+    assert chips(page) == ["toy", "dog"]
+    page.locator(".matrix .side text").nth(0).click()
+    assert chips(page) == ["A"]
+
+
+def test_the_keyboard_moves_the_selection_and_tells_it(open_page):
+    page = open_page(link(**PAIR, select="x1y1"))
+    cell(page, 0, 0).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.locator('[aria-selected="true"]').get_attribute("data-cell") == "1,1"
+    assert page.evaluate("""() => document.querySelector('.stBidiComponent [data-testid=stBidiComponentIsolated]')
+        .shadowRoot.activeElement.getAttribute('aria-label')""").startswith("dog to animal: weight ")
+    page.keyboard.press("End")
+    assert chips(page) == ["toy", "dog"]
+    page.wait_for_url(re.compile("select=x2y7"))
+    page.locator(SELECTED_CHIP, has_text="dog").focus()
+    page.keyboard.press("ArrowRight")
+    assert chips(page) == ["jumping"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code` [a](b)"),
+        ("<script>alert(1)</script> dog", "&lt;b&gt; dog"),
+    ],
+    ids=["markup", "script"],
+)
+def test_text_appears_exactly_as_typed(open_page, first, second):
+    page = open_page(link(first=first, second=second, select="x1y1"))
+    expect(page.get_by_label("Premise (the context)")).to_have_value(first)
+    expect(page.get_by_label("Hypothesis (the sentence judged)")).to_have_value(second)
+    assert "".join(tokens(page, "premise")) == first.replace(" ", "")
+    assert "".join(tokens(page, "hypothesis")) == second.replace(" ", "")
+    assert page.locator(".pairlens img, .pairlens script, .stMain img, .stMain .katex").count() == 0
+    page.wait_for_timeout(300)  # a script that runs would open a dialog by now, which the page's fixture reports
+
+
+def test_a_wrong_address_shows_its_values_as_text(open_page):
+    page = open_page(link(select="<img src=x onerror=alert(1)>", show="**b**"))
+    said = page.locator(".notices li").all_inner_texts()
+    assert len(said) == 2
+    assert "<img src=x onerror=alert(1)>" in said[1]
+    assert "“**b**”" in said[0]
+
+
+def test_a_side_without_a_word_gets_one_sentence_and_keeps_the_other(open_page):
+    page = open_page(link(first="", second="**A dog**"), wait=".pl-notice")
+    assert page.locator(".pl-notice").inner_text() == "The premise is empty: type a sentence with at least one word."
+    expect(page.get_by_label("Hypothesis (the sentence judged)")).to_have_value("**A dog**")
+    type_into(page, "Premise (the context)", "An animal")
+    page.wait_for_selector(".pairlens footer")
+    assert tokens(page, "hypothesis")[0] == "*"
+
+
+def test_data_and_figures_can_be_saved(open_page, tmp_path):
+    page = open_page(link(**PAIR))
+
+    def saved(button):
+        with page.expect_download() as waiting:
+            button.click()
+        path = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(path)
+        return path
+
+    data = json.loads(saved(page.get_by_role("button", name="All numbers (JSON)")).read_text())
+    assert [token["text"] for token in data["second"]["tokens"]] == ["A", "dog", "jumping"]
+    shown = page.locator('[data-part="verdict"]').inner_text().lower()
+    best = max(range(3), key=data["probabilities"].__getitem__)
+    assert shown.startswith(data["labels"][best])
+    table = saved(page.get_by_role("button", name="Attention (CSV)")).read_text().splitlines()
+    assert len(table) == 1 + 3 * 7
+    for figure, word in (("matrix", "dog"), ("ribbons", "dog"), ("bars", "toy"), ("filters", "dog")):
+        drawing = saved(page.get_by_role("button", name=f"Save the {figure} as SVG")).read_text()
+        assert drawing.startswith("<svg")
+        assert f">{word}<" in drawing
+        assert "var(--" not in drawing
+        assert "light-dark" not in drawing
+        image = saved(page.get_by_role("button", name=f"Save the {figure} as PNG")).read_bytes()
+        assert image.startswith(b"\x89PNG")
+
+
+def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
+    one, other = open_page(link(**PAIR)), open_page(link())
+    type_into(other, "Hypothesis (the sentence judged)", "A secret dog")
+    other.locator(".chip", has_text="secret").wait_for()
+    assert "secret" not in one.content()
+    assert tokens(one, "hypothesis") == ["A", "dog", "jumping"]
+    other.get_by_role("link", name="Models").click()
+    other.get_by_text("python -m trainers train test").first.wait_for()
+    other.get_by_role("link", name="Explore").click()
+    other.locator(".chip", has_text="secret").wait_for()
+    one.reload()
+    one.wait_for_selector(".pairlens footer")
+    assert tokens(one, "hypothesis") == ["A", "dog", "jumping"]
+
+
+def test_going_back_brings_back_the_selection(open_page):
+    page = open_page(link(**PAIR, select="x1"))
+    page.locator('.side[data-role="hypothesis"] .chip', has_text="dog").click()
+    page.wait_for_url(re.compile("select=x2"))
+    page.go_back()
+    page.wait_for_function("""() => document.querySelector('[data-testid=stBidiComponentIsolated]').shadowRoot
+        .querySelector('.chip[aria-pressed=true]').textContent === 'A'""")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_screen_holds_sentences_verdict_attention_and_context(open_page, scheme):
+    page = open_page("/?model=test-light&example=figure-6", color_scheme=scheme)
+    names = (".said", ".text", ".matrix", ".attention", ".context")
+    boxes = {name: page.locator(name).bounding_box() for name in names}
+    for box in boxes.values():
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 800
+    assert boxes[".context"]["x"] >= boxes[".matrix"]["x"] + boxes[".matrix"]["width"]
+    side = page.locator('[data-cell="0,0"]').bounding_box()
+    assert side["width"] == pytest.approx(side["height"], abs=0.5)
+
+
+def test_on_a_phone_the_parts_stack_in_order(open_page):
+    page = open_page("/?model=test-light&example=figure-6", viewport={"width": 390, "height": 844})
+    tops = [page.locator(name).bounding_box()["y"] for name in (".said", ".text", ".matrix", ".context", ".filters")]
+    assert tops == sorted(tops)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_a_long_pair_scrolls_inside_its_frame_with_the_edges_fixed(open_page):
+    words = " ".join(["dog", "animal", "playing", "snow", "weather", "outside"] * 10)
+    page = open_page(link(first=words, second=words, select="x55y55"))
+    frame = page.locator(".matrix").bounding_box()
+    chosen = page.locator('[aria-selected="true"]').bounding_box()
+    assert frame["x"] < chosen["x"] < frame["x"] + frame["width"]
+    assert frame["y"] < chosen["y"] < frame["y"] + frame["height"] <= 800
+    assert page.locator(".pin-top").bounding_box()["y"] == pytest.approx(frame["y"], abs=2)
+    assert page.locator(".pin-side").bounding_box()["x"] == pytest.approx(frame["x"], abs=2)
+    assert page.locator('[role="gridcell"]').count() == 3600

@@ -1,0 +1,190 @@
+"""The page Explore without a browser: what it draws, and one sentence for every kind of bad input."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).resolve().parents[2]
+NASTY = ("<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code`")
+
+
+def explore(file="app/views/explore.py", **parameters):
+    app = AppTest.from_file(str(ROOT / file), default_timeout=60)
+    for name, value in ({"model": "test-light"} | parameters).items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def sentences(app):
+    """The notices that stand in place of the figures."""
+    return [h.proto.body for h in app.get("html") if h.proto.body.startswith("<p ")]
+
+
+def query(app):
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def test_the_app_opens_on_explore_with_figure_6(drawn):
+    app = explore("streamlit_app.py")
+    assert not app.exception
+    data = drawn(app)
+    assert [side["role"] for side in data["sides"]] == ["premise", "hypothesis"]
+    assert "Frisbee" in data["sides"][1]["tokens"]
+    assert query(app) == {"model": "test-light", "example": "figure-6"}
+
+
+def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
+    data = drawn(explore(first="A dog.", second="An animal"))
+    assert [c["label"] for c in data["verdict"]["classes"]] == ["entailment", "neutral", "contradiction"]
+    assert sum(c["p"] for c in data["verdict"]["classes"]) == pytest.approx(1)
+    assert [sum(row) for row in data["attention"]["weights"]] == pytest.approx([1, 1], abs=1e-4)
+    for c in range(3):
+        total = sum(f[11 + c] for f in data["filters"]["filters"]) + data["filters"]["bias"][c]
+        assert total == pytest.approx(data["filters"]["logits"][c], abs=1e-4)
+    for f in data["filters"]["filters"]:
+        assert sum(f[4:9]) == pytest.approx(f[9], abs=1e-4)
+    assert data["nearest"], "the word told before anything is selected has its nearest words"
+    assert not data["chosen"]
+
+
+def test_a_link_opens_with_its_cell_selected(drawn):
+    app = explore(first="A dog.", second="An animal", select="x2y1", show="score")
+    data = drawn(app)
+    assert data["selection"] == {"row": 1, "column": 0}
+    assert data["chosen"]
+    assert "1" in data["nearest"]
+    assert data["attention"]["values"] == data["attention"]["scores"]
+    assert query(app)["select"] == "x2y1"
+
+
+def test_columns_normalised_add_up_to_one_and_the_models_weights_stay(drawn):
+    attention = drawn(explore(first="A dog runs", second="An animal", show="column"))["attention"]
+    assert [sum(column) for column in zip(*attention["values"], strict=True)] == pytest.approx([1, 1, 1], abs=1e-4)
+    assert [sum(row) for row in attention["weights"]] == pytest.approx([1, 1], abs=1e-4)
+
+
+def test_typing_swapping_and_examples_change_pair_and_link(drawn):
+    app = explore()
+    app.text_input(key="first").input("A man").run()
+    app.text_input(key="second").input("A woman").run()
+    assert query(app) == {"model": "test-light", "first": "A man", "second": "A woman"}
+    app.button(key="swap").click().run()
+    assert query(app)["first"] == "A woman"
+    assert drawn(app)["sides"][0]["tokens"] == ["A", "woman"]
+    app.selectbox(key="example").select("negation").run()
+    assert query(app)["example"] == "negation"
+    assert not app.exception
+
+
+def test_a_stale_address_never_undoes_typing():
+    app = explore(first="A man", second="A woman")
+    app.query_params["first"] = "older"
+    app.text_input(key="second").input("A girl").run()
+    assert query(app)["first"] == "A man"
+    assert query(app)["second"] == "A girl"
+
+
+def test_an_address_edited_by_hand_is_followed():
+    app = explore(first="A man", second="A woman")
+    app.query_params["first"] = "A boy"
+    app.run()
+    assert app.text_input(key="first").value == "A boy"
+
+
+def test_text_goes_to_the_browser_as_typed(drawn):
+    data = drawn(explore(first=NASTY[0], second=NASTY[1]))
+    assert "".join(data["sides"][0]["tokens"]).startswith("<imgsrc=xonerror=alert(1)>")
+    assert "".join(data["sides"][1]["tokens"]).startswith("**bold**$x$:smile:")
+    assert data["link"]["first"] == NASTY[0]
+
+
+@pytest.mark.parametrize("empty", ["", "   ", "\u200b\u200d", "?! ... —", "\x00\x07"])
+@pytest.mark.parametrize("side", ["first", "second"])
+def test_a_side_without_a_word_gets_one_sentence(side, empty):
+    app = explore(**({"first": "A dog", "second": "A cat"} | {side: empty}))
+    assert not app.exception
+    assert len(sentences(app)) == 1
+    assert ("premise" if side == "first" else "hypothesis") in sentences(app)[0]
+    assert app.text_input(key="second" if side == "first" else "first").value in ("A dog", "A cat")
+
+
+def test_an_empty_page_says_what_to_do():
+    app = explore(first="", second="")
+    assert "Type a sentence" in sentences(app)[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dog", "🐕 dog 👨‍👩‍👧", "הכלב משחק בשלג", "d\u200bog \x01\x02 plays", "=1+1 dog", "a" * 3000,
+        "'; DROP TABLE x; --",
+    ],
+    ids=["one word", "emoji", "right to left", "zero width", "formula", "long word", "quote"],
+)  # fmt: skip
+def test_odd_text_is_read_without_complaint(text, drawn):
+    app = explore()
+    app.text_input(key="second").input(text).run()
+    assert not app.exception
+    assert drawn(app)["sides"][1]["tokens"]
+
+
+def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
+    app = explore()
+    app.text_input(key="first").input("dog and cat " * 3334).run()
+    assert not app.exception
+    data = drawn(app)
+    assert len(data["sides"][0]["tokens"]) == 200
+    assert any("cut" in notice for notice in data["notices"])
+    assert any("too long for a link" in notice for notice in data["notices"])
+    assert not data["linkable"]
+    assert query(app) == {"model": "test-light"}
+    app.run()
+    assert app.text_input(key="first").value.startswith("dog and cat")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"model": "gone"}, {"show": "all"}, {"select": "banana"}, {"select": "x99"}, {"example": "none"}]
+)
+def test_a_wrong_value_in_the_address_gets_one_sentence(wrong, drawn):
+    app = explore(**wrong)
+    assert not app.exception
+    said = [n for n in drawn(app)["notices"] if "link" in n]
+    assert len(said) == 1
+    assert next(iter(wrong.values())) in said[0]
+    app.text_input(key="first").input("A dog").run()
+    assert not any("link" in notice for notice in drawn(app)["notices"])
+
+
+@pytest.mark.parametrize("name", ["test-truncated", "test-foreign", "test-no-json"])
+def test_a_broken_checkpoint_gets_one_sentence(name):
+    app = explore(model=name)
+    assert not app.exception
+    assert len(sentences(app)) == 1
+    assert name in sentences(app)[0]
+    app.selectbox(key="model").select("test-light").run()
+    assert app.get("bidi_component")
+
+
+def test_a_model_without_attention_shows_its_filters(drawn):
+    data = drawn(explore(model="test-alone", first="A dog", second="A cat"))
+    assert data["attention"] is None
+    assert data["filters"]["filters"]
+
+
+def test_a_models_title_is_text(drawn):
+    app = explore(model="test-other")
+    assert app.selectbox(key="model").options[app.selectbox(key="model").index] == "**Other** <b>:smile:</b>"
+    assert drawn(app)["footer"][0] == "**Other** <b>:smile:</b>"
+
+
+def test_the_json_that_is_saved_is_the_explanation(drawn, checkpoints):
+    from core.checkpoint import load
+    from core.evidence import Explanation
+    from core.explain import explain
+
+    data = drawn(explore(first="A dog", second="A cat"))
+    told = explain(load(checkpoints / "test-light"), "A dog", "A cat")
+    assert Explanation.from_dict(json.loads(told.to_json())).logits == told.logits
+    assert data["filters"]["logits"] == pytest.approx(told.logits, rel=1e-5)

@@ -1,0 +1,13 @@
+import pytest
+
+from tests.core.made_up import make_checkpoint, make_table
+
+
+@pytest.fixture(scope="session")
+def table():
+    return make_table()
+
+
+@pytest.fixture(params=["attconv-light", "attconv-advanced"])
+def checkpoint(request, tmp_path, table):
+    return make_checkpoint(tmp_path / "tiny", table, request.param)

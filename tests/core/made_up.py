@@ -1,0 +1,39 @@
+"""A small made-up word table and checkpoints on top of it, so that no test needs the shipped files or real data."""
+
+from pathlib import Path
+
+import torch
+
+from core.checkpoint import Checkpoint, load, save
+from core.models import build
+from core.words import WordTable
+
+WORDS = ["a", "an", "the", "dog", "animal", "frisbee", "toy", "snow", "cold", "plays", "in", ".", ",", "red", "haired"]
+WORDS += ["man", "is", "run", "telemundo"]
+
+
+def make_table() -> WordTable:
+    torch.manual_seed(3)
+    return WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 24), unknown_scale=5.0, name="made-up")
+
+
+def make_card(table: WordTable, architecture: str, config: dict, judged: str = "hypothesis") -> dict:
+    return {
+        "name": "tiny",
+        "title": "A tiny model",
+        "architecture": architecture,
+        "config": config,
+        "task": "entailment",
+        "labels": ["entailment", "neutral", "contradiction"],
+        "roles": {"first": "premise", "second": "hypothesis", "judged": judged},
+        "words": {"name": table.name, "sha256": table.sha256},
+        "licence": "Apache-2.0",
+        "typical_length": {"premise": 30, "hypothesis": 20},
+    }
+
+
+def make_checkpoint(folder: Path, table: WordTable, architecture: str = "attconv-light", **settings) -> Checkpoint:
+    torch.manual_seed(5)
+    config = {"input_size": table.width, "hidden": 12, **settings}
+    save(folder, build(architecture, config), make_card(table, architecture, config), words=table)
+    return load(folder)

@@ -1,0 +1,167 @@
+import json
+import threading
+
+import pytest
+import torch
+
+from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
+from core.explain import PairError, explain, nearest_to_context
+from tests.core.made_up import make_checkpoint
+
+PREMISE = "An animal plays in the cold with a plastic toy."
+HYPOTHESIS = "The dog plays, a red-haired Quibbler in snow"
+
+
+def test_probabilities_and_weights_add_up_to_one(checkpoint):
+    result = explain(checkpoint, PREMISE, HYPOTHESIS)
+    assert sum(result.probabilities) == pytest.approx(1, abs=1e-9)
+    attention = result.find(AttentionMap)
+    assert (len(attention.weights), len(attention.weights[0])) == (9, 11)
+    assert [len(side.tokens) for side in (result.second, result.first)] == [9, 11]
+    assert all(sum(row) == pytest.approx(1, abs=1e-5) for row in attention.weights)
+    assert (attention.rows, attention.columns) == ("hypothesis", "premise")
+    scores = torch.tensor(attention.scores)
+    assert torch.allclose(torch.softmax(scores, 1), torch.tensor(attention.weights), atol=1e-6)
+
+
+@pytest.mark.parametrize("context", ["extra", "intra", "none"])
+@pytest.mark.parametrize("architecture", ["attconv-light", "attconv-advanced"])
+def test_contributions_add_up(tmp_path, table, architecture, context):
+    checkpoint = make_checkpoint(tmp_path / "c", table, architecture, context=context, hidden=300)
+    result = explain(checkpoint, PREMISE, HYPOTHESIS)
+    provenance = result.find(FilterProvenance)
+    assert len(provenance.filters) == 300
+    for f in provenance.filters:
+        assert f.left + f.self_ + f.right + f.context + f.bias == pytest.approx(f.preactivation, abs=1e-5)
+        assert torch.tanh(torch.tensor(f.preactivation)).item() == pytest.approx(f.activation, abs=1e-6)
+        assert f.window[0] <= f.position < f.window[1] <= len(result.second.tokens)
+    for c, logit in enumerate(result.logits):
+        shares = sum(f.logit_shares[c] for f in provenance.filters)
+        assert shares + provenance.logit_bias[c] == pytest.approx(logit, abs=1e-5)
+    attention = result.find(AttentionMap)
+    assert (attention is None) == (context == "none")
+    if context == "intra":
+        assert attention.columns == "hypothesis" and len(attention.weights[0]) == len(result.second.tokens)
+
+
+def test_tokens_point_into_the_typed_text_and_unknown_words_are_marked(checkpoint):
+    result = explain(checkpoint, PREMISE, HYPOTHESIS)
+    for side, text in ((result.first, PREMISE), (result.second, HYPOTHESIS)):
+        assert side.text == text
+        assert all(text[t.start : t.end] == t.text for t in side.tokens)
+    assert [t.text for t in result.second.tokens if t.unknown] == ["red-haired", "Quibbler"]
+
+
+def test_json_there_and_back(checkpoint):
+    result = explain(checkpoint, PREMISE, HYPOTHESIS, nearest_for=1)
+    data = json.loads(result.to_json())
+    assert data["schema_version"] == 1 and {e["kind"] for e in data["evidence"]} >= {"attention_map"}
+    assert Explanation.from_dict(data) == result
+    with pytest.raises(ValueError, match="schema version 0"):
+        Explanation.from_dict({**data, "schema_version": 0})
+    with pytest.raises(ValueError, match="unknown kind of evidence 'magic'"):
+        Explanation.from_dict({**data, "evidence": [{"kind": "magic"}]})
+
+
+def test_attention_put_in_place_is_what_is_told(checkpoint):
+    own = explain(checkpoint, PREMISE, HYPOTHESIS)
+    uniform = torch.full((9, 11), 1 / 11)
+    changed = explain(checkpoint, PREMISE, HYPOTHESIS, attention=uniform)
+    assert changed.find(AttentionMap).overridden and not own.find(AttentionMap).overridden
+    assert changed.find(AttentionMap).weights == tuple(map(tuple, uniform.tolist()))
+    assert changed.probabilities != own.probabilities
+    again = explain(checkpoint, PREMISE, HYPOTHESIS, attention=torch.tensor(own.find(AttentionMap).weights))
+    assert again.logits == pytest.approx(own.logits, abs=1e-6)
+
+
+def test_the_context_in_words(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "c", table)
+    premise_words = ["dog", "toy", "snow"]
+    one_hot = torch.tensor([[0.0, 1.0, 0.0]])
+    result = explain(checkpoint, " ".join(premise_words), "frisbee", attention=one_hot, nearest_for=0)
+    nearest = result.find(AttentiveContext).nearest[0]
+    assert nearest.nearest[0] == "toy" and nearest.similarity[0] == pytest.approx(1, abs=2e-3)
+    assert nearest_to_context(checkpoint, result, 0) == nearest
+    with pytest.raises(IndexError, match="no attentive context for word 1"):
+        nearest_to_context(checkpoint, result, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ("", "A dog", "The premise is empty"),
+        ("A dog", " \t\n ", "The hypothesis is empty"),
+        ("A dog", "?! ... ,", "The hypothesis has no word in it"),
+        ("😀 👍", "A dog", "The premise has no word in it"),
+        ("\u200b\u200e\x00", "A dog", "The premise has no word in it"),
+    ],
+)
+def test_a_side_without_words_is_one_sentence(checkpoint, first, second, message):
+    with pytest.raises(PairError, match=message):
+        explain(checkpoint, first, second)
+
+
+def test_one_word_a_side(checkpoint):
+    result = explain(checkpoint, "snow", "dog")
+    assert result.find(AttentionMap).weights == ((1.0,),)
+
+
+def test_ten_thousand_words_are_cut_and_said(checkpoint):
+    result = explain(checkpoint, "dog " * 10_000, "A dog")
+    assert len(result.first.tokens) == 200 and result.first.truncated == 9_800
+    assert len(result.warnings) == 1 and "premise was cut after 200 words" in result.warnings[0]
+
+
+def test_a_side_longer_than_those_of_the_training_data_is_said(checkpoint):
+    result = explain(checkpoint, "dog " * 31, "A dog")
+    assert result.warnings == ("The premise has 31 words; 99 % of those the model was trained on had at most 30.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("هذا كتاب جميل جدا", "script that the model was not trained on"),
+        ("flurb zork grom the dog", "Most words of the premise are unknown"),
+        ("a red dog in the snow", None),
+    ],
+)
+def test_input_unlike_the_training_data_is_said(checkpoint, text, message):
+    warnings = explain(checkpoint, text, "The dog plays").warnings
+    assert (message is None and not warnings) or (len(warnings) == 1 and message in warnings[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["<img src=x onerror=alert(1)>", "**bold** $x$ :smile:", "dog 😀 wo\u200brd", "a\x00b dog"]
+)
+def test_odd_text_is_read_as_text(checkpoint, text):
+    result = explain(checkpoint, text, text)
+    assert result.first.text == text
+    assert "<img" not in result._repr_html_()
+
+
+def test_the_same_unknown_name_matches_on_both_sides(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "c", table, hidden=24)
+    torch.nn.init.orthogonal_(checkpoint.model.projection.weight)
+    attention = explain(checkpoint, "the dog Quibbler in the snow", "Quibbler").find(AttentionMap)
+    assert max(range(6), key=attention.weights[0].__getitem__) == 2
+
+
+def test_a_notebook_draws_the_matrix(checkpoint):
+    page = explain(checkpoint, PREMISE, HYPOTHESIS)._repr_html_()
+    assert page.count('scope="row"') == 9 and page.count('scope="col"') == 11
+    assert "each row adds up to 100" in page and "A tiny model" in page
+
+
+def test_threads_get_the_answers_of_a_single_one(checkpoint):
+    pairs = [("dog " * k, "snow " * (9 - k) + "dog") for k in range(1, 9)]
+    expected = [explain(checkpoint, *pair).logits for pair in pairs]
+    got = [None] * len(pairs)
+
+    def work(k):
+        for _ in range(10):
+            got[k] = explain(checkpoint, *pairs[k]).logits
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(len(pairs))]
+    [t.start() for t in threads], [t.join() for t in threads]
+    for a, b in zip(got, expected, strict=True):
+        assert a == pytest.approx(b, abs=1e-6)

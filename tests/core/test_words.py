@@ -1,0 +1,110 @@
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from core.words import WordTable, WordTableError, default_table, ngram_vector
+
+WORDS = ["dog", "red", "haired", "telemundo", "zzz"]
+
+
+@pytest.fixture
+def made():
+    torch.manual_seed(0)
+    return WordTable.from_vectors(WORDS, torch.randn(5, 32) * torch.tensor([[0.1], [1], [3], [1], [1]]), 1.0, "made-up")
+
+
+def test_int8_keeps_each_row_within_half_a_step():
+    torch.manual_seed(0)
+    vectors = torch.randn(5, 32) * torch.tensor([[0.1], [1], [3], [1], [1]])
+    table = WordTable.from_vectors(WORDS, vectors, 1.0, "made-up")
+    assert ((table.vectors(WORDS) - vectors).abs() <= table.scales[:, None] * 0.5001).all()
+
+
+def test_saved_and_loaded_table_gives_the_same_vectors(made, tmp_path):
+    sha256 = made.save(tmp_path)
+    again = WordTable.load(tmp_path)
+    assert again.sha256 == sha256 and again.words == WORDS and again.name == "made-up"
+    assert again.save(tmp_path / "again") == sha256
+    asked = ["dog", "nobody", "red-haired", "𝔘nicode"]
+    assert torch.equal(again.vectors(asked), made.vectors(asked))
+
+
+def test_unknown_words(made):
+    compound, name, same, other = made.vectors(["red-haired", "zyxgraph", "zyxgraph", "quibble"])
+    assert torch.allclose(compound, made.vectors(["red", "haired"]).mean(0))
+    assert torch.equal(name, same) and not torch.equal(name, other)
+    assert abs(float(name.norm()) - 1) < 1e-5
+    assert not made.known("zyxgraph") and made.known("dog")
+
+
+def test_spelling_vectors_are_near_for_like_spellings():
+    def cosine(a, b):
+        return float(ngram_vector(a, 160) @ ngram_vector(b, 160))
+
+    assert cosine("telemundos", "telemundo") > 0.6 > 0.3 > abs(cosine("telemundos", "pharmacy"))
+
+
+def test_spelling_vectors_are_equal_in_every_process():
+    program = "from core.words import ngram_vector; print(ngram_vector('Ünïcode', 20).tolist())"
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert printed == {f"{ngram_vector('Ünïcode', 20).tolist()}\n"}
+
+
+def test_nearest_finds_the_word_itself_first(made):
+    found = made.nearest(made.vectors(["haired"])[0] * 7, k=3)
+    assert found[0][0] == "haired" and found[0][1] == pytest.approx(1, abs=2e-3) and len(found) == 3
+
+
+def test_damaged_and_foreign_files_are_refused(made, tmp_path):
+    with pytest.raises(WordTableError, match="no word table"):
+        WordTable.load(tmp_path)
+    made.save(tmp_path)
+    path = tmp_path / "words.safetensors"
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(WordTableError, match="damaged"):
+        WordTable.load(tmp_path)
+    from safetensors.torch import save_file
+
+    save_file({"codes": torch.zeros(1)}, path)
+    with pytest.raises(WordTableError, match="not a PairLens word table"):
+        WordTable.load(tmp_path)
+    with pytest.raises(WordTableError, match="needs codes"):
+        WordTable(["a"], torch.zeros(2, 3, dtype=torch.int8), torch.zeros(2), 1.0, "x")
+
+
+# --- the shipped table -----------------------------------------------------------------------------------------------
+
+
+def test_the_shipped_table():
+    table = default_table()
+    from core.words import DEFAULT_FOLDER
+
+    card = json.loads((DEFAULT_FOLDER / "card.json").read_text())
+    assert len(table) >= 100_000 and card["words"] == len(table) == len(set(table.words))
+    assert sum(f.stat().st_size for f in DEFAULT_FOLDER.iterdir()) <= 20_000_000
+    assert table.codes.dtype == torch.int8
+    assert table.vectors(table.words[:2000]).norm(dim=1).min() > 0.01
+    for word in ("n't", "'s", ",", "houston", "1990s", "12"):
+        assert table.known(word), word
+
+
+def _cosine(table, a, b):
+    x, y = table.vectors([a, b])
+    return float(torch.cosine_similarity(x, y, dim=0))
+
+
+def test_the_shipped_table_knows_meanings_inflections_and_names():
+    table = default_table()
+    assert _cosine(table, "dog", "puppy") > _cosine(table, "dog", "airplane") + 0.2
+    assert 0.3 < _cosine(table, "runs", "running") < 0.999
+    assert not table.known("telemundos")
+    others = ("houston", "banana", "parliament", "1987", "quickly", "microsoft", "zebra", "violin")
+    assert _cosine(table, "telemundos", "telemundo") > max(_cosine(table, "telemundos", o) for o in others) + 0.2

@@ -1,0 +1,174 @@
+"""evaluate, predict and bench as a person calls them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.checkpoint import load
+from core.explain import explain
+from trainers import bench
+from trainers.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint that has learnt the made-up task."""
+    out = tmp_path_factory.mktemp("trained") / "mine"
+    changes = ["model.hidden=24", "epochs=12", "batch_size=16", "warmup=2", "lr=0.01", "ema=0.5", "report=[]"]
+    more = [part for change in changes for part in ("--set", change)]
+    vectors = str(data / "vectors.txt")
+    assert (
+        main(["train", "nli-attconv-light", "--data", str(data), "--out", str(out), "--vectors", vectors, *more]) == 0
+    )
+    return out
+
+
+def scores(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    capsys.readouterr()
+    assert main(["evaluate", *arguments, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_evaluate_agrees_with_explain_row_by_row(
+    trained: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev, out = data / "snli/snli_1.0_dev.jsonl", tmp_path / "rows.csv"
+    found = scores(capsys, str(trained), str(dev), "--out", str(out))
+    checkpoint = load(trained)
+    rows = list(csv.DictReader(out.open()))
+    right = 0
+    for row in rows:
+        told = explain(checkpoint, row["first"], row["second"])
+        assert told.verdict == row["predicted"]
+        assert [float(row[f"p_{label}"]) for label in told.labels] == pytest.approx(told.probabilities, abs=1e-5)
+        right += told.verdict == row["label"]
+    assert len(rows) == found["items"] == 24 and found["accuracy"] == pytest.approx(right / 24)
+    assert found["accuracy"] == pytest.approx(checkpoint.card["results"]["SNLI dev"]["accuracy"])
+    assert found["accuracy"] > 0.6
+
+
+def test_evaluate_ranks_answers(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text(
+        "question,answer,label\nred dog runs,not red dog,0\nred dog runs,red dog runs,1\nno right one,x,0\n"
+    )
+    assert main(["evaluate", str(trained), str(path)]) == 2
+    assert "--positive" in capsys.readouterr().err
+    found = scores(capsys, str(trained), str(path), "--positive", "entailment")
+    checkpoint = load(trained)
+    chances = [explain(checkpoint, "red dog runs", a).probabilities[0] for a in ("not red dog", "red dog runs")]
+    expected = 1.0 if chances[1] > chances[0] else 0.5
+    assert (found["map"], found["mrr"], found["questions"], found["skipped"]) == (expected, expected, 1, 1)
+
+
+def test_labels_that_do_not_fit_are_refused_or_translated(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scitail.csv"
+    path.write_text("premise,hypothesis,label\nred dog runs,red dog,entails\nred dog runs,maybe tall,neutral\n")
+    assert main(["evaluate", str(trained), str(path)]) == 2
+    told = capsys.readouterr().err
+    assert "entails" in told and "entailment, neutral, contradiction" in told and "--label" in told
+    found = scores(capsys, str(trained), str(path), "--label", "entails=entailment")
+    assert found["items"] == 2 and "classes" in found
+    assert main(["evaluate", str(trained), str(path), "--label", "entails"]) == 2
+
+
+def test_evaluate_tells_people_what_was_left_out(
+    trained: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "dev.jsonl"
+    good = (data / "snli/snli_1.0_dev.jsonl").read_text()
+    path.write_text(good + '{"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n{"gold_label"\n')
+    capsys.readouterr()
+    assert main(["evaluate", str(trained), str(path), "--against", str(trained)]) == 0
+    told = capsys.readouterr().out
+    assert "1 rows without a gold label were dropped" in told and "line 26: not a JSON object" in told
+    assert "+0.00%, 95 % interval +0.00% to +0.00%" in told
+
+
+def test_predict_without_labels(trained: Path, tmp_path: Path) -> None:
+    path, out = tmp_path / "x.csv", tmp_path / "out.jsonl"
+    path.write_text("premise,hypothesis\nred dog runs,red dog runs\n<b>,🙂\n")
+    assert main(["predict", str(trained), str(path), "--out", str(out)]) == 0
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [r["first"] for r in records] == ["red dog runs", "<b>"] and records[0]["label"] == ""
+    for record in records:
+        chances = {key[2:]: value for key, value in record.items() if key.startswith("p_")}
+        assert sum(chances.values()) == pytest.approx(1, abs=1e-5)
+        assert max(chances, key=lambda k: chances[k]) == record["predicted"]
+    assert main(["predict", str(trained), str(path), "--out", str(tmp_path / "out.txt")]) == 2
+
+
+def test_a_truncated_checkpoint_is_one_sentence(
+    trained: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "cut"
+    copy.mkdir()
+    for path in trained.iterdir():
+        (copy / path.name).write_bytes(path.read_bytes()[: -5 if path.name == "weights.safetensors" else None])
+    capsys.readouterr()
+    assert main(["evaluate", str(copy), str(data / "sick/SICK_trial.txt")]) == 2
+    told = capsys.readouterr().err
+    assert "checksum" in told and len(told.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "part"),
+    [
+        ([], "evaluate"),
+        (["train"], "--resume"),
+        (["evaluate"], "--json"),
+        (["predict"], "--out"),
+        (["bench"], "--quick"),
+    ],
+)
+def test_help(command: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([*command, "--help"])
+    assert left.value.code == 0 and part in capsys.readouterr().out
+
+
+def test_the_program_itself_leaves_no_traceback(data: Path) -> None:
+    wrong = [sys.executable, "-m", "trainers", "evaluate", "no-such-model", str(data / "sick/SICK_trial.txt")]
+    told = subprocess.run(wrong, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert told.returncode == 2 and "no-such-model" in told.stderr and "Traceback" not in told.stderr
+
+
+def test_bench_counts_the_work_of_the_equations() -> None:
+    """Light, forward and backward: projection D·d, W_1 3d·d, W_2 d·d a word, attention d a cell; 2 FLOP a product."""
+    from trainers import recipe
+
+    width, d, x, y = 16, 8, 7, 12
+    found = bench.counted_work(recipe.load("nli-attconv-light", [f"model.hidden={d}"]), width)(x, y)
+    projection = 2 * (x + y) * width * d  # backward: its weights only, the word table is frozen
+    convolution = 2 * x * (3 * d * d + d * d)
+    attention = 2 * 2 * x * y * d
+    classifier = 2 * d * 3
+    assert found == pytest.approx(2 * projection + 3 * (convolution + attention + classifier))
+
+
+def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        bench.Row("fast", 3.0, "ms", 5),
+        bench.Row("slow", 7.0, "ms", 5),
+        bench.Row("none", None, "s", 5, note="why"),
+    ]
+    monkeypatch.setitem(bench.BENCHMARKS, "app", lambda quick: rows)
+    out = tmp_path / "b.json"
+    assert main(["bench", "app", "--json", str(out)]) == 0
+    record = json.loads(out.read_text())
+    assert [row["met"] for row in record["rows"]] == [True, False, None]
+    assert record["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
+    assert main(["bench", "nothing"]) == 2

@@ -1,0 +1,126 @@
+"""Readers: layouts are recognised, broken rows named by line, good rows kept."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from trainers.data import DataError, read
+
+GOOD = {"gold_label": "neutral", "sentence1": "A dog runs.", "sentence2": "It barks.", "pairID": "7"}
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_snli_jsonl_drops_rows_without_gold_label_and_names_broken_ones(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(GOOD).encode(),
+        json.dumps({**GOOD, "gold_label": "-"}).encode(),
+        b'{"gold_label": "neut',
+        json.dumps({**GOOD, "sentence2": " \u200b"}).encode(),
+        json.dumps({**GOOD, "gold_label": "maybe"}).encode(),
+        b"[1, 2]",
+        b'{"gold_label": "neutral", "sentence1": "caf\xe9"}',
+        json.dumps({"gold_label": "neutral", "sentence1": "x"}).encode(),
+        json.dumps({**GOOD, "gold_label": "entailment", "sentence1": 3}).encode(),
+        json.dumps({**GOOD, "gold_label": "contradiction", "pairID": "8"}).encode(),
+    ]
+    found = read(write(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + b"\r\n".join(lines)))
+    assert [(r.id, r.label, r.first) for r in found.rows] == [
+        ("7", "neutral", "A dog runs."), ("8", "contradiction", "A dog runs.")
+    ]  # fmt: skip
+    assert found.dropped == 1
+    assert [p.line for p in found.problems] == [3, 4, 5, 6, 7, 8, 9]
+    assert "UTF-8" in found.problems[4].what and "maybe" in found.problems[2].what
+    assert "line 3" in found.summary() and "4 more" in found.summary()
+
+
+def test_gzip_is_read_like_its_content(tmp_path: Path) -> None:
+    plain = write(tmp_path / "x.jsonl", json.dumps(GOOD))
+    packed = write(tmp_path / "x.jsonl.gz", gzip.compress(plain.read_bytes()))
+    assert read(packed).rows == read(plain).rows
+    with pytest.raises(DataError, match="damaged gzip"):
+        read(write(tmp_path / "cut.gz", packed.read_bytes()[:-9]))
+
+
+def test_sick_is_read_without_quoting(tmp_path: Path) -> None:
+    head = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    rows = '4\tA "man runs\tHe runs\t3.6\tCONTRADICTION\n5\tonly four\tcells\tNEUTRAL\n'
+    rows += "6\ta\tb\t1\tYES\n7\ta\tb\t1\tNEUTRAL\n"
+    found = read(write(tmp_path / "sick.txt", head + rows))
+    assert found.layout == "SICK TSV" and not found.ranking
+    assert [(r.first, r.label) for r in found.rows] == [('A "man runs', "contradiction"), ("a", "neutral")]
+    assert [(p.line, p.what) for p in found.problems] == [
+        (3, "4 columns where the header has 5"),
+        (4, "label 'yes' is none of entailment, neutral, contradiction"),
+    ]
+
+
+def test_ranking_layouts_group_answers_by_question(tmp_path: Path) -> None:
+    wikiqa = (
+        "QuestionID\tQuestion\tDocumentID\tDocumentTitle\tSentenceID\tSentence\tLabel\n"
+        "Q1\twho ?\tD1\tT\tD1-0\tHe did .\t0\nQ1\twho ?\tD1\tT\tD1-1\tShe did .\t1\nQ2\twho ?\tD2\tT\tD2-0\tX\t0\n"
+    )
+    trecqa = 'qtext,label,atext\r\n"Who , then ?",1,"the ""IRON LADY"" , by\nhim"\r\nWho ?,0,nobody\r\n'
+    selqa = 'Who is "it ?\tIt is .\t0\nWho is "it ?\tNo .\t1\nbad row\n'
+    for name, text, layout, groups in (
+        ("w.tsv", wikiqa, "WikiQA TSV", ["Q1", "Q1", "Q2"]),
+        ("t.csv", trecqa, "TrecQA CSV", ["Who , then ?", "Who ?"]),
+        ("s.tsv", selqa, "SelQA TSV", ['Who is "it ?'] * 2),
+    ):
+        found = read(write(tmp_path / name, text))
+        assert (found.layout, found.ranking, [r.group for r in found.rows]) == (layout, True, groups)
+        assert set(found.labels) == {"0", "1"}
+    assert read(tmp_path / "t.csv").rows[0].second == 'the "IRON LADY" , by\nhim'
+
+
+@pytest.mark.parametrize(
+    "header", ["premise,hypothesis,label", "sentence1,sentence2,gold_label", "question,answer,label"]
+)
+def test_plain_tables_with_a_header(tmp_path: Path, header: str) -> None:
+    rows = 'one,two,1\n"a, b",c,0\n5" pipe,d,1\n,empty,0\nx,y\n"open,row,1\nlast,row,0\n'
+    found = read(write(tmp_path / "x.csv", f"{header}\n{rows}"))
+    assert [(r.first, r.second, r.label) for r in found.rows] == [
+        ("one", "two", "1"), ("a, b", "c", "0"), ('5" pipe', "d", "1"), ("last", "row", "0")
+    ]  # fmt: skip
+    assert [p.line for p in found.problems] == [5, 6, 7]
+    assert found.problems[2].what == 'a quote (") is opened and never closed'
+    tabs = read(write(tmp_path / "x.tsv", f"{header}\na,b,1\n".replace(",", "\t")))
+    assert tabs.rows[0].second == "b" and tabs.ranking == header.startswith("question")
+
+
+def test_labels_may_be_missing_when_they_are_not_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "premise,hypothesis\na,b\n")
+    assert read(path, labelled=False).rows[0].label is None
+    with pytest.raises(DataError, match="no column named label"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        (b"", "no text"),
+        (b"just some words\nand more\n", "layout of .* is not known"),
+        (b"premise,hypothesis,label\n,,\n", "no usable row .*line 2"),
+        (b'{"sentence1": "a", "sentence2": "b", "gold_label": "-"}', "every row lacks a gold label"),
+        ("premise,hypothesis,label\n".encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, content: bytes, remedy: str) -> None:
+    with pytest.raises(DataError, match=remedy):
+        read(write(tmp_path / "x.csv", content))
+
+
+def test_missing_file_folder_and_wrong_layout(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="does not exist"):
+        read(tmp_path / "none.csv")
+    with pytest.raises(DataError, match="is a folder"):
+        read(tmp_path)
+    with pytest.raises(DataError, match="looks like SNLI jsonl, not SICK TSV"):
+        read(write(tmp_path / "x.jsonl", json.dumps(GOOD)), layout="SICK TSV")

@@ -1,0 +1,68 @@
+"""Recipes: what cannot be meant is refused with the nearest thing that can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trainers import recipe
+from trainers.errors import RecipeError
+
+
+@pytest.mark.parametrize("name", recipe.names())
+def test_every_recipe_goes_into_a_card_and_back(name: str) -> None:
+    loaded = recipe.load(name)
+    assert loaded.name == name
+    assert recipe.from_dict(loaded.to_dict()) == loaded
+    assert all(source.licence for source in (*loaded.train, loaded.dev, *loaded.report))
+    assert not any("SICK" in source.name for source in loaded.train)
+
+
+def test_the_paper_s_set_up() -> None:
+    for name in ("nli-attconv-light-paper", "nli-attconv-advanced-paper"):
+        found = recipe.load(name)
+        assert (found.optimizer, found.lr, found.batch_size) == ("adagrad", 0.01, 50)
+        assert (found.model["hidden"], found.model["width"]) == (300, 3)
+
+
+def test_changes_on_top() -> None:
+    found = recipe.load("nli-attconv-light", ["lr=1e-3", "epochs=2", "model.match=bilinear", "report=[]"])
+    assert (found.lr, found.epochs, found.model["match"], found.report) == (0.001, 2, "bilinear", ())
+    assert found.model["hidden"] == 300
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("lrr=1", "unknown key lrr; did you mean 'lr'"),
+        ("model.hiden=3", "unknown key model.hiden; did you mean 'hidden'"),
+        ("train=[{nam: x, path: y}]", r"unknown key train\[0\].nam; did you mean 'name'"),
+        ("train=[{name: x}]", r"train\[0\].path is missing"),
+        ("lr=fast", "lr must be a number"),
+        ("lr=0", "lr must be larger than 0"),
+        ("epochs=2.5", "epochs must be a whole number"),
+        ("epochs=true", "epochs must be a whole number"),
+        ("ema=1", "ema must be at least 0 and below 1"),
+        ("optimizer=sgd", "optimizer must be one of adagrad, adam, adamw"),
+        ("architecture=attconv-lite", "did you mean 'attconv-light'"),
+        ("judged=answer", "roles must be two names and judged one of them"),
+        ("lr", "--set wants key=value"),
+        ("lr=[", "is no readable value"),
+    ],
+)
+def test_refusals(change: str, says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        recipe.load("nli-attconv-light", [change])
+
+
+def test_files_that_are_no_recipes(tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="did you mean 'nli-attconv-light'"):
+        recipe.load("nli-attconv-ligt")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("name: x\nlr: [\n")
+    with pytest.raises(RecipeError, match="no readable YAML at line"):
+        recipe.load(str(broken))
+    broken.write_text("- just\n- a list\n")
+    with pytest.raises(RecipeError, match="keys and values"):
+        recipe.load(str(broken))

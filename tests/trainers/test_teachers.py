@@ -1,0 +1,115 @@
+"""What a row weighs and is to be called: parts of a data set, classes, teachers; several seeds on a card."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from core.checkpoint import load
+from core.words import WordTable
+from trainers import recipe as recipes
+from trainers.__main__ import main
+from trainers.encoding import Vocabulary, encode
+from trainers.loop import Options, class_weights, ready, targets
+from trainers.train import load_data
+
+from .conftest import pair
+from .test_training import arguments
+
+SMALL = ("model.hidden=12", "epochs=1", "batch_size=60", "warmup=2")
+
+
+def test_a_rows_weight_follows_from_the_part_its_id_names() -> None:
+    source = recipes.load("nli-attconv-light").train[0]
+    assert source.part_weights == {"disco": 0.2}
+    assert [source.weight_of(i) for i in ("disco-79422", "cnli_sub-0", "cad-revised_combined-1", "7")] == [0.2, 1, 1, 1]
+
+
+def test_classes_are_balanced_by_weight_and_not_by_number() -> None:
+    recipe = recipes.load("nli-attconv-light")
+    labels, weights = torch.tensor([0, 0, 0, 0, 1, 2]), torch.tensor([0.25, 0.25, 0.25, 0.25, 1.0, 2.0])
+    assert class_weights(recipe, labels, weights).tolist() == pytest.approx([4 / 3, 4 / 3, 2 / 3])
+    assert class_weights(recipes.load("nli-attconv-light", ["class_weights=none"]), labels, weights).tolist() == [1] * 3
+
+
+def test_the_loss_of_a_step_is_the_weighted_mean(data: Path, tmp_path: Path) -> None:
+    source = "{name: s, path: snli/snli_1.0_train_86k.jsonl}"
+    changes = [f"train=[{source}]", "model.dropout=0", "model.embedding_dropout=0", "class_weights=none", *SMALL]
+    recipe = recipes.load("nli-attconv-light", changes)
+    loaded = load_data(recipe, data, quiet=True)
+    words = WordTable.from_vectors(list(loaded.vocabulary.ids), torch.randn(len(loaded.vocabulary.ids), 8), 1.0, "w")
+    run = ready(recipe, loaded, words, Options(tmp_path, "cpu"))
+    run.train_set.weights[::2] = 0.1
+    rows = run.batches(0)[0]
+    batch, labels = run.train_set.batch(rows, run.vectors)
+    with torch.no_grad():
+        losses = F.cross_entropy(run.model(batch)[0], labels, reduction="none")
+    expected = (losses * run.train_set.weights[rows]).sum() / run.train_set.weights[rows].sum()
+    run.step(rows)
+    assert float(run.loss) == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    assert main(arguments(data, tmp_path / "wise", "--set", "epochs=1")) == 0
+    teacher = load(tmp_path / "wise")
+    recipe = recipes.load("nli-attconv-light", ["teachers=[wise]", "teacher_share=0.25"])
+    vocabulary = Vocabulary()
+    rows = load_rows(4)
+    encoded = encode(rows, vocabulary, recipe.labels, second_judged=True)
+    mixed = targets(recipe, encoded, vocabulary.matrix(teacher.words), teacher.words, [teacher])
+    from core.explain import explain
+
+    for row, mix in zip(rows, mixed, strict=True):
+        said = torch.tensor(explain(teacher, row.first, row.second).probabilities)
+        label = F.one_hot(torch.tensor(recipe.labels.index(row.label)), 3)
+        assert torch.allclose(mix, (0.75 * label + 0.25 * said).float(), atol=1e-5)
+
+
+def load_rows(count: int):  # type: ignore[no-untyped-def]
+    import random
+
+    from trainers.data import Example
+
+    made = [pair(random.Random(i), i) for i in range(count)]
+    return [Example(m["pairID"], m["sentence1"], m["sentence2"], m["gold_label"]) for m in made]
+
+
+def test_a_teacher_that_is_not_there_or_has_other_words_is_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    assert main(arguments(data, tmp_path / "a", "--set", "teachers=[nobody]")) == 2
+    assert "no checkpoint named 'nobody'" in capsys.readouterr().err
+    assert main(arguments(data, tmp_path / "wise", "--set", "epochs=1")) == 0
+    other = (data / "vectors.txt").read_text().replace("dog 0", "dog 1").replace("dog -0", "dog -1")
+    (tmp_path / "other.txt").write_text(other)
+    more = ["--vectors", str(tmp_path / "other.txt"), "--set", "teachers=[wise]"]
+    assert main([*arguments(data, tmp_path / "b"), *more]) == 2
+    assert "other classes or another word table" in capsys.readouterr().err
+
+
+def test_several_seeds_are_written_into_the_card(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed in (1, 2, 3):
+        more = ["--set", "epochs=1", "--set", f"seed={seed}"]
+        assert main(arguments(data, tmp_path / f"s{seed}", *more)) == 0
+    folders = [str(tmp_path / f"s{seed}") for seed in (1, 2, 3)]
+    assert main(["seeds", *folders]) == 0
+    cards = [json.loads((Path(folder) / "card.json").read_text()) for folder in folders]
+    values = [card["results"]["SNLI dev"]["accuracy"] for card in cards]
+    summary = load(tmp_path / "s1").card["seeds"]
+    assert summary["seeds"] == [1, 2, 3] and summary["results"]["SNLI dev"]["values"] == values
+    assert summary["mean"] == pytest.approx(sum(values) / 3)
+    assert summary["spread"] == pytest.approx(torch.tensor(values, dtype=torch.float64).std().item())
+    assert "seeds" not in cards[1]
+    capsys.readouterr()
+    assert main(["seeds", folders[0], folders[0]]) == 2 and "same seed" in capsys.readouterr().err
+    assert main(arguments(data, tmp_path / "s4", "--set", "epochs=1", "--set", "seed=4", "--set", "lr=0.1")) == 0
+    capsys.readouterr()
+    assert main(["seeds", folders[0], str(tmp_path / "s4")]) == 2 and "different recipes" in capsys.readouterr().err

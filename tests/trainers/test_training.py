@@ -1,0 +1,176 @@
+"""Trainings on made-up data: recipes run, a small set is learnt by heart, a killed run ends like an unbroken one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.checkpoint import load
+from core.explain import explain
+from trainers import recipe as recipes
+from trainers.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ["--set", "model.hidden=12", "--set", "warmup=2"]
+
+
+def arguments(data: Path, out: Path, *more: str, name: str = "nli-attconv-light") -> list[str]:
+    vectors = ["--vectors", str(data / "vectors.txt")]
+    return ["train", name, "--data", str(data), "--out", str(out), "--device", "cpu", *vectors, *SMALL, *more]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+def weights_hash(folder: Path) -> str:
+    return hashlib.sha256((folder / "weights.safetensors").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_every_recipe_trains_two_steps(name: str, data: Path, tmp_path: Path) -> None:
+    # 120 pairs in batches of 60: two steps.
+    more = ["--set", "epochs=1", "--set", "batch_size=60"]
+    assert main(arguments(data, tmp_path / "run", *more, name=name)) == 0
+    checkpoint = load(tmp_path / "run")
+    card = checkpoint.card
+    assert card["training"]["steps"] == 2 and card["name"] == name and card["words"]["own"]
+    assert [e["epoch"] for e in card["epochs"]] == [1] and 0 <= card["epochs"][0]["snli_dev"] <= 1
+    assert card["results"]["SNLI dev"]["items"] == 24 and set(card["results"]) == {
+        "SNLI dev", "SICK trial", "MNLI dev-matched",
+    }  # fmt: skip
+    assert sum(d["rows"] for d in card["data"]) >= 112 and all(d["licence"] for d in card["data"])
+    assert recipes.from_dict(card["recipe"]).name == name
+    assert str(data) not in json.dumps(dict(card)) and str(tmp_path) not in json.dumps(dict(card))
+    assert len(explain(checkpoint, "a man runs", "a dog sleeps").probabilities) == 3
+
+
+def test_thirty_two_pairs_are_learnt_by_heart(data: Path, tmp_path: Path) -> None:
+    for architecture in ("attconv-light", "attconv-advanced"):
+        out = tmp_path / architecture
+        source = "{name: few, path: snli/snli_1.0_train_86k.jsonl, rows: 32}"
+        changes = [
+            f"train=[{source}]", f"dev={source}", "report=[]", "epochs=60", "batch_size=16", "ema=0", "lr=0.01",
+            "schedule=constant", "model.hidden=32", "model.dropout=0", "model.embedding_dropout=0",
+            f"architecture={architecture}",
+        ]  # fmt: skip
+        more = [part for change in changes for part in ("--set", change)]
+        assert main(arguments(data, out, *more)) == 0
+        assert load(out).card["results"]["few"] == pytest.approx({"accuracy": 1.0, "macro_f1": 1.0, "items": 32})
+
+
+def test_early_stopping_keeps_the_best_epoch(data: Path, tmp_path: Path) -> None:
+    # A rate near zero: the first epoch is never bettered.
+    more = ["--set", "lr=1e-12", "--set", "patience=2", "--set", "epochs=9", "--set", "ema=0"]
+    assert main(arguments(data, tmp_path / "run", *more)) == 0
+    card = load(tmp_path / "run").card
+    assert [e["epoch"] for e in card["epochs"]] == [1, 2, 3] and card["best_epoch"] == 1
+
+
+def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(data: Path, tmp_path: Path) -> None:
+    more = ["--set", "epochs=3", "--set", "batch_size=3", "--save-every", "9", "--threads", "1"]
+    command = [sys.executable, "-m", "trainers"]
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    subprocess.run([*command, *arguments(data, whole, *more)], env=environment(), check=True, capture_output=True)
+    state = broken / "resume.safetensors"
+    process = subprocess.Popen(
+        [*command, *arguments(data, broken, *more)],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline, middle = time.monotonic() + 600, False
+        while not middle:
+            assert process.poll() is None and time.monotonic() < deadline, "the run ended before it could be killed"
+            middle = state.is_file() and _progress(state)["batch"] > 0
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    finally:
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    assert _progress(state)["batch"] > 0 and not (broken / "card.json").exists()
+    resumed = [*command, *arguments(data, broken, *more), "--resume"]
+    told = subprocess.run(resumed, env=environment(), check=True, capture_output=True, text=True)
+    assert "goes on in epoch" in told.stdout
+    assert weights_hash(broken) == weights_hash(whole)
+    first, second = load(whole).card, load(broken).card
+    assert [e["snli_dev"] for e in first["epochs"]] == [e["snli_dev"] for e in second["epochs"]]
+    assert [e["loss"] for e in first["epochs"]] == [e["loss"] for e in second["epochs"]]
+    assert not state.exists()
+
+
+def _progress(state: Path) -> dict[str, int]:
+    """The counts in a state's header (8 bytes length, then JSON; the file is always whole)."""
+    content = state.read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    found: dict[str, int] = json.loads(header["__metadata__"]["progress"])
+    return found
+
+
+def test_nothing_is_lost_by_a_second_call(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    more = ["--set", "epochs=1", "--set", "batch_size=60"]
+    assert main(arguments(data, out, *more)) == 0
+    before = weights_hash(out)
+    assert main(arguments(data, out, *more)) == 2
+    assert "finished checkpoint" in capsys.readouterr().err
+    assert main(arguments(data, out, *more, "--resume")) == 0
+    assert "finished already" in capsys.readouterr().out and weights_hash(out) == before
+    assert main(arguments(data, out, *more, "--set", "seed=77", "--overwrite")) == 0
+    assert weights_hash(out) != before
+    (out / "resume.safetensors").write_bytes(b"cut off")
+    assert main(arguments(data, out, *more)) == 2
+    assert "unfinished run" in capsys.readouterr().err
+    assert main(arguments(data, out, *more, "--resume")) == 2
+    assert "damaged" in capsys.readouterr().err
+
+
+def test_two_processes_train_one_model(data: Path, tmp_path: Path) -> None:
+    more = ["--set", "epochs=2", "--set", "batch_size=16", "--devices", "2", "--threads", "1", "--save-every", "3"]
+    command = [sys.executable, "-m", "trainers", *arguments(data, tmp_path / "run", *more)]
+    told = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300)
+    assert told.returncode == 0, told.stderr
+    card = load(tmp_path / "run").card
+    assert card["training"]["processes"] == 2 and len(card["epochs"]) == 2
+    assert card["results"]["SNLI dev"]["accuracy"] == pytest.approx(max(e["snli_dev"] for e in card["epochs"]))
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--data", "/nowhere"], "data folder /nowhere does not exist"),
+        (["--set", "lrr=1"], "did you mean 'lr'"),
+        (["--set", "dev={name: x, path: none.jsonl}"], "x is not at none.jsonl in the data folder"),
+        (["--set", "labels=[yes, no]"], "labels"),
+        (["--set", "model.match=cosine"], "unknown match 'cosine'"),
+        (["--precision", "16"], "needs CUDA"),
+        (["--vectors", "/nowhere.txt"], "vector file /nowhere.txt does not exist"),
+    ],
+)
+def test_mistakes_are_one_sentence(
+    more: list[str], says: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments(data, tmp_path / "run"), *more]) == 2
+    told = capsys.readouterr().err
+    assert says in told and len(told.strip().splitlines()) == 1 and not (tmp_path / "run").exists()
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU")
+@pytest.mark.parametrize("more", [["--precision", "bf16"], ["--precision", "16"], ["--compile"]])
+def test_cuda_options(more: list[str], data: Path, tmp_path: Path) -> None:
+    run = [*arguments(data, tmp_path / "run", "--set", "epochs=20", "--set", "ema=0.9"), *more]
+    run[run.index("cpu")] = "cuda"
+    assert main(run) == 0
+    assert load(tmp_path / "run").card["results"]["SNLI dev"]["accuracy"] > 0.6
