@@ -14,6 +14,7 @@ import streamlit as st
 from app import look
 from app.components.pair_view import KEY, pair_view
 from app.examples import EXAMPLES, by_slug, matching
+from app.linked import LinkedPage
 from app.panels import attention, filters, tables, verdict
 from app.state import SHOWN, PageState, Selection, default_model, from_file, from_parameters
 from core.checkpoint import Checkpoint, CheckpointError, available, load_named, read_card
@@ -23,7 +24,7 @@ from core.explain import PairError, explain, with_nearest
 ALONE = "nli-hypothesis-only"
 """The checkpoint that reads the judged sentence only, for the comparison beside the verdict."""
 
-_KNOWN = ("model", "example", "first", "second", "show", "select")
+PAGE: LinkedPage[PageState] = LinkedPage("explore", ("model", "example", "first", "second", "show", "select"))
 _OWN_PAIR = "A pair of your own"
 
 
@@ -31,12 +32,15 @@ def main() -> None:
     """Draw the page."""
     look.apply()
     models = available()
-    _adopt_link(models)
+    page = PAGE.open(lambda address: from_parameters(address, list(models)))
+    if page.model not in models:
+        PAGE.set(replace(page, model=default_model(list(models))), PAGE.problems)
     _sidebar(models)
     _inputs()
-    page = _page()
-    _write_link(page)
-    problems = st.session_state.get("problems", [])
+    page = PAGE.state
+    link = page.link_parameters()
+    PAGE.write_link(link if link is not None else {} if page.model is None else {"model": page.model})
+    problems = PAGE.problems
     if page.model is None:
         look.notice([*problems, "No model is installed: train one with `python -m trainers train`, and name its parent "
                      "folder in PAIRLENS_CHECKPOINTS."])  # fmt: skip
@@ -56,113 +60,74 @@ def main() -> None:
     _show(page, checkpoint, explanation, alone, problems)
 
 
-def _adopt_link(models: Mapping[str, Path]) -> None:
-    """Take the page's state from the address: on the first visit, and when a person goes back or edits it.
-
-    A run that a widget caused never does: its address may be older than what was typed meanwhile.
-    """
-    session = st.session_state
-    parameters = st.query_params.to_dict()
-    touched = session.pop("touched", False)
-    fresh = "first" not in session
-    named = any(name in parameters for name in _KNOWN)
-    if fresh and not named and "page" in session:
-        _set_page(session["page"])
-    elif fresh or (not touched and parameters != session.get("written")):
-        page, session["problems"] = from_parameters(parameters, list(models))
-        _set_page(page)
-    if session.get("model") not in models:
-        session["model"] = default_model(list(models))
-
-
-def _set_page(page: PageState) -> None:
-    session = st.session_state
-    session["model"], session["first"], session["second"] = page.model, page.first, page.second
-    session["show"], session["selection"] = page.show, page.selection
-    example = matching(page.first, page.second)
-    session["example"] = None if example is None else example.slug
-
-
-def _page() -> PageState:
-    session = st.session_state
-    page = PageState(session["model"], session["first"], session["second"], session["selection"], session["show"])
-    session["page"] = page
-    return page
-
-
-def _write_link(page: PageState) -> None:
-    parameters = page.link_parameters()
-    if parameters is None:
-        parameters = {} if page.model is None else {"model": page.model}
-    if st.query_params.to_dict() != parameters:
-        st.query_params.from_dict(parameters)
-    st.session_state["written"] = parameters
-
-
-def _touch() -> None:
-    st.session_state["touched"] = True
-    st.session_state["problems"] = []
-
-
-def _new_text() -> None:
-    _touch()
-    session = st.session_state
-    session["selection"] = None
-    example = matching(session["first"], session["second"])
-    session["example"] = None if example is None else example.slug
+def _new_text(side: str, key: str) -> None:
+    PAGE.take(side, key)
+    PAGE.change(selection=None)
 
 
 def _swap() -> None:
-    session = st.session_state
-    session["first"], session["second"] = session["second"], session["first"]
-    _new_text()
+    page = PAGE.state
+    PAGE.set(replace(page, first=page.second, second=page.first, selection=None))
 
 
-def _take_example() -> None:
-    example = by_slug(st.session_state["example"] or "")
-    if example is not None:
-        st.session_state["first"], st.session_state["second"] = example.first, example.second
-    _new_text()
+def _take_example(key: str) -> None:
+    example = by_slug(st.session_state[key] or "")
+    if example is not None and key == _example_key():
+        PAGE.set(replace(PAGE.state, first=example.first, second=example.second, selection=None))
 
 
 def _open_file() -> None:
-    _touch()
+    PAGE.touch()
     opened = st.session_state["opened"]
-    if opened is None:
-        return
-    page, problems = from_file(opened.getvalue().decode("utf-8", "replace"), list(available()))
-    st.session_state["problems"] = problems
-    if page is not None:
-        _set_page(page)
+    if opened is not None:
+        PAGE.set(*from_file(opened.getvalue().decode("utf-8", "replace"), list(available())))
 
 
 def _selected() -> None:
     """The browser's selection, unless it belongs to a pair that is no longer shown."""
-    _touch()
+    PAGE.touch()
     session = st.session_state
     picked = session[KEY].get("selection") or {}
     session["turn"] = picked.get("turn", 0)
     if picked.get("id") == session.get("drawn"):
-        session["selection"] = Selection(picked.get("row"), picked.get("column"))
+        PAGE.change(selection=Selection(picked.get("row"), picked.get("column")))
 
 
 def _sidebar(models: Mapping[str, Path]) -> None:
+    page = PAGE.state
     with st.sidebar:
+        names = list(models)
         st.selectbox(
-            "Model", list(models), key="model", on_change=_touch, format_func=_titles(models).__getitem__,
+            "Model", names, names.index(page.model) if page.model else None, key=PAGE.key("model"),
+            on_change=PAGE.take, args=("model", PAGE.key("model")), format_func=_titles(models).__getitem__,
             placeholder="No model is installed",
         )  # fmt: skip
-        st.selectbox(
-            "Example", [example.slug for example in EXAMPLES], key="example", on_change=_take_example,
-            format_func=lambda slug: next(e.title for e in EXAMPLES if e.slug == slug), placeholder=_OWN_PAIR,
+        _examples(page)
+        shown = list(SHOWN)
+        st.radio(
+            "Matrix shows", shown, shown.index(page.show), key=PAGE.key("show"), on_change=PAGE.take,
+            args=("show", PAGE.key("show")), format_func=SHOWN.__getitem__,
         )  # fmt: skip
-        st.radio("Matrix shows", list(SHOWN), key="show", on_change=_touch, format_func=SHOWN.__getitem__)
         with st.expander("Save and open"):
             st.download_button(
-                "Save this pair", _page().to_file(), "pairlens-pair.json", "application/json", on_click="ignore",
+                "Save this pair", page.to_file(), "pairlens-pair.json", "application/json", on_click="ignore",
                 help="A small file with both sentences and all choices, for pairs too long for a link.",
             )  # fmt: skip
             st.file_uploader("Open a saved pair", key="opened", on_change=_open_file, type="json")
+
+
+def _examples(page: PageState) -> None:
+    """The chooser belongs to the pair that is shown: typing another one makes it another chooser."""
+    slugs, here = [example.slug for example in EXAMPLES], matching(page.first, page.second)
+    key = _example_key()
+    st.selectbox(
+        "Example", slugs, None if here is None else slugs.index(here.slug), key=key, on_change=_take_example,
+        args=(key,), format_func=lambda slug: next(e.title for e in EXAMPLES if e.slug == slug), placeholder=_OWN_PAIR,
+    )  # fmt: skip
+
+
+def _example_key() -> str:
+    return f"{PAGE.key('example')} {_digest([PAGE.state.first, PAGE.state.second])}"
 
 
 def _titles(models: Mapping[str, Path]) -> dict[str, str]:
@@ -179,16 +144,20 @@ def _titles(models: Mapping[str, Path]) -> dict[str, str]:
 
 def _inputs() -> None:
     roles = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
+    page = PAGE.state
     try:
-        if st.session_state["model"]:
-            roles = read_card(available()[st.session_state["model"]])["roles"]
+        if page.model:
+            roles = read_card(available()[page.model])["roles"]
     except (CheckpointError, KeyError):
         pass
     left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
     for column, key in ((left, "first"), (right, "second")):
         role = look.plain(str(roles[key]))
         meaning = "the sentence judged" if roles[key] == roles["judged"] else "the context"
-        column.text_input(f"{role[:1].upper()}{role[1:]} ({meaning})", key=key, on_change=_new_text)
+        column.text_input(
+            f"{role[:1].upper()}{role[1:]} ({meaning})", getattr(page, key), key=PAGE.key(key), on_change=_new_text,
+            args=(key, PAGE.key(key)),
+        )  # fmt: skip
     middle.button("", icon=":material/swap_horiz:", key="swap", on_click=_swap, help="Swap sides", width="stretch")
 
 
@@ -226,7 +195,7 @@ def _show(
     problems = list(problems)
     if chosen is not None and not chosen.fits(lengths.get("row", 0), lengths.get("column", 0)):
         problems.append(f"The link selects {chosen}, but this pair has no such word: nothing is selected.")
-        st.session_state["selection"] = chosen = None
+        chosen = None
     selection = chosen or Selection(attention.default_row(explanation))
     if selection.row is not None:
         explanation = with_nearest(checkpoint, explanation, selection.row)

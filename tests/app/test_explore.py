@@ -22,6 +22,14 @@ def sentences(app):
     return [h.proto.body for h in app.get("html") if h.proto.body.startswith("<p ")]
 
 
+def box(app, side):
+    return app.text_input[("first", "second").index(side)]
+
+
+def chooser(app, label):
+    return next(widget for widget in [*app.selectbox, *app.radio] if widget.label == label)
+
+
 def query(app):
     return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
 
@@ -67,13 +75,13 @@ def test_columns_normalised_add_up_to_one_and_the_models_weights_stay(drawn):
 
 def test_typing_swapping_and_examples_change_pair_and_link(drawn):
     app = explore()
-    app.text_input(key="first").input("A man").run()
-    app.text_input(key="second").input("A woman").run()
+    box(app, "first").input("A man").run()
+    box(app, "second").input("A woman").run()
     assert query(app) == {"model": "test-light", "first": "A man", "second": "A woman"}
     app.button(key="swap").click().run()
     assert query(app)["first"] == "A woman"
     assert drawn(app)["sides"][0]["tokens"] == ["A", "woman"]
-    app.selectbox(key="example").select("negation").run()
+    chooser(app, "Example").select("negation").run()
     assert query(app)["example"] == "negation"
     assert not app.exception
 
@@ -81,7 +89,7 @@ def test_typing_swapping_and_examples_change_pair_and_link(drawn):
 def test_a_stale_address_never_undoes_typing():
     app = explore(first="A man", second="A woman")
     app.query_params["first"] = "older"
-    app.text_input(key="second").input("A girl").run()
+    box(app, "second").input("A girl").run()
     assert query(app)["first"] == "A man"
     assert query(app)["second"] == "A girl"
 
@@ -90,7 +98,7 @@ def test_an_address_edited_by_hand_is_followed():
     app = explore(first="A man", second="A woman")
     app.query_params["first"] = "A boy"
     app.run()
-    assert app.text_input(key="first").value == "A boy"
+    assert box(app, "first").value == "A boy"
 
 
 def test_text_goes_to_the_browser_as_typed(drawn):
@@ -107,7 +115,7 @@ def test_a_side_without_a_word_gets_one_sentence(side, empty):
     assert not app.exception
     assert len(sentences(app)) == 1
     assert ("premise" if side == "first" else "hypothesis") in sentences(app)[0]
-    assert app.text_input(key="second" if side == "first" else "first").value in ("A dog", "A cat")
+    assert box(app, "second" if side == "first" else "first").value in ("A dog", "A cat")
 
 
 def test_an_empty_page_says_what_to_do():
@@ -125,14 +133,14 @@ def test_an_empty_page_says_what_to_do():
 )  # fmt: skip
 def test_odd_text_is_read_without_complaint(text, drawn):
     app = explore()
-    app.text_input(key="second").input(text).run()
+    box(app, "second").input(text).run()
     assert not app.exception
     assert drawn(app)["sides"][1]["tokens"]
 
 
 def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
     app = explore()
-    app.text_input(key="first").input("dog and cat " * 3334).run()
+    box(app, "first").input("dog and cat " * 3334).run()
     assert not app.exception
     data = drawn(app)
     assert len(data["sides"][0]["tokens"]) == 200
@@ -141,7 +149,7 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
     assert not data["linkable"]
     assert query(app) == {"model": "test-light"}
     app.run()
-    assert app.text_input(key="first").value.startswith("dog and cat")
+    assert box(app, "first").value.startswith("dog and cat")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +161,7 @@ def test_a_wrong_value_in_the_address_gets_one_sentence(wrong, drawn):
     said = [n for n in drawn(app)["notices"] if "link" in n]
     assert len(said) == 1
     assert next(iter(wrong.values())) in said[0]
-    app.text_input(key="first").input("A dog").run()
+    box(app, "first").input("A dog").run()
     assert not any("link" in notice for notice in drawn(app)["notices"])
 
 
@@ -163,7 +171,7 @@ def test_a_broken_checkpoint_gets_one_sentence(name):
     assert not app.exception
     assert len(sentences(app)) == 1
     assert name in sentences(app)[0]
-    app.selectbox(key="model").select("test-light").run()
+    chooser(app, "Model").select("test-light").run()
     assert app.get("bidi_component")
 
 
@@ -175,7 +183,7 @@ def test_a_model_without_attention_shows_its_filters(drawn):
 
 def test_a_models_title_is_text(drawn):
     app = explore(model="test-other")
-    assert app.selectbox(key="model").options[app.selectbox(key="model").index] == "**Other** <b>:smile:</b>"
+    assert chooser(app, "Model").options[chooser(app, "Model").index] == "**Other** <b>:smile:</b>"
     assert drawn(app)["footer"][0] == "**Other** <b>:smile:</b>"
 
 
