@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from core.checkpoint import CheckpointError, available, load, load_named, read_card
-from core.evidence import AttentionMap, Explanation, FilterProvenance
+from core.evidence import Explanation, FilterProvenance
 from core.explain import PairError, explain
 
 
@@ -65,7 +65,7 @@ def as_text(result: Explanation, filters: int = 8) -> str:
     """The explanation for a terminal: verdict, attention by word (weights in per cent), strongest filters."""
     shares = "  ".join(f"{la} {p:.1%}" for la, p in zip(result.labels, result.probabilities, strict=True))
     lines = [f"{result.verdict}   ({shares})   {result.title}, {result.milliseconds:.0f} ms", *result.warnings]
-    attention = result.find(AttentionMap)
+    attention = result.word_attention
     if attention is not None:
         rows, columns = result.sentence(attention.rows).tokens, result.sentence(attention.columns).tokens
         lines += ["", f"Where each word of the {attention.rows} looks in the {attention.columns}:"]

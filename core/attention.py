@@ -42,3 +42,13 @@ class Match(nn.Module):
 def attention_weights(scores: Tensor, focus_mask: Tensor) -> Tensor:
     """Softmax over the real words of the focus: ``[B, T_x, T_y]``, exactly 0 on its pads (equation 4's weights)."""
     return torch.softmax(scores.masked_fill(~focus_mask[:, None], float("-inf")), dim=-1)
+
+
+def put_in_place(attention: Tensor, own: Tensor, mask: Tensor) -> Tensor:
+    """The caller's attention instead of the model's ``own``, 0 where ``mask`` (broadcast to own) is false.
+
+    Raises ValueError when it has another shape than ``own``.
+    """
+    if attention.shape != own.shape:
+        raise ValueError(f"the attention put in place must be {list(own.shape)}, got {list(attention.shape)}")
+    return attention.to(own).masked_fill(~mask, 0.0)

@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from core.models import ConfigError, build
+from core.text import MAX_TOKENS
 from core.words import WordTable, WordTableError, default_table, file_sha256
 
 CARD_VERSION = 1
@@ -44,6 +45,13 @@ class Checkpoint:
     def labels(self) -> tuple[str, ...]:
         """Class names in the order of the logits."""
         return tuple(self.card["labels"])
+
+    @property
+    def token_limits(self) -> tuple[int, int]:
+        """Tokens that the model reads of the first and of the second sentence; the rest is cut."""
+        limits = self.card.get("token_limits") or {}
+        first, second = (int(limits.get(self.roles[side], MAX_TOKENS)) for side in ("first", "second"))
+        return first, second
 
     @property
     def roles(self) -> Mapping[str, str]:

@@ -42,10 +42,13 @@ class Sentence:
 
 @dataclass(frozen=True)
 class AttentionMap:
-    """Where each word of the judged sentence looks. Rows: t_x (judged), columns: t_y (context).
+    """Where each unit of the judged sentence looks. Rows: t_x (judged), columns: t_y (context).
 
     ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
-    the model used. ``overridden`` is true when the weights came from outside (what-if editing).
+    the model used. ``overridden`` is true when they came from outside (what-if editing).
+
+    ``units`` is "words", or "phrases": then rows and columns are the phrases of the :class:`PhraseSelection` beside it,
+    ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone.
     """
 
     kind: ClassVar[str] = "attention_map"
@@ -56,6 +59,7 @@ class AttentionMap:
     scores: Matrix
     weights: Matrix
     overridden: bool = False
+    units: str = "words"
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,66 @@ class FilterProvenance:
     logit_bias: tuple[float, ...]
 
 
-Evidence = AttentionMap | AttentiveContext | FilterProvenance
-_KINDS: dict[str, type] = {cls.kind: cls for cls in (AttentionMap, AttentiveContext, FilterProvenance)}
+@dataclass(frozen=True)
+class PhraseRecord:
+    """A phrase and its best partner in the other sentence."""
+
+    span: tuple[int, int]
+    """Tokens [first, last) of its sentence."""
+    partner: int
+    """Index of the phrase of the other sentence with the largest cosine (of equal ones the earliest)."""
+    score: float
+    """That cosine: a_i of Yin & Schütze 2017, equation 5."""
+
+
+@dataclass(frozen=True)
+class PhraseSide:
+    """All phrases of one sentence in the order (A)(B)(AB)(C)(BC)(ABC)…: by last word, then shortest first."""
+
+    role: str
+    phrases: tuple[PhraseRecord, ...]
+
+
+@dataclass(frozen=True)
+class PhraseChoice:
+    """What one pooling keeps of both sentences, in the order of the text, and the verdict that follows."""
+
+    pooling: str
+    """kmin (the k worst aligned phrases), kmax (the k best aligned) or full (all)."""
+    k: int
+    """0 for full."""
+    kept: tuple[tuple[int, ...], tuple[int, ...]]
+    """Indices of the kept phrases of the first and of the second sentence."""
+    probabilities: tuple[float, ...]
+    trained: bool
+    """Whether the model was trained with this pooling and this k; any other is a question of "what if"."""
+
+
+@dataclass(frozen=True)
+class PhraseSelection:
+    """Phrases, their alignments and what k-min, k-max and full pooling keep (Yin & Schütze 2017, section 3.3).
+
+    ``choices`` hold both poolings for k = 1…10 and full, and the trained k where it is larger.
+    """
+
+    kind: ClassVar[str] = "phrase_selection"
+    name: str
+    sides: tuple[PhraseSide, PhraseSide]
+    """The first and the second sentence of the pair."""
+    choices: tuple[PhraseChoice, ...]
+    pooling: str
+    """The trained pooling."""
+    k: int
+    """The trained k."""
+
+    def choice(self, pooling: str, k: int = 0) -> PhraseChoice | None:
+        """The choice of this pooling and k (k does not matter for full), or None when it was not computed."""
+        wanted = (pooling, 0 if pooling == "full" else k)
+        return next((c for c in self.choices if (c.pooling, c.k) == wanted), None)
+
+
+Evidence = AttentionMap | AttentiveContext | FilterProvenance | PhraseSelection
+_KINDS: dict[str, type] = {cls.kind: cls for cls in (AttentionMap, AttentiveContext, FilterProvenance, PhraseSelection)}
 
 
 @dataclass(frozen=True)
@@ -170,6 +232,11 @@ class Explanation:
         """The first record of this type, or None when the model returns none."""
         return next((record for record in self.evidence if isinstance(record, kind)), None)
 
+    @property
+    def word_attention(self) -> AttentionMap | None:
+        """The first attention map over words, or None for a model without."""
+        return next((r for r in self.evidence if isinstance(r, AttentionMap) and r.units == "words"), None)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
         out = dataclasses.asdict(self)
@@ -204,6 +271,7 @@ def _tuples(value: Any) -> Any:
 def _build(cls: type, data: dict[str, Any]) -> Any:
     nested: dict[str, Any] = {
         "first": Sentence, "second": Sentence, "tokens": TokenRecord, "nearest": ContextWord, "filters": FilterRecord,
+        "sides": PhraseSide, "phrases": PhraseRecord, "choices": PhraseChoice,
     }  # fmt: skip
     values: dict[str, Any] = {}
     for f in dataclasses.fields(cls):

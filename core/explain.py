@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from core.batch import Batch
 from core.checkpoint import Checkpoint
-from core.evidence import (
-    AttentionMap,
-    AttentiveContext,
-    ContextWord,
-    Evidence,
-    Explanation,
-    FilterProvenance,
-    FilterRecord,
-    Matrix,
-    Sentence,
-    TokenRecord,
-)
-from core.models.attconv import AttConv, AttConvTrace
+from core.evidence import AttentiveContext, ContextWord, Explanation, Sentence, TokenRecord
+from core.records import evidence_of
 from core.text import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize
-from core.words import WordTable
+from core.words import WordTable, default_table
 
 
 class PairError(ValueError):
     """A pair that no model can read; the message is one sentence with the remedy."""
 
 
-def read_sentence(text: str, role: str, words: WordTable) -> tuple[Sentence, list[Token]]:
-    """Split one side, cut it at 200 tokens and mark unknown words. Raises PairError when it holds no word."""
+def read_sentence(text: str, role: str, words: WordTable, limit: int = MAX_TOKENS) -> tuple[Sentence, list[Token]]:
+    """Split one side, cut it after ``limit`` tokens and mark unknown words. Raises PairError when it holds no word."""
     tokens = tokenize(text)
     if not any(token.is_word for token in tokens):
         what = "is empty" if not text.strip() else "has no word in it"
         raise PairError(f"The {role} {what}: type a sentence with at least one word.")
-    kept = tokens[:MAX_TOKENS]
+    kept = tokens[:limit]
     records = tuple(TokenRecord(t.text, t.start, t.end, t.is_word and not words.known(t.norm)) for t in kept)
     return Sentence(role, text, records, len(tokens) - len(kept)), kept
 
@@ -60,12 +48,14 @@ def explain(
     """
     start = time.perf_counter()
     roles, words = checkpoint.roles, checkpoint.words
-    first_sentence, first_tokens = read_sentence(first, roles["first"], words)
-    second_sentence, second_tokens = read_sentence(second, roles["second"], words)
+    first_limit, second_limit = checkpoint.token_limits
+    first_sentence, first_tokens = read_sentence(first, roles["first"], words, first_limit)
+    second_sentence, second_tokens = read_sentence(second, roles["second"], words, second_limit)
     first_is_judged = roles["judged"] == roles["first"]
     judged, context = (first_tokens, second_tokens) if first_is_judged else (second_tokens, first_tokens)
     judged_vectors, context_vectors = (words.vectors([t.norm for t in side]) for side in (judged, context))
-    batch = Batch.from_vectors([judged_vectors], [context_vectors])
+    extra = _linguistic(checkpoint, first_tokens, second_tokens)
+    batch = Batch.from_vectors([judged_vectors], [context_vectors], extra)
     model = checkpoint.model
     logits, trace = model(batch, None if attention is None else attention[None])
     probabilities = torch.softmax(logits[0].double(), 0)
@@ -78,7 +68,7 @@ def explain(
         labels=checkpoint.labels,
         logits=tuple(logits[0].tolist()),
         probabilities=tuple(probabilities.tolist()),
-        evidence=_attconv_evidence(model, trace, roles, attention is not None),
+        evidence=evidence_of(model, trace, roles, extra, overridden=attention is not None),
         warnings=_warnings(checkpoint, first_sentence, second_sentence),
     )
     if nearest_for is not None:
@@ -95,7 +85,8 @@ def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: in
     record = explanation.find(AttentiveContext)
     if record is None or not 0 <= row < len(record.weights):
         raise IndexError(f"this explanation has no attentive context for word {row}")
-    tokens = tokenize(explanation.sentence(record.columns).text)[:MAX_TOKENS]
+    side = explanation.sentence(record.columns)
+    tokens = tokenize(side.text)[: len(side.tokens)]
     mix = torch.tensor(record.weights[row]) @ checkpoint.words.vectors([t.norm for t in tokens])
     found = checkpoint.words.nearest(mix, k)
     return ContextWord(tuple(word for word, _ in found), tuple(cosine for _, cosine in found))
@@ -113,41 +104,17 @@ def with_nearest(checkpoint: Checkpoint, explanation: Explanation, row: int) -> 
     return replace(explanation, evidence=evidence)
 
 
-def _attconv_evidence(model: Any, trace: AttConvTrace, roles: Any, overridden: bool) -> tuple[Evidence, ...]:
-    judged = roles["judged"]
-    other = roles["second"] if judged == roles["first"] else roles["first"]
-    evidence: list[Evidence] = []
-    if trace.weights is not None and trace.scores is not None:
-        columns = judged if model.config.context == "intra" else other
-        weights = _matrix(trace.weights[0])
-        evidence.append(AttentionMap("attention", judged, columns, _matrix(trace.scores[0]), weights, overridden))
-        evidence.append(AttentiveContext("attentive context", judged, columns, weights, (None,) * len(weights)))
-    evidence.append(_provenance(model, trace, judged))
-    return tuple(evidence)
+def _linguistic(checkpoint: Checkpoint, first: list[Token], second: list[Token]) -> Tensor | None:
+    """The pair's linguistic features ``[1, F]``, for models that read them. Raises PairError without WordNet."""
+    kind = str(getattr(checkpoint.model, "extra", "none"))
+    if kind == "none":
+        return None
+    from core.linguistics import LinguisticsError, extra_features
 
-
-def _provenance(model: AttConv, trace: AttConvTrace, judged: str) -> FilterProvenance:
-    """The winning n-gram of each filter with its exact parts, from a trace of one pair (batch of 1)."""
-    context = None if trace.context is None else trace.context[0]
-    winners = trace.winners[0]
-    parts = model.convolution.parts(trace.beneficiary[0], context, winners)
-    pre = trace.preactivations[0].gather(0, winners[None])[0].tolist()
-    half, length = model.config.width // 2, trace.preactivations.shape[1]
-    offsets = parts["offsets"]
-    left, self_, right = offsets[:, :half].sum(1), offsets[:, half], offsets[:, half + 1 :].sum(1)
-    columns = [t.tolist() for t in (winners, left, self_, right, parts["context"], parts["bias"], trace.pooled[0])]
-    shares = (model.classifier.weight * trace.pooled[0]).T.tolist()
-    filters = tuple(
-        FilterRecord(
-            k, p, (max(0, p - half), min(length, p + half + 1)), le, se, ri, co, bi, pre[k], ac, tuple(shares[k])
-        )
-        for k, (p, le, se, ri, co, bi, ac) in enumerate(zip(*columns, strict=True))
-    )
-    return FilterProvenance("filters", judged, model.config.width, filters, tuple(model.classifier.bias.tolist()))
-
-
-def _matrix(values: Tensor) -> Matrix:
-    return tuple(map(tuple, values.tolist()))
+    try:
+        return torch.tensor([extra_features(kind, first, second, default_table())])
+    except LinguisticsError as error:
+        raise PairError(str(error)) from error
 
 
 def _warnings(checkpoint: Checkpoint, *sides: Sentence) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def html(explanation: Explanation) -> str:
     )
     out = [f"<p><b>{escape(explanation.verdict.capitalize())}</b> ({shares}), by {escape(explanation.title)}</p>"]
     out += [f"<p>{escape(warning)}</p>" for warning in explanation.warnings]
-    record = explanation.find(AttentionMap)
+    record = explanation.word_attention
     out.append(_matrix(explanation, record) if record is not None else _sentence(explanation))
     return "".join(out)
 

@@ -11,3 +11,8 @@ def masked_max(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     Of equal values the earliest position wins on the CPU (torch.max); CUDA promises no order.
     """
     return states.masked_fill(~mask[..., None], float("-inf")).max(dim=1)
+
+
+def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
+    """Mean over the real positions: ``[B, T, K], [B, T] -> [B, K]``; what stands on pads is not read."""
+    return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.evidence import AttentionMap, AttentiveContext, Explanation, Matrix, Sentence
+from core.evidence import AttentiveContext, Explanation, Matrix, Sentence
 
 
 def sentence(side: Sentence) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def payload(explanation: Explanation, show: str) -> dict[str, Any] | None:
 
     ``values`` are what the cells show (``show``: weight, column or score); ``weights`` are always what the model used.
     """
-    record: AttentionMap | None = explanation.find(AttentionMap)
+    record = explanation.word_attention
     if record is None:
         return None
     values = record.weights
@@ -59,7 +59,7 @@ def column_normalised(scores: Matrix) -> Matrix:
 
 def default_row(explanation: Explanation) -> int | None:
     """The judged word that looks at one place most sharply: what is told before anything is selected."""
-    record: AttentionMap | None = explanation.find(AttentionMap)
+    record = explanation.word_attention
     if record is None:
         return None
     tokens = explanation.sentence(record.rows).tokens

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 
-from core.evidence import AttentionMap, Explanation, FilterProvenance
+from core.evidence import Explanation, FilterProvenance, PhraseSelection
 
 
 def attention_csv(explanation: Explanation) -> str:
     """One line a cell: both words with their positions (from 1), raw score and weight. Empty without attention."""
-    record: AttentionMap | None = explanation.find(AttentionMap)
+    record = explanation.word_attention
     if record is None:
         return ""
     rows, columns = explanation.sentence(record.rows).tokens, explanation.sentence(record.columns).tokens
@@ -20,7 +20,7 @@ def attention_csv(explanation: Explanation) -> str:
                      f"{record.columns}_word", "score", "weight"])  # fmt: skip
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
-            writer.writerow([i + 1, _cell(row.text), j + 1, _cell(column.text), record.scores[i][j],
+            writer.writerow([i + 1, cell(row.text), j + 1, cell(column.text), record.scores[i][j],
                              record.weights[i][j]])  # fmt: skip
     return out.getvalue()
 
@@ -37,11 +37,36 @@ def filters_csv(explanation: Explanation) -> str:
                      "activation", *(f"share_{label}" for label in explanation.labels)])  # fmt: skip
     for f in record.filters:
         ngram = " ".join(token.text for token in tokens[slice(*f.window)])
-        writer.writerow([f.index, f.position + 1, _cell(ngram), f.left, f.self_, f.right, f.context, f.bias,
+        writer.writerow([f.index, f.position + 1, cell(ngram), f.left, f.self_, f.right, f.context, f.bias,
                          f.preactivation, f.activation, *f.logit_shares])  # fmt: skip
     return out.getvalue()
 
 
-def _cell(text: str) -> str:
-    # A spreadsheet runs a cell that begins with one of these as a formula; a leading apostrophe makes it text.
+def phrases_csv(explanation: Explanation, k: int) -> str:
+    """One line a phrase, in the paper's order: its sentence, text, first and last word (from 1), best alignment score,
+    best partner in the other sentence, and whether k-min and k-max keep it at this k."""
+    record: PhraseSelection | None = explanation.find(PhraseSelection)
+    if record is None:
+        return ""
+    kept = [choice.kept if choice else ((), ()) for choice in (record.choice("kmin", k), record.choice("kmax", k))]
+    tokens = (explanation.first.tokens, explanation.second.tokens)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["side", "phrase", "first_word", "last_word", "score", "partner", f"kept_by_kmin_{k}",
+                     f"kept_by_kmax_{k}"])  # fmt: skip
+    for side, place in zip(record.sides, (0, 1), strict=True):
+        other = record.sides[1 - place].phrases
+        chosen = [set(kept[0][place]), set(kept[1][place])]
+        for index, phrase in enumerate(side.phrases):
+            texts = (" ".join(token.text for token in tokens[at][slice(*span)])
+                     for at, span in ((place, phrase.span), (1 - place, other[phrase.partner].span)))  # fmt: skip
+            text, partner = (cell(text) for text in texts)
+            writer.writerow([side.role, text, phrase.span[0] + 1, phrase.span[1], phrase.score, partner,
+                             *(int(index in found) for found in chosen)])  # fmt: skip
+    return out.getvalue()
+
+
+def cell(text: str) -> str:
+    """A person's text for a table: a spreadsheet runs a cell that begins with one of these signs as a formula, and a
+    leading apostrophe makes it text."""
     return "'" + text if text[:1] in ("=", "+", "-", "@") and len(text) > 1 else text

@@ -10,10 +10,20 @@ from typing import Any
 from torch import nn
 
 from core.models.attconv import AttConvAdvanced, AttConvConfig, AttConvLight
+from core.models.attentive_lstm import AttentiveLSTM
+from core.models.attentive_pooling import ABCNN, APCNN
+from core.models.baselines import Addition, BaselineConfig, PairCNN
+from core.models.phrases import PhraseConfig, PhraseMatcher
 
 REGISTRY: dict[str, tuple[type[Any], type[nn.Module]]] = {
     "attconv-light": (AttConvConfig, AttConvLight),
     "attconv-advanced": (AttConvConfig, AttConvAdvanced),
+    "phrases": (PhraseConfig, PhraseMatcher),
+    "addition": (BaselineConfig, Addition),
+    "attentive-lstm": (BaselineConfig, AttentiveLSTM),
+    "cnn": (BaselineConfig, PairCNN),
+    "apcnn": (BaselineConfig, APCNN),
+    "abcnn": (BaselineConfig, ABCNN),
 }
 
 

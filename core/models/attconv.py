@@ -15,10 +15,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.attention import MATCHES, Match, attention_weights
+from core.attention import MATCHES, Match, attention_weights, put_in_place
 from core.batch import Batch
 from core.convolution import AttentiveConvolution, GatedConvolution
 from core.pooling import masked_max
+from core.projection import read_words, word_projection
 
 CONTEXTS = ("extra", "intra", "none")
 
@@ -75,11 +76,7 @@ class AttConv(nn.Module):
     def __init__(self, config: AttConvConfig, states: int) -> None:
         super().__init__()
         self.config = config
-        self.projection = nn.Linear(config.input_size, config.hidden)
-        # Rows of the word table are about 1 long. At the usual gain of 1 every dot product would start near 0 and every
-        # softmax near uniform; at 3 a word's match with itself starts about e^9 above that with an unrelated word.
-        nn.init.orthogonal_(self.projection.weight, gain=3.0)
-        nn.init.zeros_(self.projection.bias)
+        self.projection = word_projection(config.input_size, config.hidden)
         contextual = config.context != "none"
         self.match = Match(config.match, states) if contextual else None
         self.convolution = AttentiveConvolution(
@@ -112,7 +109,7 @@ class AttConv(nn.Module):
             scores = self.match(source, focus)
             weights = attention_weights(scores, focus_mask)
             if attention is not None:
-                weights = _override(attention, weights, focus_mask)
+                weights = put_in_place(attention, weights, focus_mask[:, None])
             context = weights @ focus
         elif attention is not None:
             raise ValueError("this model reads one sentence alone: it has no attention to replace")
@@ -123,22 +120,7 @@ class AttConv(nn.Module):
         return logits, AttConvTrace(beneficiary, scores, weights, context, preactivations, pooled, winners)
 
     def _words(self, vectors: Tensor, mask: Tensor) -> Tensor:
-        # Pads may hold anything (another model's noise, NaN): they are cut before the first product and after the bias.
-        vectors = vectors.masked_fill(~mask[..., None], 0.0)
-        keep = mask[..., None].to(vectors.dtype)
-        if self.training and self.config.embedding_dropout:
-            # One mask a sentence (Gal & Ghahramani 2016): drawing one a word took a fifth of a step on a CPU.
-            kept = 1 - self.config.embedding_dropout
-            ones = vectors.new_empty(len(vectors), 1, self.config.hidden)
-            keep = keep * ones.bernoulli_(kept).div_(kept)
-        cleared: Tensor = self.projection(vectors) * keep
-        return cleared
-
-
-def _override(attention: Tensor, weights: Tensor, focus_mask: Tensor) -> Tensor:
-    if attention.shape != weights.shape:
-        raise ValueError(f"the attention put in place must be {list(weights.shape)}, got {list(attention.shape)}")
-    return attention.to(weights).masked_fill(~focus_mask[:, None], 0.0)
+        return read_words(self.projection, vectors, mask, self.config.embedding_dropout if self.training else 0.0)
 
 
 class AttConvLight(AttConv):

@@ -11,3 +11,8 @@ def table():
 @pytest.fixture(params=["attconv-light", "attconv-advanced"])
 def checkpoint(request, tmp_path, table):
     return make_checkpoint(tmp_path / "tiny", table, request.param)
+
+
+@pytest.fixture
+def phrase_checkpoint(tmp_path, table):
+    return make_checkpoint(tmp_path / "tiny-phrases", table, "phrases")

@@ -1,0 +1,84 @@
+"""Attentive LSTM, A-LSTM in the tables of Yin & Schütze 2017 (Rocktäschel et al. 2016, sections 2.2 and 2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from core.attention import attention_weights, put_in_place
+from core.batch import Batch
+from core.models.baselines import Baseline, BaselineConfig, BaselineTrace
+
+
+@dataclass(frozen=True)
+class AttentiveLSTMTrace(BaselineTrace):
+    """T_y words of the first sentence are attended to, once, from the last state of the second."""
+
+    scores: Tensor
+    """w^T M, [B, T_y]; meaningless on pads."""
+    weights: Tensor
+    """α, [B, T_y], adds up to 1 over real words (or what the caller put in place), 0 on pads."""
+    states: Tensor
+    """Y, the first LSTM's outputs, [B, T_y, d], zero on pads."""
+
+
+class AttentiveLSTM(Baseline):
+    r"""Two LSTMs, the second started from the first (conditional encoding), and attention over the first one's outputs.
+
+    Y = LSTM_1(first), h_N = last state of LSTM_2(second), M = tanh(W_y Y + W_h h_N ⊗ e), α = softmax(w^T M),
+    r = Y α^T, h* = tanh(W_p r + W_x h_N), features = h* (H = d).
+
+    | here | paper | space |
+    |---|---|---|
+    | first, second | LSTM of premise, of hypothesis | d -> d |
+    | match_states, match_last | W_y, W_h | R^{d×d} |
+    | match | w | R^d |
+    | combine_context, combine_last | W_p, W_x | R^{d×d} |
+
+    Where we differ: the paper hands over the cell state alone and has the second LSTM read a delimiter first. The word
+    table has no delimiter, so the hidden state is handed over as well: LSTM_2's first gates then see the first
+    sentence, as they do after the delimiter.
+    """
+
+    def __init__(self, config: BaselineConfig) -> None:
+        size = config.hidden
+        super().__init__(config, size)
+        self.first = nn.LSTM(size, size, batch_first=True)
+        self.second = nn.LSTM(size, size, batch_first=True)
+        self.match_states = nn.Linear(size, size, bias=False)
+        self.match_last = nn.Linear(size, size, bias=False)
+        self.match = nn.Linear(size, 1, bias=False)
+        self.combine_context = nn.Linear(size, size, bias=False)
+        self.combine_last = nn.Linear(size, size, bias=False)
+
+    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, AttentiveLSTMTrace]:
+        """Logits ``[B, C]`` and the trace. ``attention [B, T_y]`` takes the place of α.
+
+        Real words stand before pads. Nothing is kept on the module, so threads may share it. Raises ValueError when
+        ``attention`` has another shape or linguistic features do not fit.
+        """
+        mask = batch.y_mask
+        states, end = _read(self.first, self.words(batch.y, mask), mask, None)
+        _, (last, _) = _read(self.second, self.words(batch.x, batch.x_mask), batch.x_mask, end)
+        last = last[0]
+        scores = self.match(torch.tanh(self.match_states(states) + self.match_last(last)[:, None]))[..., 0]
+        weights = attention_weights(scores[:, None], mask)[:, 0]
+        if attention is not None:
+            weights = put_in_place(attention, weights, mask)
+        context = (weights[:, None] @ states)[:, 0]
+        own = torch.tanh(self.combine_context(context) + self.combine_last(last))
+        logits, features = self.classify(own, own.shape[1], batch)
+        return logits, AttentiveLSTMTrace(features, scores, weights, states)
+
+
+def _read(
+    lstm: nn.LSTM, words: Tensor, mask: Tensor, start: tuple[Tensor, Tensor] | None
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    # Packed, or the last state would be that after the pads.
+    packed = pack_padded_sequence(words, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+    out, end = lstm(packed, start)
+    states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
+    return states, end

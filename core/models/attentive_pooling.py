@@ -1,0 +1,174 @@
+"""Convolutions whose pooling looks at the other sentence: APCNN (dos Santos et al. 2016), ABCNN-3 (Yin et al. 2016).
+
+Both share one convolution of width 3 between the sentences (the width of AttConv's comparison; AttConv's table counts
+360k weights for APCNN, which is W of 270k and U of 90k).
+
+Where we differ from both: the convolution keeps the sentence's length and reads zeros beyond its ends, as everywhere in
+this project, so that a state belongs to a word and its attention can be drawn over words. dos Santos et al. do the
+same; Yin et al. convolve widely (T + 2 states) and come back to T by pooling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.attention import Match, attention_weights, put_in_place
+from core.batch import Batch
+from core.convolution import windows
+from core.models.baselines import Baseline, BaselineConfig, BaselineTrace
+from core.pooling import masked_mean
+
+WIDTH = 3
+"""Words a filter sees, and states a pooling window (w-ap) holds."""
+
+POSITIONS = 200
+"""Words of a sentence for which ABCNN has a row in its attention feature maps."""
+
+
+@dataclass(frozen=True)
+class APCNNTrace(BaselineTrace):
+    """Row i of the matrix belongs to a word of the second, judged sentence, column j to one of the first."""
+
+    scores: Tensor
+    """G, or what the caller put in its place, [B, T_x, T_y]; meaningless on pads."""
+    x_weights: Tensor
+    """σ_x, [B, T_x], adds up to 1 over real words, 0 on pads."""
+    y_weights: Tensor
+    """σ_y, [B, T_y]."""
+
+
+class APCNN(Baseline):
+    r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
+
+    H = W [w_{i-1}; w_i; w_{i+1}] + b, G = tanh(H_x^T U H_y), σ_x = softmax(row-wise max G), σ_y = softmax(column-wise
+    max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1.
+
+    | here | paper | space |
+    |---|---|---|
+    | convolution | W^1, b^1 | R^{d×3d}, R^d |
+    | match.w | U | R^{d×d} |
+
+    Where we differ: the paper ranks by the cosine with a hinge loss; here the classes of a pair are learnt, so the
+    classifier reads both vectors beside the cosine. U starts as the identity.
+    """
+
+    def __init__(self, config: BaselineConfig) -> None:
+        super().__init__(config, 2 * config.hidden + 1)
+        self.convolution = nn.Linear(WIDTH * config.hidden, config.hidden)
+        self.match = Match("bilinear", config.hidden)
+
+    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, APCNNTrace]:
+        """Logits ``[B, C]`` and the trace. ``attention [B, T_x, T_y]`` takes the place of G.
+
+        Nothing is kept on the module, so threads may share it. Raises ValueError when ``attention`` has another shape
+        or linguistic features do not fit.
+        """
+        x_mask, y_mask = batch.x_mask, batch.y_mask
+        x: Tensor = self.convolution(windows(self.words(batch.x, x_mask), WIDTH))
+        y: Tensor = self.convolution(windows(self.words(batch.y, y_mask), WIDTH))
+        scores = torch.tanh(self.match(x, y))
+        if attention is not None:
+            scores = put_in_place(attention, scores, _both(x_mask, y_mask))
+        x_weights = _pooling_weights(scores, x_mask, y_mask)
+        y_weights = _pooling_weights(scores.transpose(1, 2), y_mask, x_mask)
+        first, second = (y_weights[:, None] @ y)[:, 0], (x_weights[:, None] @ x)[:, 0]
+        own = torch.cat([first, second, F.cosine_similarity(first, second)[:, None]], dim=1)
+        logits, features = self.classify(own, own.shape[1] - 1, batch)
+        return logits, APCNNTrace(features, scores, x_weights, y_weights)
+
+
+def _both(x_mask: Tensor, y_mask: Tensor) -> Tensor:
+    return x_mask[:, :, None] & y_mask[:, None]
+
+
+def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
+    best = scores.masked_fill(~others[:, None], float("-inf")).amax(dim=2)
+    return attention_weights(best[:, None], mask)[:, 0]
+
+
+@dataclass(frozen=True)
+class ABCNNTrace(BaselineTrace):
+    """Rows of both matrices belong to words of the second, judged sentence, columns to words of the first."""
+
+    scores: Tensor
+    """A of the words, or what the caller put in its place, [B, T_x, T_y], 0 on pads."""
+    output_scores: Tensor
+    """A of the convolution's outputs, [B, T_x, T_y], 0 on pads."""
+    x_weights: Tensor
+    """Row sums of ``output_scores``, [B, T_x]: how much each state of the second sentence counts in pooling."""
+    y_weights: Tensor
+    """Its column sums, [B, T_y]."""
+
+
+class ABCNN(Baseline):
+    r"""ABCNN-3 with one block: attention before the convolution (as a second channel) and after it (in pooling).
+
+    A_ij = 1/(1 + ‖x_i - y_j‖) of the words; attention feature maps F_x = W_0 A^T, F_y = W_1 A; convolution over both
+    channels h_i = tanh(W [w_{i-1}; f_{i-1}; w_i; f_i; w_{i+1}; f_{i+1}] + b). Then A' of the outputs h like A, weights
+    a_i = Σ_j A'_ij (columns for y), w-ap p_i = Σ_{k = i-1 … i+1} a_k h_k, all-ap r = mean_i p_i.
+    features = [r_y; r_x; cos(r_y, r_x); 1/(1 + ‖r_y - r_x‖)], H = 2d + 2.
+
+    | here | paper | space |
+    |---|---|---|
+    | x_map, y_map | W_0^T, W_1^T | R^{200×d} |
+    | convolution | W, b | R^{d×6d}, R^d |
+
+    Where we differ: the paper pads all sentences to one length s and has W_0, W_1 ∈ R^{d×s}; here sentences keep their
+    lengths, the maps have 200 positions, and the first T_y (T_x) of them are used. Words beyond the 200th are left out
+    of the other sentence's feature map and of nothing else. Pooling windows are centred, with zeros beyond the ends.
+    The sums of w-ap are the paper's: nothing divides them by the window or by the lengths.
+    """
+
+    def __init__(self, config: BaselineConfig) -> None:
+        size = config.hidden
+        super().__init__(config, 2 * size + 2)
+        # A row has about length 1, so that with A near 1/5 and twenty words a map is about as long as a word.
+        self.x_map = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
+        self.y_map = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
+        self.convolution = nn.Linear(WIDTH * 2 * size, size)
+
+    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, ABCNNTrace]:
+        """Logits ``[B, C]`` and the trace. ``attention [B, T_x, T_y]`` takes the place of the words' A.
+
+        Nothing is kept on the module, so threads may share it. Raises ValueError when ``attention`` has another shape
+        or linguistic features do not fit.
+        """
+        x_mask, y_mask = batch.x_mask, batch.y_mask
+        both = _both(x_mask, y_mask)
+        x_words, y_words = self.words(batch.x, x_mask), self.words(batch.y, y_mask)
+        scores = nearness(x_words, y_words) * both
+        if attention is not None:
+            scores = put_in_place(attention, scores, both)
+        x = self._convolve(x_words, _feature_map(scores, self.x_map))
+        y = self._convolve(y_words, _feature_map(scores.transpose(1, 2), self.y_map))
+        # The bias makes states of pads non-zero; a weight of 0 keeps them out of the pooling windows of real words.
+        output_scores = nearness(x, y) * both
+        x_weights, y_weights = output_scores.sum(2), output_scores.sum(1)
+        first, second = _pool(y, y_weights, y_mask), _pool(x, x_weights, x_mask)
+        similarities = [F.cosine_similarity(first, second), nearness(first[:, None], second[:, None])[:, 0, 0]]
+        own = torch.cat([first, second, torch.stack(similarities, dim=1)], dim=1)
+        logits, features = self.classify(own, own.shape[1] - 2, batch)
+        return logits, ABCNNTrace(features, scores, output_scores, x_weights, y_weights)
+
+    def _convolve(self, words: Tensor, attended: Tensor) -> Tensor:
+        channels = torch.cat([words, attended], dim=-1)
+        return torch.tanh(self.convolution(windows(channels, WIDTH)))
+
+
+def nearness(x: Tensor, y: Tensor) -> Tensor:
+    """ABCNN's match score 1/(1 + ‖x_i - y_j‖): ``[B, T_x, d], [B, T_y, d] -> [B, T_x, T_y]``, 1 for equal vectors."""
+    # By ‖x‖² + ‖y‖² - 2xy equal vectors would come out up to a thousandth apart; cdist's slope at 0 is 0, not infinite.
+    return 1 / (1 + torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist"))
+
+
+def _feature_map(scores: Tensor, rows: Tensor) -> Tensor:
+    return scores[:, :, : len(rows)] @ rows[: scores.shape[2]]
+
+
+def _pool(states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+    weighed = windows(weights[..., None] * states, WIDTH)
+    return masked_mean(weighed.view(*states.shape[:2], WIDTH, -1).sum(2), mask)

@@ -1,0 +1,43 @@
+"""What classifiers over a feature vector have in common: the model's own features and, beside them, linguistic ones."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+EXTRA_SIZES = {"none": 0, "entailment": 22, "answer": 4}
+"""Numbers of linguistic features by the name of their set (:data:`core.linguistics.FEATURES`)."""
+
+
+class PairFeatures(nn.Module):
+    """Logistic regression over [own features; standardised linguistic features] (Yin & Schütze 2017, section 4.2.1).
+
+    A subclass computes its ``own`` features. ``extra_mean`` and ``extra_scale`` are set by the trainer from the
+    training data; the paper gives the features as they are, which leaves their scales to chance.
+    """
+
+    extra_mean: Tensor
+    extra_scale: Tensor
+
+    def __init__(self, own: int, classes: int, extra: str = "none") -> None:
+        super().__init__()
+        if extra not in EXTRA_SIZES:
+            raise ValueError(f"unknown extra {extra!r}; known: {', '.join(EXTRA_SIZES)}")
+        size = EXTRA_SIZES[extra]
+        self.extra = extra
+        self.register_buffer("extra_mean", torch.zeros(size))
+        self.register_buffer("extra_scale", torch.ones(size))
+        self.classifier = nn.Linear(own + size, classes)
+
+    def feature_vector(self, own: Tensor, extra: Tensor | None) -> Tensor:
+        """``[B, H]`` and linguistic features ``[B, F]`` (None for a model without) -> ``[B, H + F]``.
+
+        Raises ValueError when the features are missing or of another number.
+        """
+        size = len(self.extra_mean)
+        if not size:
+            return own
+        if extra is None or extra.shape != (len(own), size):
+            got = "none" if extra is None else str(list(extra.shape))
+            raise ValueError(f"this model reads linguistic features [{len(own)}, {size}] ({self.extra}), got {got}")
+        return torch.cat([own, ((extra - self.extra_mean) / self.extra_scale).to(own.dtype)], dim=1)

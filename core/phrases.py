@@ -1,0 +1,156 @@
+"""Phrases of a sentence, their alignment and the choice among them (Yin & Schütze 2017, EACL, sections 3.1 to 3.3).
+
+A phrase is up to L words in a row. A sentence of T words has T · L slots, slot ``e · L + l - 1`` for the phrase of l
+words that ends with word e: read in order that is (A)(B)(AB)(C)(BC)(ABC)…, the paper's sentence s*. The first words
+end no long phrase, so those slots are masked.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+LONGEST = 7
+"""Words of the longest phrase (section 3.2)."""
+
+POOLINGS = ("kmin", "kmax", "full")
+
+TIE_DECIMALS = 5
+"""Alignment scores that agree so far are one score: the same phrase met twice differs in its last bits only by the
+order in which a processor adds."""
+
+
+class PhraseGRU(nn.Module):
+    """States of all phrases by one GRU that starts anew at every word.
+
+    r = σ(x U_r + b_r + s W_r + c_r), z = σ(x U_z + b_z + s W_z + c_z), n = tanh(x U_h + b_h + r ∘ (s W_h + c_h)),
+    s' = (1 - z) ∘ n + z ∘ s (torch.nn.GRU's form, whose weights load here; the paper's equation 3 has (s ∘ r) W and no
+    biases). The paper runs T rotated copies of the sentence to their ends; only the first L steps of each are phrases.
+    A sentence costs L steps whatever its length, and x U is computed once a word, not once a phrase.
+    """
+
+    def __init__(self, input_size: int, hidden: int, longest: int = LONGEST) -> None:
+        super().__init__()
+        self.longest = longest
+        cell = nn.GRUCell(input_size, hidden)
+        self.weight_ih, self.weight_hh = cell.weight_ih, cell.weight_hh
+        self.bias_ih, self.bias_hh = cell.bias_ih, cell.bias_hh
+
+    def forward(self, words: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """``[B, T, D], [B, T] -> states [B, T · L, h]`` and the mask of slots that hold a phrase ``[B, T · L]``.
+
+        States of masked slots are zero. Sentences are left-aligned, so pads never stand before a real word.
+        """
+        count, length = mask.shape
+        inputs = F.linear(words, self.weight_ih, self.bias_ih)  # [B, T, 3h]
+        hidden = inputs.shape[2] // 3
+        state = inputs.new_zeros(count, length, hidden)
+        by_length = []
+        for extra in range(self.longest):
+            starts = length - extra
+            if starts < 1:
+                by_length.append(inputs.new_zeros(count, length, hidden))
+                continue
+            if extra == 0:
+                recurrent = self.bias_hh.to(inputs.dtype).expand(count, starts, -1)
+            else:
+                recurrent = F.linear(state[:, :starts], self.weight_hh, self.bias_hh)
+            state = _step(inputs[:, extra:], recurrent, state[:, :starts])
+            by_length.append(F.pad(state, (0, 0, extra, 0)))
+        states = torch.stack(by_length, dim=2).flatten(1, 2)
+        slots = phrase_mask(mask, self.longest)
+        return states.masked_fill(~slots[..., None], 0.0), slots
+
+
+def _step(inputs: Tensor, recurrent: Tensor, state: Tensor) -> Tensor:
+    two = 2 * state.shape[-1]
+    reset, update = torch.sigmoid(inputs[..., :two] + recurrent[..., :two]).chunk(2, dim=-1)
+    new = torch.tanh(inputs[..., two:] + reset * recurrent[..., two:])
+    return torch.lerp(new, state.to(new.dtype), update)
+
+
+def phrase_mask(mask: Tensor, longest: int = LONGEST) -> Tensor:
+    """Which of a sentence's slots hold a phrase: ``[B, T] -> [B, T · L]``."""
+    lengths = torch.arange(longest, device=mask.device)
+    ends = torch.arange(mask.shape[1], device=mask.device)
+    return (mask[..., None] & (lengths[None] <= ends[:, None])).flatten(1, 2)
+
+
+def span(slot: int, longest: int = LONGEST) -> tuple[int, int]:
+    """Words [first, last) of the phrase in this slot."""
+    end, extra = divmod(slot, longest)
+    return end - extra, end + 1
+
+
+@torch.no_grad()
+def alignment(first: Tensor, second: Tensor) -> Tensor:
+    """A_ij, the cosine of every phrase of one sentence with every one of the other: ``[B, P, h], [B, Q, h] ->
+    [B, P, Q]`` in float32 (section 3.3).
+
+    The scores only choose phrases, so no gradient flows through them.
+    """
+    with torch.autocast(first.device.type, enabled=False):
+        return F.normalize(first.float(), dim=-1) @ F.normalize(second.float(), dim=-1).transpose(1, 2)
+
+
+class Alignment(NamedTuple):
+    """Each phrase's best partner: ``score [B, P]`` (a_i of equation 5, -inf in empty slots), its slot ``partner``."""
+
+    score: Tensor
+    partner: Tensor
+
+
+def best(scores: Tensor, mask: Tensor, others: Tensor) -> Alignment:
+    """Row-wise max of A over the other sentence's phrases: ``[B, P, Q]``, masks ``[B, P]`` and ``[B, Q]``.
+
+    Of partners with one score the earliest is told.
+    """
+    rounded = scores.round(decimals=TIE_DECIMALS).masked_fill(~others[:, None], float("-inf"))
+    found, _ = rounded.max(dim=2, keepdim=True)
+    partner = (rounded == found).to(torch.uint8).argmax(dim=2)
+    return Alignment(scores.gather(2, partner[..., None])[..., 0].masked_fill(~mask, float("-inf")), partner)
+
+
+class Kept(NamedTuple):
+    """The phrases that pooling keeps, in the order of the text: ``slots [B, n]`` and which of them are real ``mask``.
+
+    A sentence with fewer phrases than k keeps all it has; what is left over are masked zeros behind them.
+    """
+
+    slots: Tensor
+    mask: Tensor
+
+
+@torch.no_grad()
+def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> Kept:
+    """Choose among phrases ``[B, P]`` by their best alignment (section 3.3): ``kmin`` keeps the k worst aligned,
+    ``kmax`` the k best, ``full`` all. Of equal scores (to five decimals) the earlier phrase counts first."""
+    count, slots = mask.shape
+    if pooling == "full":
+        order = torch.arange(slots, device=mask.device).expand(count, slots).masked_fill(~mask, slots)
+        width = int(mask.sum(1).max())
+    else:
+        rounded = score.round(decimals=TIE_DECIMALS)
+        last = float("inf") if pooling == "kmin" else float("-inf")
+        ranks = rounded.masked_fill(~mask, last).sort(dim=1, stable=True, descending=pooling == "kmax").indices
+        width = min(k, slots)
+        ranks = ranks[:, :width]
+        order = ranks.masked_fill(~mask.gather(1, ranks), slots)
+    order = order.sort(dim=1).values[:, :width]
+    real = order < slots
+    return Kept(order.masked_fill(~real, 0), real)
+
+
+def diversity(weight: Tensor) -> Tensor:
+    """Diversity regularizer of a weight matrix ``[R, C]`` (Xie et al. 2015): the variance of the angles between its
+    rows less their mean, so that a small value means rows that point evenly apart. Angles are the non-obtuse ones,
+    arccos |cos|, in radians."""
+    rows = F.normalize(weight, dim=1)
+    above = torch.triu_indices(len(rows), len(rows), 1, device=weight.device)
+    # At cosine 1 arccos has no slope; the bound keeps its gradient finite.
+    cosines = (rows @ rows.T)[above[0], above[1]].abs().clamp(max=1 - 1e-6)
+    angles = torch.arccos(cosines)
+    return angles.var(correction=0) - angles.mean()
