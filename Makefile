@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' requirements.txt)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: app test lint types pytest chromium clean
+.PHONY: app test lint types pytest chromium wordnet clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.port $(PORT)
@@ -26,7 +26,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-pytest: $(VENV)/.dev chromium
+pytest: $(VENV)/.dev chromium wordnet
 	$(BIN)/python -m pytest
 
 $(BIN)/python:
@@ -52,6 +52,13 @@ chromium:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -q && apt-get install -q -y --no-install-recommends chromium; \
 	  else echo "The browser tests need Chromium: run 'sudo apt-get install chromium' and try again."; exit 1; fi
+
+# The features that ask WordNet for synonyms read Debian's files; nltk's own download is not used.
+wordnet:
+	@test -n "$$PAIRLENS_WORDNET" || test -e /usr/share/wordnet/data.noun || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && apt-get install -q -y --no-install-recommends wordnet-base; \
+	  else echo "The feature tests need WordNet: run 'sudo apt-get install wordnet-base' and try again."; exit 1; fi
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.checkpoint import CheckpointError
+from core.linguistics import LinguisticsError
 from core.models import ConfigError
 from core.words import WordTableError
 from trainers.data import DataError
@@ -16,4 +17,6 @@ class RunError(ValueError):
     """A run that cannot start, go on or be scored as asked; one sentence with the remedy."""
 
 
-MENDABLE = (CheckpointError, ConfigError, DataError, RecipeError, RunError, WordTableError)
+MENDABLE = (
+    CheckpointError, ConfigError, DataError, LinguisticsError, RecipeError, RunError, WordTableError,
+)  # fmt: skip
