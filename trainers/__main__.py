@@ -11,6 +11,8 @@ COMMANDS = {
     "train": "train a model from a recipe",
     "evaluate": "score a checkpoint on a data file",
     "predict": "write a checkpoint's prediction for every row of a data file",
+    "sweep": "train variants of a recipe with several seeds, and write a table",
+    "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
     "bench": "measure the speeds that PairLens promises",
     "words": "make the shared word table",
     "seeds": "write the mean and spread over several seeds into a checkpoint's card",

@@ -4,8 +4,9 @@
     python -m trainers bench training explain-light --json speeds.json
 
 It is a measurement, not a test: on a machine that does other work its times are of no use. Benchmarks:
-explain-light and explain-advanced (one pair of 30 x 30 and of 60 x 60 words), training (light at batch 256), app (time
-until the first page is complete, and the server's memory).
+explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
+(phrase states against rotated copies read by torch.nn.GRU), training (light at batch 256), app (time until the first
+page is complete, and the server's memory).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from core.batch import Batch
 from core.checkpoint import available, load_named
 from core.explain import explain
 from core.words import WordTable
+from trainers import bench_phrases
 from trainers import recipe as recipes
 from trainers.card import device_name
 from trainers.encoding import Encoded, Ragged, Vocabulary
@@ -101,10 +103,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def explain_speed(model: str, quick: bool) -> list[Row]:
-    """Median time of :func:`core.explain.explain` on one pair of so many words a side."""
+def explain_speed(model: str, quick: bool, bars: tuple[tuple[int, int], ...] = ((30, 20), (60, 60))) -> list[Row]:
+    """Median time of :func:`core.explain.explain` on one pair of so many words a side, with its bar in ms."""
     rows = []
-    for words, bar in ((30, 20), (60, 60)):
+    for words, bar in bars:
         what = f"explain {words} x {words} words, {model}"
         if model not in available():
             rows.append(Row(what, None, "ms", bar, note="the checkpoint is not there"))
@@ -158,6 +160,13 @@ def training_speed(quick: bool) -> list[Row]:
     pairs = TRAINING_BATCH * len(rates) / sum(t for _, t in rates)
     note = f"{rate / 1e9:.0f} of {product_rate / 1e9:.0f} GFLOP/s, {pairs:,.0f} pairs/s"
     return [Row("training light, batch 256, of a 1024³ product", 100 * rate / product_rate, "%", 60, False, note)]
+
+
+def phrase_speed(quick: bool) -> list[Row]:
+    """Phrase states of a batch against the paper's rotated copies, in one run."""
+    ratio, fast, slow = bench_phrases.speed_up(3 if quick else 15)
+    what = f"phrase states, {bench_phrases.PAIRS} pairs of {bench_phrases.WORDS} words, times faster"
+    return [Row(what, ratio, "x", 5, False, f"{fast:.0f} ms; rotated copies by nn.GRU {slow:,.0f} ms")]
 
 
 def made_up(pairs: int) -> tuple[WordTable, Any]:
@@ -259,6 +268,8 @@ def _first_page(browser: Any, psutil: Any) -> tuple[float, float]:
 BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: explain_speed("nli-attconv-light", quick),
     "explain-advanced": lambda quick: explain_speed("nli-attconv-advanced", quick),
+    "explain-phrases": lambda quick: explain_speed("te-phrases-kmin", quick, ((30, 60),)),
+    "phrases": phrase_speed,
     "training": training_speed,
     "app": app_speed,
 }

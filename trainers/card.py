@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from core.checkpoint import load_named
 from core.words import WordTable
 from trainers.recipe import Recipe
 
@@ -51,7 +52,7 @@ def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
         "title": recipe.title,
         "architecture": recipe.architecture,
         "config": {**recipe.model, "input_size": run.words.width, "classes": len(recipe.labels)},
-        "task": "entailment",
+        "task": recipe.task,
         "labels": list(recipe.labels),
         "roles": {"first": first, "second": second, "judged": recipe.judged},
         "words": {"name": run.words.name, "sha256": run.words.sha256},
@@ -61,6 +62,8 @@ def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
         "recipe": recipe.to_dict(),
         "seed": recipe.seed,
         "data": list(data.listed),
+        "token_limits": recipe.token_limits,
+        "init": recipe.init and {"name": recipe.init, "sha256": load_named(recipe.init).card["sha256"]},
         "teachers": [{"name": t.name, "sha256": t.card["sha256"]} for t in run.teachers],
         "epochs": progress.history,
         "best_epoch": progress.best_epoch,

@@ -30,14 +30,14 @@ class Vocabulary:
         self.ids: dict[str, int] = {}
         self._seen: dict[str, list[int]] = {}
 
-    def encode(self, text: str) -> list[int]:
-        """Word numbers of a sentence, at most 200; a text without any word is one word of number 0."""
+    def encode(self, text: str, limit: int = MAX_TOKENS) -> list[int]:
+        """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
         found = self._seen.get(text)
         if found is None:
             ids = self.ids
             found = [ids.setdefault(t.norm, len(ids) + 1) for t in tokenize(text)[:MAX_TOKENS]] or [0]
             self._seen[text] = found
-        return found
+        return found[:limit]
 
     def matrix(self, words: WordTable) -> Tensor:
         """Vectors by number, ``[len + 1, D]``, row 0 zero. Words outside the table get their n-gram vectors."""
@@ -65,6 +65,18 @@ class Ragged:
         """The same on a device (lengths stay on the host, where batches are planned)."""
         return Ragged(self.flat.to(device), self.starts.to(device), self.lengths)
 
+    def and_then(self, other: Ragged) -> Ragged:
+        """These sentences and then the other's."""
+        return Ragged(
+            torch.cat([self.flat, other.flat]),
+            torch.cat([self.starts, other.starts + len(self.flat)]),
+            np.concatenate([self.lengths, other.lengths]),
+        )
+
+    def rows(self, chosen: np.ndarray) -> Ragged:
+        """These sentences alone."""
+        return Ragged(self.flat, self.starts[torch.from_numpy(chosen)], self.lengths[chosen])
+
     def block(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
         """Word numbers ``[B, longest]`` of these rows, 0 on pads, and the mask of real words."""
         device = self.flat.device
@@ -78,32 +90,61 @@ class Ragged:
 @dataclass(frozen=True)
 class Encoded:
     """A data set as numbers: the judged sentences x, their contexts y, class indices ``labels [N]`` (-1: none), and
-    each row's weight in the training loss, ``weights [N]``."""
+    each row's weight in the training loss, ``weights [N]``. ``groups``: each row's question in ranking sets; ``extra
+    [N, F]``: linguistic features, for models that read them."""
 
     x: Ragged
     y: Ragged
     labels: Tensor
     weights: Tensor
+    groups: tuple[str, ...] | None = None
+    extra: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def to(self, device: torch.device) -> Encoded:
         """The same on a device."""
-        return Encoded(self.x.to(device), self.y.to(device), self.labels.to(device), self.weights.to(device))
+        extra = None if self.extra is None else self.extra.to(device)
+        return Encoded(
+            self.x.to(device), self.y.to(device), self.labels.to(device), self.weights.to(device), self.groups, extra
+        )
+
+    def and_then(self, other: Encoded) -> Encoded:
+        """These rows and then the other set's; equal names of questions in both are two questions."""
+        groups = None
+        if self.groups is not None and other.groups is not None:
+            groups = (*(f"1 {group}" for group in self.groups), *(f"2 {group}" for group in other.groups))
+        extra = None if self.extra is None or other.extra is None else torch.cat([self.extra, other.extra])
+        return Encoded(
+            self.x.and_then(other.x), self.y.and_then(other.y), torch.cat([self.labels, other.labels]),
+            torch.cat([self.weights, other.weights]), groups, extra,
+        )  # fmt: skip
+
+    def rows(self, chosen: np.ndarray) -> Encoded:
+        """These rows alone."""
+        at = torch.from_numpy(chosen)
+        return Encoded(
+            self.x.rows(chosen), self.y.rows(chosen), self.labels[at], self.weights[at],
+            None if self.groups is None else tuple(self.groups[i] for i in chosen),
+            None if self.extra is None else self.extra[at],
+        )  # fmt: skip
 
     def batch(self, rows: np.ndarray, vectors: Tensor) -> tuple[Batch, Tensor]:
         """These rows as a batch of word vectors (``vectors [V, D]`` by number), and their class indices ``[B]``."""
         (x, x_mask), (y, y_mask) = self.x.block(rows), self.y.block(rows)
-        labels = self.labels[torch.from_numpy(rows).to(self.labels.device)]
-        return Batch(F.embedding(x, vectors), x_mask, F.embedding(y, vectors), y_mask), labels
+        at = torch.from_numpy(rows).to(self.labels.device)
+        extra = None if self.extra is None else self.extra[at]
+        return Batch(F.embedding(x, vectors), x_mask, F.embedding(y, vectors), y_mask, extra), self.labels[at]
 
 
 def encode(
     rows: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str], *, second_judged: bool,
-    weights: Sequence[float] | None = None,
+    weights: Sequence[float] | None = None, limits: tuple[int, int] = (MAX_TOKENS, MAX_TOKENS),
+    extra: Tensor | None = None,
 ) -> Encoded:  # fmt: skip
-    """Rows as numbers; new words enter the vocabulary. Without ``weights`` every row weighs 1.
+    """Rows as numbers; new words enter the vocabulary. Without ``weights`` every row weighs 1. ``limits``: tokens kept
+    of the first and of the second sentence.
 
     Raises RunError for a label that is none of ``labels``.
     """
@@ -114,12 +155,14 @@ def encode(
                 f"row {row.id} has the label {row.label!r}, but the model's classes are {', '.join(labels)}; "
                 "translate the file's labels or choose a model of its task"
             )
-    first = Ragged.of(vocabulary.encode(row.first) for row in rows)
-    second = Ragged.of(vocabulary.encode(row.second) for row in rows)
+    first = Ragged.of(vocabulary.encode(row.first, limits[0]) for row in rows)
+    second = Ragged.of(vocabulary.encode(row.second, limits[1]) for row in rows)
     classes = torch.tensor([-1 if row.label is None else index[row.label] for row in rows])
     weighed = torch.ones(len(rows)) if weights is None else torch.tensor(weights, dtype=torch.float32)
     judged, context = (second, first) if second_judged else (first, second)
-    return Encoded(judged, context, classes, weighed)
+    asked = [row.group for row in rows]
+    groups = tuple(group or "" for group in asked) if asked and all(group is not None for group in asked) else None
+    return Encoded(judged, context, classes, weighed, groups, extra)
 
 
 def plan(data: Encoded, size: int, seed: Sequence[int] | None = None) -> list[np.ndarray]:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from core.checkpoint import Checkpoint
+from core.words import default_table
 from trainers.data import Dataset
 from trainers.encoding import Encoded, Vocabulary, encode, plan
 
@@ -30,12 +31,37 @@ def probabilities(
     return out
 
 
+@torch.inference_mode()
+def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor) -> Tensor:
+    """The vectors that the model's classifier reads, float32 ``[N, F]`` on the host, in the rows' order."""
+    model.eval()
+    out: Tensor | None = None
+    for rows in plan(data, BATCH):
+        batch, _ = data.batch(rows, vectors)
+        _, trace = model(batch)
+        if out is None:
+            out = torch.empty(len(data), trace.features.shape[1])
+        out[torch.from_numpy(rows)] = trace.features.float().cpu()
+    if out is None:
+        raise ValueError("no rows to compute features of")
+    return out
+
+
 def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
     """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at."""
     vocabulary = Vocabulary()
     roles = checkpoint.roles
     unlabelled = [type(row)(row.id, row.first, row.second, None) for row in dataset.rows]
-    encoded = encode(unlabelled, vocabulary, (), second_judged=roles["judged"] == roles["second"])
+    extra = None
+    if getattr(checkpoint.model, "extra", "none") != "none":
+        from trainers.feature_cache import features
+
+        pairs = [(row.first, row.second) for row in unlabelled]
+        extra = torch.from_numpy(features(str(checkpoint.model.extra), pairs, default_table()))
+    encoded = encode(
+        unlabelled, vocabulary, (), second_judged=roles["judged"] == roles["second"],
+        limits=checkpoint.token_limits, extra=extra,
+    )  # fmt: skip
     vectors = vocabulary.matrix(checkpoint.words).to(device)
     model = checkpoint.model.to(device)
     return probabilities(model, encoded.to(device), vectors, len(checkpoint.labels)).numpy()

@@ -28,14 +28,14 @@ from core.batch import Batch
 from core.checkpoint import Checkpoint, load_named, save
 from core.models import build
 from core.words import WordTable
-from trainers import card, resume
+from trainers import card, linear, resume
 from trainers.encoding import Encoded, Vocabulary, plan
 from trainers.errors import RunError
-from trainers.inference import probabilities
+from trainers.inference import feature_vectors, probabilities
 from trainers.memory import keep_freed_memory
 from trainers.recipe import Recipe
 from trainers.resume import Progress
-from trainers.scores import accuracy_and_f1
+from trainers.scores import summary
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Logits(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, extra: Tensor | None) -> Tensor:
         """Logits ``[B, C]``; shapes as in :class:`core.batch.Batch`."""
-        logits: Tensor = self.model(Batch(x, x_mask, y, y_mask))[0]
+        logits: Tensor = self.model(Batch(x, x_mask, y, y_mask, extra))[0]
         return logits
 
 
@@ -99,6 +99,8 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     torch.manual_seed(recipe.seed)
     config = {**recipe.model, "input_size": words.width, "classes": len(recipe.labels)}
     model = build(recipe.architecture, config)
+    start_from(recipe, model, words)
+    standardise(model, data.train.extra)
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model)
@@ -187,9 +189,9 @@ class Run:
                 if progress.batch % self.options.save_every == 0 and progress.batch < len(batches):
                     progress.seconds, begun = progress.seconds + time.perf_counter() - begun, time.perf_counter()
                     self.keep()
-        accuracy, f1 = self.dev_scores()
+        scores = self.dev_scores()
         progress.seconds += time.perf_counter() - begun
-        self.note(float(self.mean_loss()) / max(1, len(batches)), accuracy, f1)
+        self.note(float(self.mean_loss()) / max(1, len(batches)), scores)
         progress.epoch, progress.batch = progress.epoch + 1, 0
         self.loss.zero_()
         self.keep()
@@ -201,10 +203,12 @@ class Run:
         weights = self.train_set.weights[torch.from_numpy(rows).to(labels.device)] * self.class_weights[labels]
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
-        logits = self.net(batch.x, batch.x_mask, batch.y, batch.y_mask)
+        logits = self.net(batch.x, batch.x_mask, batch.y, batch.y_mask, batch.extra)
         targets = self.targets[torch.from_numpy(rows).to(labels.device)]
         losses = F.cross_entropy(logits, targets, label_smoothing=recipe.label_smoothing, reduction="none")
         loss = torch.dot(losses, weights) / weights.sum()
+        if recipe.diversity:
+            loss = loss + recipe.diversity * self.model.diversity()  # type: ignore[operator]
         self.optimizer.zero_grad(set_to_none=True)
         self.fabric.backward(loss)
         if recipe.clip:
@@ -216,31 +220,32 @@ class Run:
             torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), 1 - decay)
             self.loss += loss.detach()
 
-    def dev_scores(self) -> tuple[float, float]:
-        """Accuracy and macro-F1 of the running mean on dev; the processes share the work."""
+    def dev_scores(self) -> dict[str, float]:
+        """Scores of the running mean on dev (:func:`trainers.scores.summary`); the processes share the work."""
         rank, world = self.fabric.global_rank, self.fabric.world_size
         share, classes = slice(rank, None, world), len(self.recipe.labels)
         found = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
         if world > 1:
             found = torch.nan_to_num(found).float().to(self.fabric.device)
             found = self.fabric.all_reduce(found, reduce_op="sum").cpu()
-        return accuracy_and_f1(self.data.dev.labels.numpy(), found.argmax(1).numpy())
+        return summary(self.data.dev.labels.numpy(), found.numpy(), self.data.dev.groups)
 
     def mean_loss(self) -> Tensor:
         """Sum of the epoch's losses, mean over processes."""
         reduced: Tensor = self.fabric.all_reduce(self.loss.float(), reduce_op="mean")
         return reduced
 
-    def note(self, loss: float, accuracy: float, f1: float) -> None:
-        """Write the epoch into the history, and keep its weights when it is the best so far."""
+    def note(self, loss: float, scores: dict[str, float]) -> None:
+        """Write the epoch into the history, and keep its weights when it is the best so far (or simply the last)."""
         progress, key = self.progress, card.slug(self.recipe.dev.name)
-        record = {"epoch": progress.epoch + 1, "loss": round(loss, 4), key: accuracy, f"{key}_macro_f1": f1}
+        (_, first), (second_name, second), *_ = scores.items()
+        record = {"epoch": progress.epoch + 1, "loss": round(loss, 4), key: first, f"{key}_{second_name}": second}
         progress.history.append({**record, "seconds": round(progress.seconds, 1)})
-        if accuracy > progress.best:
-            progress.best, progress.best_epoch = accuracy, progress.epoch + 1
+        if first > progress.best or self.recipe.keep == "last":
+            progress.best, progress.best_epoch = first, progress.epoch + 1
             self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.fabric.print(
-            f"epoch {record['epoch']}: loss {loss:.4f}, {self.recipe.dev.name} {accuracy:.2%}"
+            f"epoch {record['epoch']}: loss {loss:.4f}, {self.recipe.dev.name} {first:.2%}"
             f"{' (best)' if progress.best_epoch == record['epoch'] else ''}, {progress.seconds:,.0f} s"
         )
 
@@ -253,16 +258,39 @@ class Run:
         written: dict[str, Any] = {}
         if self.fabric.is_global_zero:
             self.average.load_state_dict(self.best)
+            classifiers = self.choose_classifier() if self.recipe.linear else {}
             results = {}
             for name, data in {self.recipe.dev.name: self.data.dev, **self.data.report}.items():
                 found = probabilities(self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels))
-                accuracy, f1 = accuracy_and_f1(data.labels.numpy(), found.argmax(1).numpy())
-                results[name] = {"accuracy": accuracy, "macro_f1": f1, "items": len(data)}
-            text = card.make(self, results)
+                results[name] = summary(data.labels.numpy(), found.numpy(), data.groups)
+            text = card.make(self, results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
             resume.forget(self.options.out)
         self.fabric.barrier()
         return written
+
+    def choose_classifier(self) -> dict[str, Any]:
+        """Put the best of the three classifiers on dev into the kept model (section 4.1 of Yin & Schütze 2017).
+
+        What the card says of it: the name of the one kept, and every one's scores on dev.
+        """
+        dev, train, device = self.data.dev, self.data.train, self.fabric.device
+        gold, wanted = dev.labels.numpy(), self.recipe.linear_classifier
+        own: nn.Linear = self.average.classifier  # type: ignore[assignment]
+        candidates = [linear.Linear("network", own.weight.detach().cpu(), own.bias.detach().cpu())]
+        features = feature_vectors(self.average, self.train_set, self.vectors)
+        if wanted != "network":
+            candidates += linear.fitted(features, train.labels, train.weights, wanted)
+        seen = feature_vectors(self.average, self.dev_set.to(device), self.vectors)
+        scores = {c.name: summary(gold, c.probabilities(seen), dev.groups) for c in candidates}
+        if wanted and wanted not in scores:
+            raise RunError(f"linear_classifier names {wanted!r}; known: {', '.join(scores)}")
+        chosen = wanted or max(scores, key=lambda name: next(iter(scores[name].values())))
+        kept = next(c for c in candidates if c.name == chosen)
+        with torch.no_grad():
+            own.weight.copy_(kept.weight)
+            own.bias.copy_(kept.bias)
+        return {"classifier": chosen, "classifiers": scores}
 
     def bar(self, batches: Sequence[np.ndarray]) -> Any:
         """A progress bar over the pairs of all epochs, with pairs a second and time left."""
@@ -296,6 +324,31 @@ def start(options: Options) -> Any:
     )
     fabric.launch()
     return fabric
+
+
+def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
+    """Copy the weights of the recipe's ``init`` into the model, all but the classifier's. Raises RunError when the two
+    do not fit."""
+    if not recipe.init:
+        return
+    source = load_named(recipe.init)
+    if source.words.words != words.words or not torch.equal(source.words.codes, words.codes):
+        raise RunError(f"init: {recipe.init} reads another word table; choose another checkpoint")
+    own = model.state_dict()
+    for name, value in source.model.state_dict().items():
+        if name.startswith(("classifier.", "extra_")):
+            continue
+        if name not in own or own[name].shape != value.shape:
+            raise RunError(f"init: {recipe.init} has weights {name} that this model lacks; give both the same sizes")
+        own[name].copy_(value)
+
+
+def standardise(model: nn.Module, extra: Tensor | None) -> None:
+    """Set mean and scale of the linguistic features from those of the training data ``[N, F]``."""
+    if extra is None:
+        return
+    model.get_buffer("extra_mean").copy_(extra.mean(0))
+    model.get_buffer("extra_scale").copy_(extra.std(0).clamp_min(1e-6))
 
 
 def make_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:

@@ -21,6 +21,8 @@ _CHOICES = {
     "optimizer": ("adagrad", "adam", "adamw"),
     "schedule": ("constant", "cosine"),
     "class_weights": ("balanced", "none"),
+    "keep": ("best", "last"),
+    "task": ("entailment", "answer selection"),
 }
 
 
@@ -60,12 +62,23 @@ class Recipe:
     """Scored once at the end."""
     model: dict[str, Any] = field(default_factory=dict)
     """Settings of the architecture beside ``input_size`` and ``classes``, which follow from words and labels."""
+    task: str = "entailment"
+    """``answer selection`` is scored by MAP on dev, over questions; entailment by accuracy."""
     labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
     """Classes in the order of the logits."""
     roles: tuple[str, ...] = ("premise", "hypothesis")
     """What the first and second sentence of the data are called."""
     judged: str = "hypothesis"
     """The role whose representation reaches the classifier (t_x)."""
+    token_limits: dict[str, int] = field(default_factory=dict)
+    """Tokens kept of a role's sentence, where fewer than 200."""
+    answerable_only: bool = False
+    """Leave training questions without a right answer out: they rank nothing."""
+    vectors: str = ""
+    """Folder of word vectors (words.txt and vectors.npy) in the data folder that take the place of the shared word
+    table; the rows of the data's words and of the 50,000 first ones travel with the checkpoint."""
+    init: str = ""
+    """Checkpoint whose weights the model starts from, all but those of its classifier: pre-training."""
     licence: str = "not stated"
     """Under which the trained weights may be used."""
     notes: str = ""
@@ -85,6 +98,15 @@ class Recipe:
     """Stop after so many epochs without a better dev accuracy; 0: never."""
     ema: float = 0.999
     """Decay of the running mean of the weights, which is what dev sees and what is kept; 0: the weights themselves."""
+    diversity: float = 0.0
+    """Weight of the diversity regularizer (Xie et al. 2015), for models that have one."""
+    linear: bool = False
+    """Fit scikit-learn's logistic regression and linear SVM on the network's features as well, and keep whichever of
+    the three classifiers is best on dev."""
+    linear_classifier: str = ""
+    """Keep this one (as the card names it) instead of choosing: for a final training on dev too."""
+    keep: str = "best"
+    """``best``: the weights of the best epoch on dev. ``last``: of the last one, for a final training on dev too."""
     clip: float = 5.0
     """Largest norm of the gradient; 0: any."""
     class_weights: str = "balanced"
@@ -117,7 +139,7 @@ class Recipe:
         for key, high in (("ema", 1.0), ("label_smoothing", 1.0), ("teacher_share", 1.0)):
             if not 0 <= getattr(self, key) < high:
                 raise RecipeError(f"{key} must be at least 0 and below {high:g}, got {getattr(self, key)}")
-        for key in ("weight_decay", "warmup", "patience", "clip", "seed"):
+        for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity"):
             if getattr(self, key) < 0:
                 raise RecipeError(f"{key} must not be negative, got {getattr(self, key)}")
 
@@ -212,7 +234,7 @@ def _value(kind: Any, value: Any, where: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        names = {int: "a whole number", float: "a number", str: "text", dict: "keys and values"}
+        names = {int: "a whole number", float: "a number", str: "text", dict: "keys and values", bool: "true or false"}
         raise RecipeError(f"{where} must be {names[kind]}, got {value!r}")
     return value
 

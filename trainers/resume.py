@@ -38,7 +38,7 @@ class Progress:
     """Time spent training, over all its parts."""
     history: list[dict[str, Any]] = field(default_factory=list)
     best: float = -1.0
-    """Best dev accuracy."""
+    """Best score on dev (accuracy, or MAP)."""
     best_epoch: int = 0
 
 

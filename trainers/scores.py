@@ -33,6 +33,28 @@ def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str
     }  # fmt: skip
 
 
+def summary(gold: np.ndarray, found: np.ndarray, groups: Sequence[str] | None = None) -> dict[str, float]:
+    """What training looks at, best first: accuracy and macro-F1 of probabilities ``[N, C]``, or, with the questions
+    that answers belong to, MAP and MRR of the last class's probability. Class indices ``gold [N]``."""
+    if groups is None:
+        accuracy, f1 = accuracy_and_f1(gold, found.argmax(1))
+        return {"accuracy": accuracy, "macro_f1": f1, "items": len(gold)}
+    last = found.shape[1] - 1
+    ranked = ranking(groups, (gold == last).tolist(), found[:, last].tolist())
+    return {"map": ranked.map, "mrr": ranked.mrr, "items": ranked.questions}
+
+
+def per_item(gold: np.ndarray, found: np.ndarray, groups: Sequence[Any] | None = None) -> np.ndarray:
+    """What :func:`summary`'s first score is the mean of: 1 or 0 a row, or the average precision of each question that
+    has a right answer, in order of appearance."""
+    if groups is None:
+        right: np.ndarray = found.argmax(1) == gold
+        return right.astype(float)
+    last = found.shape[1] - 1
+    questions = _by_question(groups, (gold == last).tolist(), found[:, last].tolist())
+    return np.array([_expected(answers)[0] for answers in questions if any(right for _, right in answers)])
+
+
 @dataclass(frozen=True)
 class Ranking:
     """MAP and MRR over the questions that have a right answer."""
@@ -51,15 +73,22 @@ def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[fl
     and Najork 2008): neither the file's order nor luck decides. Questions without a right answer are skipped and
     counted; those with only right answers count.
     """
-    by_question: dict[str, list[tuple[float, bool]]] = {}
-    for group, right, score in zip(groups, relevant, scores, strict=True):
-        by_question.setdefault(group, []).append((float(score), bool(right)))
-    judged = [answers for answers in by_question.values() if any(right for _, right in answers)]
-    skipped = len(by_question) - len(judged)
+    questions = _by_question(groups, relevant, scores)
+    judged = [answers for answers in questions if any(right for _, right in answers)]
+    skipped = len(questions) - len(judged)
     if not judged:
         return Ranking(0.0, 0.0, 0, skipped)
     pairs = [_expected(answers) for answers in judged]
     return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(judged), skipped)
+
+
+def _by_question(
+    groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]
+) -> list[list[tuple[float, bool]]]:
+    by_question: dict[Any, list[tuple[float, bool]]] = {}
+    for group, right, score in zip(groups, relevant, scores, strict=True):
+        by_question.setdefault(group, []).append((float(score), bool(right)))
+    return list(by_question.values())
 
 
 def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:

@@ -13,12 +13,15 @@ import argparse
 import hashlib
 import os
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from core.text import MAX_TOKENS
 from core.words import WordTable, default_table
 from trainers import recipe as recipes
 from trainers import resume
@@ -74,14 +77,14 @@ def run(args: argparse.Namespace) -> int:
 
     quiet = int(os.environ.get("LOCAL_RANK", "0")) > 0
     data = load_data(recipe, folder, quiet)
-    words = own_table(args.vectors, data.vocabulary) if args.vectors else default_table()
+    words, own = table_for(recipe, folder, args.vectors, data.vocabulary)
     options = loop.Options(
         out, args.device, args.precision, args.compile, args.devices, args.resume, args.save_every, command(args)
     )
-    card = loop.train(recipe, data, words, options, own_words=bool(args.vectors))
+    card = loop.train(recipe, data, words, options, own_words=own)
     if card:
         for name, result in card["results"].items():
-            print(f"{name}: accuracy {result['accuracy']:.2%}, macro-F1 {result['macro_f1']:.4f}, {result['items']:,}")
+            print(f"{name}: {tell(result)}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
 
@@ -119,6 +122,8 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
     vocabulary = Vocabulary()
     digest = hashlib.sha256()
     sizes: dict[str, int] = {}
+    kind = str(recipe.model.get("extra", "none"))
+    first, second = (recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles)
 
     def get(source: DataSource) -> Dataset:
         if not (folder / source.path).is_file():
@@ -133,24 +138,38 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
             print(dataset.summary(), flush=True)
         return dataset
 
-    def encoded(*sources: DataSource) -> Encoded:
+    def encoded(*sources: DataSource, training: bool = False) -> Encoded:
         rows = [(row, source.weight_of(row.id)) for source in sources for row in get(source).rows]
+        if training and recipe.answerable_only:
+            answered = {row.group for row, _ in rows if row.label == recipe.labels[-1]}
+            rows = [(row, weight) for row, weight in rows if row.group in answered]
         return encode(
             [row for row, _ in rows],
             vocabulary,
             recipe.labels,
             second_judged=recipe.judged == recipe.roles[1],
             weights=[weight for _, weight in rows],
+            limits=(first, second),
+            extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
         )
 
     return TrainingData(
-        encoded(*recipe.train),
+        encoded(*recipe.train, training=True),
         encoded(recipe.dev),
         {source.name: encoded(source) for source in recipe.report},
         vocabulary,
         tuple({"name": s.name, "rows": sizes[s.name], "licence": s.licence} for s in recipe.train),
         digest.hexdigest(),
     )
+
+
+def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tensor | None:
+    """The linguistic features of these pairs ``[N, F]``, or None for a recipe without."""
+    if kind == "none":
+        return None
+    from trainers.feature_cache import features
+
+    return torch.from_numpy(features(kind, pairs, default_table(), progress=not quiet))
 
 
 def sample(dataset: Dataset, rows: int, seed: int) -> Dataset:
@@ -160,6 +179,25 @@ def sample(dataset: Dataset, rows: int, seed: int) -> Dataset:
     picked = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
     kept = tuple(dataset.rows[i] for i in picked)
     return Dataset(dataset.name, dataset.layout, kept, dataset.problems, dataset.dropped, dataset.sha256)
+
+
+def table_for(recipe: Recipe, folder: Path, given: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
+    """The word table to read with, and whether it is the checkpoint's own: --vectors, else the recipe's, else the
+    shared one."""
+    if given:
+        return own_table(given, vocabulary), True
+    if recipe.vectors:
+        from trainers.vectors import read_folder
+
+        return read_folder(folder / recipe.vectors, vocabulary.ids), True
+    return default_table(), False
+
+
+def tell(result: Mapping[str, float]) -> str:
+    """A data set's scores on one line."""
+    if "map" in result:
+        return f"MAP {result['map']:.4f}, MRR {result['mrr']:.4f}, {result['items']:,} questions"
+    return f"accuracy {result['accuracy']:.2%}, macro-F1 {result['macro_f1']:.4f}, {result['items']:,}"
 
 
 def own_table(path: Path, vocabulary: Vocabulary) -> WordTable:

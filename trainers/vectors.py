@@ -53,6 +53,34 @@ def read_vectors(path: Path, wanted: Container[str], frequent: int = FREQUENT) -
     return WordTable.from_vectors(list(words), matrix, float(matrix.norm(dim=1).median()), path.name)
 
 
+def read_folder(folder: Path, wanted: Container[str], frequent: int = FREQUENT) -> WordTable:
+    """A word table from ``words.txt`` (a word a line) and ``vectors.npy [V, D]``: the first ``frequent`` rows and those
+    whose word is ``wanted``.
+
+    The words keep the file's order. Of several spellings of one normalised form the first row that is spelt in it
+    counts, else the first row. Unknown words get n-gram vectors of length .01 · sqrt(D / 3), that of the paper's
+    U(±.01). Raises RunError when a file is missing or the two do not fit.
+    """
+    try:
+        words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError):
+        raise RunError(f"{folder.name} has no readable words.txt and vectors.npy; give another folder") from None
+    words = words[:-1] if words and not words[-1] else words
+    if vectors.ndim != 2 or len(vectors) != len(words):
+        raise RunError(f"{folder.name} has {len(words):,} words and vectors {list(vectors.shape)}; get it again")
+    rows: dict[str, int] = {}
+    for i, word in enumerate(words):
+        form = normalise(word)
+        if (i < frequent or form in wanted) and (form not in rows or (word == form and words[rows[form]] != form)):
+            rows[form] = i
+    if not rows:
+        raise RunError(f"{folder.name} has no word of the data; give another folder")
+    matrix = torch.from_numpy(np.asarray(vectors[list(rows.values())], dtype=np.float32))
+    scale = 0.01 * float(np.sqrt(matrix.shape[1] / 3))
+    return WordTable.from_vectors(list(rows), matrix, scale, folder.name)
+
+
 def _numbers(path: Path, number: int, cells: list[str]) -> np.ndarray:
     try:
         values = np.array(cells, dtype=np.float32)

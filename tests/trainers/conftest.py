@@ -32,6 +32,19 @@ def pair(source: random.Random, number: int) -> dict[str, str]:
     return {"gold_label": label, **sides, "pairID": str(number)}
 
 
+WIKIQA = ("QuestionID", "Question", "DocumentID", "DocumentTitle", "SentenceID", "Sentence", "Label")
+
+
+def answers(source: random.Random, questions: int) -> Iterator[str]:
+    """Lines of three candidates a question; the right one holds the question's word. The last question has none."""
+    for q in range(questions):
+        word = source.choice(WORDS)
+        for i in range(3):
+            right = i == q % 3 and q < questions - 1
+            sentence = " ".join(["the", word if right else "thing", *(source.choice(WORDS) for _ in range(4))])
+            yield f"Q{q}\twhat is {word} ?\tD{q}\ttitle\tD{q}-{i}\t{sentence}\t{int(right)}\n"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> Iterator[None]:
     """Tiny products gain nothing from a second thread, and lose much where the cores are busy."""
@@ -50,10 +63,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(json.dumps(pair(source, i)) + "\n" for i in range(rows)))
     (folder / "sick").mkdir()
-    (folder / "sick/SICK_trial.txt").write_text(
-        "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-        "1\ta man runs\ta man eats\t3\tNEUTRAL\n2\ta man runs\ta man runs\t5\tENTAILMENT\n"
-    )
+    for name, count in (("SICK_train.txt", 120), ("SICK_trial.txt", 24)):
+        pairs = [pair(source, i) for i in range(count)]
+        (folder / "sick" / name).write_text(
+            "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+            + "".join(
+                f"{i}\t{p['sentence1']}\t{p['sentence2']}\t3\t{p['gold_label'].upper()}\n" for i, p in enumerate(pairs)
+            )
+        )
+    (folder / "wikiqa").mkdir()
+    for name, count in (("WikiQA-train.tsv", 40), ("WikiQA-dev.tsv", 8)):
+        (folder / "wikiqa" / name).write_text("".join(["\t".join(WIKIQA) + "\n", *answers(source, count)]))
     rows = [[word, *(f"{source.gauss(0, 1):.4f}" for _ in range(16))] for word in [*WORDS, "not", "maybe", "a"]]
     (folder / "vectors.txt").write_text("".join(" ".join(row) + "\n" for row in rows))
     return folder

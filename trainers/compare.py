@@ -1,0 +1,80 @@
+"""Compare two groups of runs on the dev set they share, by a paired bootstrap over items and seeds.
+
+    python -m trainers compare --ours runs/sweep/…kmin-seed=* --theirs runs/sweep/…kmax-seed=*
+
+Each resample draws items (questions of a ranking set) and, for each group, seeds, all with replacement. Items that
+are hard are hard for both groups, so the same items are drawn for both. The folders are those that `sweep` wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
+
+from trainers.errors import RunError
+from trainers.scores import per_item
+from trainers.sweep import DEV
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers compare`."""
+    parser.add_argument("--ours", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of one variant")
+    parser.add_argument("--theirs", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of another one")
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, compare, print."""
+    found = compare(table(args.ours), table(args.theirs))
+    if args.json:
+        print(json.dumps(found, indent=1))
+        return 0
+    low, high = found["interval_95"]
+    print(
+        f"{found['ours']:.4f} against {found['theirs']:.4f}: {found['difference']:+.4f}, 95 % interval {low:+.4f} to "
+        f"{high:+.4f}, not above zero in {found['share_of_resamples_not_above_zero']:.1%} of {found['resamples']:,} "
+        f"resamples over {found['items']:,} items and {found['seeds'][0]} and {found['seeds'][1]} seeds"
+    )
+    return 0
+
+
+def table(folders: Sequence[Path]) -> np.ndarray:
+    """Scores ``[S, N]`` of S runs on the items of one dev set. Raises RunError when they are of different sets."""
+    rows: list[np.ndarray] = []
+    gold: np.ndarray | None = None
+    for folder in folders:
+        try:
+            kept = load_file(folder / DEV)
+        except (OSError, SafetensorError):
+            raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
+        if gold is not None and not np.array_equal(gold, kept["gold"]):
+            raise RunError(f"{folder} was scored on another dev set than {folders[0]}; compare runs of one set")
+        gold = kept["gold"]
+        rows.append(per_item(kept["gold"], kept["probabilities"], kept["groups"].tolist() or None))
+    return np.stack(rows)
+
+
+def compare(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> dict[str, Any]:
+    """Difference of the means of two score tables ``[S, N]`` and ``[R, N]``, with a 95 % percentile interval."""
+    if ours.shape[1] != theirs.shape[1]:
+        raise RunError(f"the two groups have {ours.shape[1]} and {theirs.shape[1]} items; compare runs of one set")
+    random = np.random.default_rng(seed)
+    items = ours.shape[1]
+    drawn = np.empty(resamples)
+    for i in range(resamples):
+        at = random.integers(0, items, items)
+        mean = [side[random.integers(0, len(side), len(side))].mean(0)[at].mean() for side in (ours, theirs)]
+        drawn[i] = mean[0] - mean[1]
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return {
+        "ours": float(ours.mean()), "theirs": float(theirs.mean()), "difference": float(ours.mean() - theirs.mean()),
+        "interval_95": [float(low), float(high)], "items": items, "seeds": [len(ours), len(theirs)],
+        "share_of_resamples_not_above_zero": float((drawn <= 0).mean()), "resamples": resamples, "seed": seed,
+    }  # fmt: skip

@@ -1,0 +1,183 @@
+"""Train variants of a recipe with several seeds and write their scores on dev as one CSV table.
+
+    python -m trainers sweep sick-phrases-kmin --vary model.pooling=kmin,kmax,full --seeds 1,2,3,4,5 --csv pooling.csv
+    python -m trainers sweep sick-phrases-kmin --vary model.k=1,2,3,4,5,6,7,8,9,10 --seeds 1,2 --csv figure6.csv
+    python -m trainers sweep sick-phrases-kmin --set keep=last --folds 5 --csv folds.csv
+
+A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier. With --folds
+training and dev data are put together and cut into as many parts, a ranking set by questions; each part is dev once.
+Every run's folder keeps the probabilities of its dev set, which `python -m trainers compare` reads. A run whose folder
+is finished is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import itertools
+import re
+import statistics
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from scipy.stats import t as student  # type: ignore[import-untyped]
+
+from core.checkpoint import read_card
+from trainers import recipe as recipes
+from trainers.errors import RunError
+from trainers.recipe import Recipe
+from trainers.train import data_folder, load_data, table_for
+
+if TYPE_CHECKING:
+    from trainers.loop import TrainingData
+
+DEV = "dev.safetensors"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers sweep`."""
+    parser.add_argument("recipe", metavar="RECIPE", help="a name or the path of a YAML file")
+    parser.add_argument("--csv", type=Path, required=True, metavar="FILE", help="the table")
+    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
+    parser.add_argument(
+        "--vary", action="append", default=[], metavar="KEY=A,B,C",
+        help="values of a key to try; given again, every combination is run",
+    )  # fmt: skip
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="as in train")
+    parser.add_argument("--seeds", default="1", metavar="1,2,3", help="seeds of every variant")
+    parser.add_argument("--folds", type=int, default=0, metavar="N", help="cross-validation over training and dev data")
+    parser.add_argument("--runs", type=Path, default=Path("runs/sweep"), help="where the runs' folders go")
+    parser.add_argument("--precision", choices=("32", "bf16", "16"), default="32", help="as in train")
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run what is not there yet, write the table, print means."""
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    if not args.csv.parent.is_dir():
+        raise RunError(f"the folder of --csv {args.csv} does not exist; make it first")
+    folder = data_folder(args.data)
+    rows: list[dict[str, Any]] = []
+    for varied in variants(args.vary):
+        for seed in whole_numbers(args.seeds):
+            for fold in range(max(1, args.folds)):
+                changes = [*args.changes, *(f"{key}={value}" for key, value in varied.items()), f"seed={seed}"]
+                recipe = recipes.load(args.recipe, changes)
+                name = "-".join([recipe.name, *(f"{k}={v}" for k, v in varied.items()), f"seed={seed}"])
+                name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
+                out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
+                card = one_run(recipe, folder, out, args, fold)
+                head = {**varied, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
+                rows.append(head | scores(card))
+                write(args.csv, rows)
+                print(f"{name}: {rows[-1]}", flush=True)
+    for line in summary(rows, [*next(iter(variants(args.vary)))]):
+        print(line)
+    return 0
+
+
+def variants(vary: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Every combination of the values of ``KEY=A,B,C`` texts; one empty one without any."""
+    keys, values = [], []
+    for text in vary:
+        key, sign, listed = text.partition("=")
+        if not sign or not listed:
+            raise RunError(f"--vary wants KEY=A,B,C, such as model.k=1,2,3, got {text!r}")
+        keys.append(key)
+        values.append(listed.split(","))
+    for chosen in itertools.product(*values):
+        yield dict(zip(keys, chosen, strict=True))
+
+
+def whole_numbers(text: str) -> list[int]:
+    """``1,2,3`` as numbers. Raises RunError for anything else."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise RunError(f"--seeds wants whole numbers such as 1,2,3, got {text!r}") from None
+
+
+def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int) -> dict[str, Any]:
+    """The card of a finished run: found, or trained now."""
+    from trainers import loop
+    from trainers.inference import probabilities
+
+    if (out / DEV).is_file() and (out / "card.json").is_file():
+        card = read_card(out)
+        if card["recipe"] != recipe.to_dict():
+            raise RunError(f"{out} holds a run of other settings; give another --runs folder, or delete it")
+        return card
+    data = load_data(recipe, folder, quiet=True)
+    if args.folds:
+        data = part(data, args.folds, fold, recipe.seed)
+    words, own = table_for(recipe, folder, None, data.vocabulary)
+    options = loop.Options(
+        out, "cpu", args.precision, save_every=10**9, command=f"python -m trainers sweep {recipe.name}"
+    )
+    ready = loop.ready(recipe, data, words, options)
+    while ready.progress.epoch < recipe.epochs and not ready.stopped_early():
+        ready.one_epoch()
+    card = ready.finish(own)
+    found = probabilities(ready.average, ready.dev_set, ready.vectors, len(recipe.labels))
+    names = {group: i for i, group in enumerate(dict.fromkeys(data.dev.groups or ()))}
+    groups = torch.tensor([names[group] for group in data.dev.groups or ()], dtype=torch.int64)
+    save_file({"probabilities": found.float(), "gold": data.dev.labels, "groups": groups}, out / DEV)
+    return card
+
+
+def part(data: TrainingData, folds: int, fold: int, seed: int) -> TrainingData:
+    """Training and dev rows together, cut anew: part ``fold`` of ``folds`` is dev. Questions stay whole."""
+    both = data.train.and_then(data.dev)
+    named = np.array(both.groups) if both.groups else np.arange(len(both))
+    order = np.random.default_rng(seed).permutation(np.unique(named))
+    held = np.isin(named, order[fold::folds])
+    return dataclasses.replace(
+        data, train=both.rows(np.flatnonzero(~held)), dev=both.rows(np.flatnonzero(held)),
+        fingerprint=f"{data.fingerprint} fold {fold} of {folds}",
+    )  # fmt: skip
+
+
+def scores(card: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a run: the kept classifier, its scores, and the best of each kind."""
+    result = card["results"][card["recipe"]["dev"]["name"]]
+    (first, value), (second, other), *_ = result.items()
+    out = {"best_epoch": card["best_epoch"], "classifier": card.get("classifier", "network")}
+    out |= {first: round(value, 4), second: round(other, 4)}
+    for kind in ("network", "logistic regression", "linear SVM"):
+        of_kind = [s[first] for name, s in card.get("classifiers", {}).items() if name.startswith(kind)]
+        if of_kind:
+            out[f"{first} ({kind})"] = round(max(of_kind), 4)
+    return out
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    """The table so far."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def summary(rows: list[dict[str, Any]], keys: list[str]) -> Iterator[str]:
+    """A line a variant: mean over its runs and the 95 % interval of the mean (Student's t)."""
+    measures = [name for name in rows[0] if name.split(" ")[0] in ("accuracy", "map", "mrr")]
+    for varied in dict.fromkeys(tuple(row[key] for key in keys) for row in rows):
+        of_it = [row for row in rows if tuple(row[key] for key in keys) == varied]
+        told = []
+        for name in measures:
+            values = [row[name] for row in of_it]
+            text = f"{name} {statistics.mean(values):.4f}"
+            told.append(text + (f" ± {half_width(values):.4f}" if len(values) > 1 else ""))
+        yield f"{' '.join(varied) or 'all'} ({len(of_it)} runs): {', '.join(told)}"
+
+
+def half_width(values: Sequence[float]) -> float:
+    """Half the 95 % interval of a mean of n values: t(.975, n - 1) · s / √n."""
+    n = len(values)
+    return float(student.ppf(0.975, n - 1) * statistics.stdev(values) / n**0.5)
