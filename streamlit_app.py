@@ -9,6 +9,7 @@ st.set_page_config(page_title="PairLens", layout="wide", initial_sidebar_state=2
 st.navigation(
     [
         st.Page("app/views/explore.py", title="Explore", url_path="explore", default=True),
+        st.Page("app/views/phrases.py", title="Phrases", url_path="phrases"),
         st.Page("app/views/models.py", title="Models", url_path="models"),
     ],
     position="sidebar",

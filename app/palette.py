@@ -20,12 +20,22 @@ LINE: Pair = ("#dde3e9", "#303c48")
 PAPER: Pair = ("#ffffff", "#11161c")
 WASH: Pair = ("#f1f4f7", "#1d2630")
 
+KMIN: Pair = ("#7a1f45", "#f0b4d2")
+"""What k-min pooling keeps."""
+KMAX: Pair = ("#3a93cf", "#437fc6")
+"""What k-max pooling keeps."""
+STRONGEST_TINT = 0.4
+"""Share of k-min's or k-max's colour behind a word that all kept phrases cover."""
+
 CLASSES: dict[str, Pair] = {
     "entailment": ("#0b7a67", "#35bf9c"),
     "neutral": ("#c2a868", "#f4e2a4"),
     "contradiction": ("#5b2a86", "#9460d2"),
 }
 """Classes keep their colours on all pages."""
+
+ANSWERS: dict[str, Pair] = {"not an answer": CLASSES["contradiction"], "answer": CLASSES["entailment"]}
+"""Answer selection's two classes: the yes and the no of entailment's colours."""
 
 OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
 """For the classes of another task, in their order."""
@@ -38,12 +48,17 @@ CIVIDIS: tuple[str, ...] = (
 
 def class_colours(labels: Sequence[str]) -> list[Pair]:
     """One colour a class, in the order of ``labels``."""
-    if all(label in CLASSES for label in labels):
-        return [CLASSES[label] for label in labels]
+    for known in (CLASSES, ANSWERS):
+        if all(label in known for label in labels):
+            return [known[label] for label in labels]
     return [OTHER_CLASSES[i % len(OTHER_CLASSES)] for i in range(len(labels))]
 
 
 def css_variables() -> str:
     """The colours as CSS custom properties that follow the theme (``light-dark()``), for the component's root."""
-    names = {"accent": ACCENT, "context": CONTEXT, "ink": INK, "soft": SOFT, "line": LINE, "paper": PAPER, "wash": WASH}
-    return "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
+    names = {
+        "accent": ACCENT, "context": CONTEXT, "kmin": KMIN, "kmax": KMAX, "ink": INK, "soft": SOFT, "line": LINE,
+        "paper": PAPER, "wash": WASH,
+    }  # fmt: skip
+    colours = "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
+    return f"{colours}--strongest:{100 * STRONGEST_TINT:.0f}%;"

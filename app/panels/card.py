@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,45 @@ def description(card: Mapping[str, Any]) -> str:
 
 
 def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """One line a measured set: name, accuracy and what it was measured on; the paper's numbers last."""
+    """One line a measured set: name, accuracy (or MAP) and what it was measured on; the paper's numbers last."""
     lines = []
     for name, result in _mapping(card.get("results")).items():
-        if isinstance(result, Mapping) and _number(result.get("accuracy")):
-            items = result.get("items")
-            note = f"{items:,} pairs" if _number(items) else ""
-            if _number(result.get("macro_f1")):
-                note += f", macro-F1 {100 * result['macro_f1']:.1f} %"
-            lines.append((str(name), f"{100 * result['accuracy']:.1f} %", note.strip(", ")))
+        if not score(result):
+            continue
+        items = result.get("items")
+        notes = [f"MRR {result['mrr']:.4f}"] if _number(result.get("mrr")) else []
+        if _number(items):
+            notes.append(f"{items:,} {'questions' if _number(result.get('map')) else 'pairs'}")
+        if _number(result.get("macro_f1")):
+            notes.append(f"macro-F1 {100 * result['macro_f1']:.1f} %")
+        lines.append((str(name), score(result), ", ".join(notes)))
     for name, value in _mapping(card.get("paper")).items():
-        shown = f"{100 * value if value <= 1 else value:.1f} %" if _number(value) else str(value)
+        ranked = str(name).endswith(("MAP", "MRR"))
+        shown = str(value)
+        if _number(value):
+            shown = f"{value:.4f}" if ranked else f"{100 * value if value <= 1 else value:.1f} %"
         lines.append((f"{name}, in the paper", shown, "other training data"))
     return lines
+
+
+def score(result: Any) -> str:
+    """The first number of a measured set: accuracy in per cent, or a ranker's MAP; empty when there is neither."""
+    result = _mapping(result)
+    if _number(result.get("accuracy")):
+        return f"{100 * result['accuracy']:.1f} %"
+    return f"MAP {result['map']:.4f}" if _number(result.get("map")) else ""
+
+
+def made_and_measured(card: Mapping[str, Any]) -> list[str]:
+    """The seed and the first result, for a line under a figure."""
+    out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
+    first = [f"{name} {score(result)}" for name, result in _mapping(card.get("results")).items() if score(result)]
+    return out + first[:1]
+
+
+def tables(folder: Path) -> list[Path]:
+    """CSV tables that stand beside a card (an ablation, a figure's points), for the page to draw."""
+    return sorted(folder.glob("*.csv"))
 
 
 def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
@@ -47,8 +74,10 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     if _number(training.get("seconds")):
         on = f" on {training['device']}" if training.get("device") else ""
         lines.append(("Training took", duration(training["seconds"]) + on))
+    if isinstance(card.get("classifier"), str):
+        lines.append(("Classifier kept", _classifier(card["classifier"], _mapping(card.get("classifiers")))))
     if card.get("seed") is not None:
-        lines.append(("Seed", f"{card['seed']}{_seeds(_mapping(card.get('seeds')))}"))
+        lines.append(("Seed", f"{card['seed']}{_seeds(card)}"))
     if _number(parameters.get("model")):
         projection = parameters.get("projection", 0)
         lines.append(("Weights", f"{parameters['model']:,}, and {projection:,} that project the words"))
@@ -71,16 +100,22 @@ def command(card: Mapping[str, Any]) -> str:
 
 
 def curve(card: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Accuracies after each epoch as rows ``{"epoch", "set", "accuracy"}``, for each dev set of the card."""
-    names = {name.lower().replace(" ", "_"): name for name in map(str, _mapping(card.get("results")))}
+    """Scores after each epoch as rows ``{"epoch", "set", "score", "measure"}``, for each dev set of the card.
+
+    ``measure`` is accuracy, or MAP for a set on which the card has a ranker's result.
+    """
+    measured = _mapping(card.get("results"))
+    names = {re.sub(r"[^a-z0-9]+", "_", str(name).lower()).strip("_"): str(name) for name in measured}
     rows = []
     for record in card.get("epochs") or ():
         if not isinstance(record, Mapping) or not _number(record.get("epoch")):
             continue
-        for name, value in record.items():
-            if name.endswith(("dev", "accuracy")) and _number(value) and 0 <= value <= 1:
-                shown = names.get(name, name.replace("_", " "))
-                rows.append({"epoch": int(record["epoch"]), "set": shown, "accuracy": float(value)})
+        for key, value in record.items():
+            known = key in names or key.endswith(("dev", "accuracy"))
+            if known and _number(value) and 0 <= value <= 1:
+                ranked = _number(_mapping(measured.get(names.get(key, ""))).get("map"))
+                rows.append({"epoch": int(record["epoch"]), "set": names.get(key, key.replace("_", " ")),
+                             "score": float(value), "measure": "MAP" if ranked else "accuracy"})  # fmt: skip
     return rows
 
 
@@ -91,14 +126,26 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _seeds(seeds: Mapping[str, Any]) -> str:
+def _seeds(card: Mapping[str, Any]) -> str:
+    seeds = _mapping(card.get("seeds"))
     mean, spread = seeds.get("mean"), seeds.get("spread", seeds.get("std"))
     if not _number(mean):
         return ""
     listed = seeds.get("seeds")
     count = f"{len(listed)} seeds" if isinstance(listed, list) else "several seeds"
-    text = f"; over {count} {100 * mean:.1f} %"  # type: ignore[operator]
-    return text + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator]
+    ranked = any(_number(_mapping(result).get("map")) for result in _mapping(card.get("results")).values())
+    if ranked:
+        return f"; over {count} MAP {mean:.4f}" + (f" ± {spread:.4f}" if _number(spread) else "")
+    return f"; over {count} {100 * mean:.1f} %" + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator]
+
+
+def _classifier(kept: str, tried: Mapping[str, Any]) -> str:
+    """The classifier on top of the features, its score on dev and that of the network's own last layer."""
+    told = f"{kept}, {score(tried.get(kept))} on dev" if score(tried.get(kept)) else kept
+    if len(tried) > 1:
+        told += f", the best of {len(tried)}"
+    own = score(tried.get("network"))
+    return f"{told}; the network’s own {own}" if own and kept != "network" else told
 
 
 def _data_set(item: Mapping[str, Any]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,20 +10,22 @@ from typing import Any
 import streamlit as st
 
 from app import look
+from app.address import short_enough
 from app.components.pair_view import KEY, pair_view
-from app.examples import EXAMPLES, by_slug, matching
+from app.examples import EXAMPLES
 from app.linked import LinkedPage
-from app.panels import attention, filters, tables, verdict
+from app.pair_form import PairForm, digest, titles
+from app.panels import attention, card, filters, tables, verdict
 from app.state import SHOWN, PageState, Selection, default_model, from_file, from_parameters
-from core.checkpoint import Checkpoint, CheckpointError, available, load_named, read_card
-from core.evidence import Explanation
+from core.checkpoint import Checkpoint, CheckpointError, available, load_named
+from core.evidence import Explanation, FilterProvenance, PhraseSelection
 from core.explain import PairError, explain, with_nearest
 
 ALONE = "nli-hypothesis-only"
 """The checkpoint that reads the judged sentence only, for the comparison beside the verdict."""
 
 PAGE: LinkedPage[PageState] = LinkedPage("explore", ("model", "example", "first", "second", "show", "select"))
-_OWN_PAIR = "A pair of your own"
+FORM = PairForm(PAGE, EXAMPLES, lambda text: from_file(text, list(available())))
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
     if page.model not in models:
         PAGE.set(replace(page, model=default_model(list(models))), PAGE.problems)
     _sidebar(models)
-    _inputs()
+    FORM.sentences(models.get(PAGE.state.model or ""))
     page = PAGE.state
     link = page.link_parameters()
     PAGE.write_link(link if link is not None else {} if page.model is None else {"model": page.model})
@@ -60,29 +60,6 @@ def main() -> None:
     _show(page, checkpoint, explanation, alone, problems)
 
 
-def _new_text(side: str, key: str) -> None:
-    PAGE.take(side, key)
-    PAGE.change(selection=None)
-
-
-def _swap() -> None:
-    page = PAGE.state
-    PAGE.set(replace(page, first=page.second, second=page.first, selection=None))
-
-
-def _take_example(key: str) -> None:
-    example = by_slug(st.session_state[key] or "")
-    if example is not None and key == _example_key():
-        PAGE.set(replace(PAGE.state, first=example.first, second=example.second, selection=None))
-
-
-def _open_file() -> None:
-    PAGE.touch()
-    opened = st.session_state["opened"]
-    if opened is not None:
-        PAGE.set(*from_file(opened.getvalue().decode("utf-8", "replace"), list(available())))
-
-
 def _selected() -> None:
     """The browser's selection, unless it belongs to a pair that is no longer shown."""
     PAGE.touch()
@@ -94,71 +71,15 @@ def _selected() -> None:
 
 
 def _sidebar(models: Mapping[str, Path]) -> None:
-    page = PAGE.state
     with st.sidebar:
-        names = list(models)
-        st.selectbox(
-            "Model", names, names.index(page.model) if page.model else None, key=PAGE.key("model"),
-            on_change=PAGE.take, args=("model", PAGE.key("model")), format_func=_titles(models).__getitem__,
-            placeholder="No model is installed",
-        )  # fmt: skip
-        _examples(page)
+        FORM.model(titles(models))
+        FORM.example()
         shown = list(SHOWN)
         st.radio(
-            "Matrix shows", shown, shown.index(page.show), key=PAGE.key("show"), on_change=PAGE.take,
+            "Matrix shows", shown, shown.index(PAGE.state.show), key=PAGE.key("show"), on_change=PAGE.take,
             args=("show", PAGE.key("show")), format_func=SHOWN.__getitem__,
         )  # fmt: skip
-        with st.expander("Save and open"):
-            st.download_button(
-                "Save this pair", page.to_file(), "pairlens-pair.json", "application/json", on_click="ignore",
-                help="A small file with both sentences and all choices, for pairs too long for a link.",
-            )  # fmt: skip
-            st.file_uploader("Open a saved pair", key="opened", on_change=_open_file, type="json")
-
-
-def _examples(page: PageState) -> None:
-    """The chooser belongs to the pair that is shown: typing another one makes it another chooser."""
-    slugs, here = [example.slug for example in EXAMPLES], matching(page.first, page.second)
-    key = _example_key()
-    st.selectbox(
-        "Example", slugs, None if here is None else slugs.index(here.slug), key=key, on_change=_take_example,
-        args=(key,), format_func=lambda slug: next(e.title for e in EXAMPLES if e.slug == slug), placeholder=_OWN_PAIR,
-    )  # fmt: skip
-
-
-def _example_key() -> str:
-    return f"{PAGE.key('example')} {_digest([PAGE.state.first, PAGE.state.second])}"
-
-
-def _titles(models: Mapping[str, Path]) -> dict[str, str]:
-    """Names for people; a folder whose card cannot be read keeps its own."""
-    out = {}
-    for name, folder in models.items():
-        try:
-            out[name] = str(read_card(folder)["title"])
-        except CheckpointError:
-            out[name] = name
-    doubled = [name for name, title in out.items() if list(out.values()).count(title) > 1]
-    return out | {name: f"{out[name]} ({name})" for name in doubled}
-
-
-def _inputs() -> None:
-    roles = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
-    page = PAGE.state
-    try:
-        if page.model:
-            roles = read_card(available()[page.model])["roles"]
-    except (CheckpointError, KeyError):
-        pass
-    left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
-    for column, key in ((left, "first"), (right, "second")):
-        role = look.plain(str(roles[key]))
-        meaning = "the sentence judged" if roles[key] == roles["judged"] else "the context"
-        column.text_input(
-            f"{role[:1].upper()}{role[1:]} ({meaning})", getattr(page, key), key=PAGE.key(key), on_change=_new_text,
-            args=(key, PAGE.key(key)),
-        )  # fmt: skip
-    middle.button("", icon=":material/swap_horiz:", key="swap", on_click=_swap, help="Swap sides", width="stretch")
+        FORM.files()
 
 
 def _explained(page: PageState) -> tuple[Checkpoint, Explanation, Explanation | None]:
@@ -188,7 +109,7 @@ def _alone(checkpoint: Checkpoint, page: PageState) -> Explanation | None:
 def _show(
     page: PageState, checkpoint: Checkpoint, explanation: Explanation, alone: Explanation | None, problems: list[str]
 ) -> None:
-    matrix = attention.payload(explanation, page.show)
+    matrix, drawn = attention.payload(explanation, page.show), filters.payload(explanation)
     sides = _sides(explanation, matrix)
     lengths = {side["axis"]: len(side["tokens"]) for side in sides if side["axis"]}
     chosen = page.selection
@@ -203,25 +124,28 @@ def _show(
     if parameters is None:
         problems.append("This pair is too long for a link: “Save and open” in the sidebar keeps it in a file.")
     drawing = {
-        "id": _digest([page.model, page.first, page.second]),
+        "id": digest([page.model, page.first, page.second]),
         "sides": sides,
         "verdict": verdict.payload(explanation, alone),
         "attention": matrix,
-        "filters": filters.payload(explanation),
+        "filters": drawn,
+        "instead": _instead(explanation, drawn is not None),
         "notices": [*problems, *explanation.warnings],
-        "footer": _footer(checkpoint, explanation),
+        "footer": [explanation.title, *card.made_and_measured(checkpoint.card), f"{explanation.milliseconds:.0f} ms"],
         "link": parameters,
         "linkable": parameters is not None,
     }
     st.session_state["drawn"] = drawing["id"]
     data = drawing | {
-        "drawing": _digest(drawing),
+        "drawing": digest(drawing),
         "nearest": attention.nearest(explanation),
         "selection": {"row": selection.row, "column": selection.column},
         "chosen": chosen is not None,
         "turn": st.session_state.get("turn", 0),
     }
     pair_view(data, _selected)
+    if explanation.find(PhraseSelection) is not None:
+        _to_phrases(page)
     _downloads(explanation)
 
 
@@ -238,15 +162,24 @@ def _sides(explanation: Explanation, matrix: dict[str, Any] | None) -> list[dict
     return out
 
 
-def _footer(checkpoint: Checkpoint, explanation: Explanation) -> list[str]:
-    card = checkpoint.card
-    out = [explanation.title]
-    if card.get("seed") is not None:
-        out.append(f"seed {card['seed']}")
-    for name, result in list((card.get("results") or {}).items())[:1]:
-        if isinstance(result, dict) and isinstance(result.get("accuracy"), int | float):
-            out.append(f"{name} {100 * result['accuracy']:.1f} %")
-    return [*out, f"{explanation.milliseconds:.0f} ms"]
+def _instead(explanation: Explanation, has_filters: bool) -> str:
+    """What stands in the place of the matrix, for a model without attention over words."""
+    if explanation.find(PhraseSelection) is not None:
+        return "This model compares phrases, not words: the page Phrases shows what it keeps of this pair."
+    if has_filters:
+        return "This model reads the judged sentence alone, so it has no attention to show."
+    return "This model has no attention over words to show: its verdict stands above."
+
+
+def _to_phrases(page: PageState) -> None:
+    """A link to the same pair and model on the page Phrases."""
+    model = {"model": page.model or ""}
+    pair = short_enough(model | {"first": page.first, "second": page.second})
+    there = st.Page(Path(__file__).with_name("phrases.py"), title="Phrases", url_path="phrases")
+    label = (
+        "Show this pair’s phrases" if pair else "Open Phrases (the pair is too long for a link: save it, open it there)"
+    )
+    st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=pair or model)
 
 
 def _downloads(explanation: Explanation) -> None:
@@ -256,13 +189,10 @@ def _downloads(explanation: Explanation) -> None:
             st.download_button(label, make, name, kind, type="tertiary", on_click="ignore", key=f"save {name}")
 
         save("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json")
-        if any(record.kind == "attention_map" for record in explanation.evidence):
+        if explanation.word_attention is not None:
             save("Attention (CSV)", lambda: tables.attention_csv(explanation), "pairlens-attention.csv", "text/csv")
-        save("Filters (CSV)", lambda: tables.filters_csv(explanation), "pairlens-filters.csv", "text/csv")
-
-
-def _digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
+        if explanation.find(FilterProvenance) is not None:
+            save("Filters (CSV)", lambda: tables.filters_csv(explanation), "pairlens-filters.csv", "text/csv")
 
 
 main()

@@ -76,23 +76,29 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
         return
     import altair as alt  # here, so that Explore starts without it
 
-    values = [row["accuracy"] for row in rows]
+    values = [row["score"] for row in rows]
+    measure = " and ".join(dict.fromkeys(row["measure"] for row in rows))
+    digits, exact = (".3f", ".4f") if measure == "MAP" else (".1%", ".2%")
     legend = None if len({row["set"] for row in rows}) == 1 else alt.Legend(title=None, orient="bottom")
     chart = (
         alt.Chart({"values": rows})
         .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
         .encode(
             x=alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
-            y=alt.Y("accuracy:Q", title=None, axis=alt.Axis(format=".1%", tickCount=4),
+            y=alt.Y("score:Q", title=None, axis=alt.Axis(format=digits, tickCount=4),
                     scale=alt.Scale(domain=[max(0.0, min(values) - 0.01), min(1.0, max(values) + 0.01)])),
             color=alt.Color("set:N", legend=legend, scale=alt.Scale(range=["#3f7fcb", "#1d9b82", "#8f5ed0"])),
-            tooltip=[alt.Tooltip("set:N", title="set"), "epoch:Q", alt.Tooltip("accuracy:Q", format=".2%")],
+            tooltip=[alt.Tooltip("set:N", title="set"), "epoch:Q", alt.Tooltip("score:Q", title=measure, format=exact)],
         )
-        .properties(height=190, description=f"Accuracy after each epoch of {title}")
+        .properties(height=190, description=f"{_capital(measure)} after each epoch of {title}")
     )  # fmt: skip
     st.altair_chart(chart)
     sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
-    st.html(f'<div class="pl-card"><p>Accuracy on {_safe(sets)} after each epoch.</p></div>')
+    st.html(f'<div class="pl-card"><p>{_capital(measure)} on {_safe(sets)} after each epoch.</p></div>')
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _safe(text: Any) -> str:

@@ -19,7 +19,7 @@ import torch
 
 from core import checkpoint
 from core.models import build
-from core.words import WordTable
+from core.words import WordTable, default_table
 
 PATIENCE = 60_000
 """Milliseconds to wait for the page: long, because a machine that trains beside the tests answers late."""
@@ -49,16 +49,42 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
     checkpoint.save(folder / name, model, card, words)
 
 
+def make_phrases(folder: Path, name: str, title: str, task: str, pooling: str, k: int, shared: bool = False) -> None:
+    """An untrained phrase model for entailment or answer selection, with a word table of its own or the shared one."""
+    words = default_table() if shared else None
+    if words is None:
+        generator = torch.Generator().manual_seed(4)
+        words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
+    entailment = task == "entailment"
+    torch.manual_seed(k)
+    config: dict[str, Any] = {
+        "input_size": words.width, "hidden": 8, "classes": 3 if entailment else 2, "pooling": pooling, "k": k,
+    }  # fmt: skip
+    first, second = ("premise", "hypothesis") if entailment else ("question", "answer")
+    result = {"accuracy": 0.5, "items": 10} if entailment else {"map": 0.61234, "mrr": 0.7, "items": 126}
+    card = {
+        "name": name, "title": title, "architecture": "phrases", "config": config, "task": task,
+        "labels": ["entailment", "neutral", "contradiction"] if entailment else ["0", "1"], "licence": "CC0",
+        "roles": {"first": first, "second": second, "judged": second}, "seed": 1, "results": {f"{task} dev": result},
+        "token_limits": {} if entailment else {"answer": 40}, "words": {"name": words.name, "sha256": words.sha256},
+    }  # fmt: skip
+    checkpoint.save(folder / name, build("phrases", config), card, None if shared else words)
+
+
 @pytest.fixture(scope="session")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, three broken ones."""
+    """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, two phrase models, four
+    broken ones."""
     folder = tmp_path_factory.mktemp("checkpoints")
     make_checkpoint(folder, "test-light", "Test light", 1)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
-    shutil.copytree(folder / "test-light", folder / "test-truncated")
-    weights = folder / "test-truncated" / "weights.safetensors"
-    weights.write_bytes(weights.read_bytes()[:200])
+    make_phrases(folder, "test-te", "Test entailment phrases", "entailment", "kmin", 5)
+    make_phrases(folder, "test-as", "Test answer phrases", "answer selection", "kmax", 6)
+    for whole, broken in (("test-light", "test-truncated"), ("test-te", "test-te-truncated")):
+        shutil.copytree(folder / whole, folder / broken)
+        weights = folder / broken / "weights.safetensors"
+        weights.write_bytes(weights.read_bytes()[:200])
     (folder / "test-foreign").mkdir()
     (folder / "test-foreign" / "card.json").write_text('{"model_type": "bert"}')
     (folder / "test-no-json").mkdir()

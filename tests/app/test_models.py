@@ -56,7 +56,34 @@ def test_a_full_card_is_told_in_words(tmp_path):
     facts = dict(card.facts(full, tmp_path))
     assert facts["Seed"] == "1; over 3 seeds 79.0 % ± 0.2"
     assert facts["Training took"] == "11 min on CPU"
-    assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "accuracy": 0.6}]
+    assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "score": 0.6, "measure": "accuracy"}]
+
+
+def test_a_rankers_card_tells_map_and_mrr_and_the_classifier_that_was_kept(tmp_path):
+    ranked = {
+        "name": "as", "title": "AS", "architecture": "phrases", "licence": "CC0", "words": {"name": "w"},
+        "results": {"WikiQA dev": {"map": 0.67123, "mrr": 0.684, "items": 126}},
+        "paper": {"WikiQA test MAP": 0.7124, "WikiQA test MRR": 0.7237}, "seed": 1,
+        "seeds": {"seeds": [1, 2], "mean": 0.67, "spread": 0.004},
+        "classifier": "linear SVM, C = 0.1",
+        "classifiers": {"network": {"map": 0.66, "mrr": 0.67}, "linear SVM, C = 0.1": {"map": 0.67123, "mrr": 0.684}},
+        "epochs": [{"epoch": 1, "loss": 0.9, "wikiqa_dev": 0.6, "wikiqa_dev_mrr": 0.61}],
+    }  # fmt: skip
+    assert card.results(ranked) == [
+        ("WikiQA dev", "MAP 0.6712", "MRR 0.6840, 126 questions"),
+        ("WikiQA test MAP, in the paper", "0.7124", "other training data"),
+        ("WikiQA test MRR, in the paper", "0.7237", "other training data"),
+    ]
+    facts = dict(card.facts(ranked, tmp_path))
+    assert facts["Classifier kept"] == (
+        "linear SVM, C = 0.1, MAP 0.6712 on dev, the best of 2; the network’s own MAP 0.6600"
+    )
+    assert facts["Seed"] == "1; over 2 seeds MAP 0.6700 ± 0.0040"
+    assert card.curve(ranked) == [{"epoch": 1, "set": "WikiQA dev", "score": 0.6, "measure": "MAP"}]
+    assert card.made_and_measured(ranked) == ["seed 1", "WikiQA dev MAP 0.6712"]
+    assert card.made_and_measured({"results": {"x": 3, "y": {"map": "high"}}}) == []
+    (tmp_path / "ablation.csv").write_text("a,b\n")
+    assert [path.name for path in card.tables(tmp_path)] == ["ablation.csv"]
 
 
 def test_tables_have_one_line_a_cell_and_a_filter(checkpoints):

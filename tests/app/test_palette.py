@@ -54,6 +54,34 @@ def test_classes_stay_apart_for_every_eye(vision, theme):
         assert math.dist(lab(one[theme], vision), lab(other[theme], vision)) >= 20
 
 
+@pytest.mark.parametrize("vision", VISION)
+@pytest.mark.parametrize("theme", [0, 1])
+def test_the_poolings_stay_apart_for_every_eye_and_from_the_accent(vision, theme):
+    for one, other in itertools.combinations((palette.KMIN, palette.KMAX, palette.ACCENT), 2):
+        assert math.dist(lab(one[theme], vision), lab(other[theme], vision)) >= 20
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+@pytest.mark.parametrize("colour", [palette.KMIN, palette.KMAX])
+def test_poolings_stand_out_and_words_stay_readable_on_their_strongest_tint(colour, theme):
+    assert contrast(colour[theme], palette.PAPER[theme]) >= 3
+    share = palette.STRONGEST_TINT
+    mixed = [
+        round(share * int(colour[theme][i : i + 2], 16) + (1 - share) * int(palette.WASH[theme][i : i + 2], 16))
+        for i in (1, 3, 5)
+    ]
+    assert contrast(palette.INK[theme], "#" + "".join(f"{channel:02x}" for channel in mixed)) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_poolings_stay_apart_in_grey(theme):
+    assert abs(lab(palette.KMIN[theme], "normal")[0] - lab(palette.KMAX[theme], "normal")[0]) >= 15
+
+
+def test_an_answer_has_the_colour_of_a_yes():
+    assert palette.class_colours(("not an answer", "answer"))[1] == palette.CLASSES["entailment"]
+
+
 @pytest.mark.parametrize("theme", [0, 1])
 def test_classes_stay_apart_in_grey(theme):
     greys = sorted(lab(colour[theme], "normal")[0] for colour in palette.CLASSES.values())

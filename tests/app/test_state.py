@@ -2,8 +2,9 @@
 
 import pytest
 
+from app.address import LINK_LIMIT
 from app.examples import DEFAULT, EXAMPLES
-from app.state import LINK_LIMIT, PageState, Selection, from_file, from_parameters
+from app.state import PageState, Selection, from_file, from_parameters
 
 MODELS = ["nli-attconv-light", "other"]
 

@@ -17,7 +17,7 @@ class TextPanel {
     const more = attention
       ? "With no word selected, ribbons below a share of the weight are left out; select a word and all of its ribbons of at least 1 % are drawn. " +
         "Use Tab to reach a sentence and the arrow keys to move along it. A dotted line under a word: the word table does not know it, its vector was made from its letters."
-      : "This model looks at no other sentence, so there are no ribbons. A dotted line under a word: the word table does not know it.";
+      : "This model has no attention over words, so there are no ribbons. A dotted line under a word: the word table does not know it.";
     const saves = ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ribbons as ${kind}`, () => saveText(this, kind)));
     const long = data.sides.some((side) => side.tokens.length > 28);
     this.element = html("section", { class: `text${long ? " long" : ""}`, "aria-label": "Sentences" },

@@ -49,7 +49,7 @@ class PairView {
     this.text = new TextPanel(this);
     this.filters = data.filters ? new FilterPanel(this) : null;
     this.panels = [this.text, this.attention, this.context, this.filters].filter(Boolean);
-    const middle = this.attention ? html("div", { class: "side-by-side" }, this.attention.element, this.context.element) : html("p", { class: "empty" }, "This model reads the judged sentence alone, so it has no attention to show.");
+    const middle = this.attention ? html("div", { class: "side-by-side" }, this.attention.element, this.context.element) : html("p", { class: "empty" }, data.instead);
     this.root.replaceChildren(...[drawVerdict(data.verdict, data.notices), this.text.element, middle, this.filters?.element, this.footer()].filter(Boolean));
     this.fitted = null;
     this.fit();
@@ -57,33 +57,14 @@ class PairView {
   }
 
   footer() {
-    const copy = linkButton("Copy link", "Copy a link to this page with its selection", () => this.copyLink(copy));
-    return html("footer", {}, this.data.footer.map((text) => html("span", {}, text)), this.data.linkable ? copy : null);
+    return footerOf(this.data.footer, this.data.linkable ? () => this.link() : null);
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.
   link() {
-    const url = new URL(window.location.href);
-    url.search = "";
-    for (const [name, value] of Object.entries(this.data.link)) url.searchParams.set(name, value);
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
-    if (select && (this.turn > 0 || this.data.chosen)) url.searchParams.set("select", select);
-    return url.toString();
-  }
-
-  async copyLink(button) {
-    const link = this.link();
-    button.dataset.link = link;
-    try {
-      await navigator.clipboard.writeText(link);
-      button.textContent = "Link copied";
-    } catch {
-      const field = html("input", { class: "by-hand", readonly: true, "aria-label": "Link to copy by hand", value: link });
-      button.after(field);
-      field.select();
-    }
-    setTimeout(() => { button.textContent = "Copy link"; }, 2500);
+    return select && (this.turn > 0 || this.data.chosen) ? { ...this.data.link, select } : this.data.link;
   }
 
   select(part, options = {}) {
@@ -133,13 +114,4 @@ class PairView {
   }
 }
 
-const VIEWS = new WeakMap();
-
-export default function (component) {
-  const { parentElement, data, setStateValue } = component;
-  const root = parentElement.querySelector(".pairlens");
-  if (!VIEWS.has(root)) VIEWS.set(root, new PairView(root));
-  VIEWS.get(root).start();
-  VIEWS.get(root).update(data, setStateValue);
-  return () => VIEWS.get(root)?.end();
-}
+export default mounted(PairView);

@@ -1,0 +1,27 @@
+// The last line: facts about the model, and a link to what is on screen now.
+
+// `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
+function footerOf(texts, parameters) {
+  const copy = linkButton("Copy link", "Copy a link to this page with its selection", () => copyLink(copy, linkOf(parameters())));
+  return html("footer", {}, texts.map((text) => html("span", {}, text)), parameters ? copy : null);
+}
+
+function linkOf(parameters) {
+  const url = new URL(window.location.href);
+  url.search = "";
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.toString();
+}
+
+async function copyLink(button, link) {
+  button.dataset.link = link;
+  try {
+    await navigator.clipboard.writeText(link);
+    button.textContent = "Link copied";
+  } catch {
+    const field = html("input", { class: "by-hand", readonly: true, "aria-label": "Link to copy by hand", value: link });
+    button.after(field);
+    field.select();
+  }
+  setTimeout(() => { button.textContent = "Copy link"; }, 2500);
+}

@@ -1,0 +1,20 @@
+// Class probabilities: a stacked bar with its labels and percentages, and the sentences of warning.
+
+function sharesOf(classes, best) {
+  const colour = (c) => `background:light-dark(${c.light},${c.dark})`;
+  const summary = classes.map((c) => `${c.label} ${percent(c.p)}`).join(", ");
+  const bar = html("div", { class: "bar", role: "img", "aria-label": summary },
+    classes.map((c) => html("i", { style: `width:${100 * c.p}%;${colour(c)}`, title: `${c.label} ${exactPercent(c.p)}` })));
+  const key = html("div", { class: "key" }, classes.map((c) =>
+    html("span", { class: c === best ? "best" : null, title: exactPercent(c.p) }, html("i", { style: colour(c) }), `${c.label} ${percent(c.p)}`)));
+  return { bar, key };
+}
+
+function mostProbable(classes) {
+  return classes.reduce((best, c) => (c.p > best.p ? c : best));
+}
+
+function drawNotices(notices) {
+  if (!notices || !notices.length) return null;
+  return html("ul", { class: "notices", role: "status" }, notices.map((text) => html("li", {}, text)));
+}

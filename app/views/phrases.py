@@ -1,0 +1,190 @@
+"""Phrases: what k-min and k-max pooling keep of both sentences, and what the verdict makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import look
+from app.components.phrase_view import KEY, phrase_view
+from app.examples import PHRASE_EXAMPLES
+from app.linked import LinkedPage
+from app.pair_form import PairForm, digest, titles
+from app.panels import card, phrases, tables
+from app.phrase_state import (
+    LARGEST_K,
+    PREFERRED_MODELS,
+    PhrasePage,
+    PickedPhrase,
+    default_model,
+    from_file,
+    from_parameters,
+)
+from core.checkpoint import Checkpoint, CheckpointError, available, load_named, read_card
+from core.evidence import Explanation
+from core.explain import PairError, explain
+
+COMPARED = 8
+"""At most this many models stand in the comparison."""
+
+PAGE: LinkedPage[PhrasePage] = LinkedPage("phrases", ("model", "example", "first", "second", "k", "select"))
+FORM = PairForm(PAGE, PHRASE_EXAMPLES, lambda text: from_file(text, list(_models())))
+
+
+def main() -> None:
+    """Draw the page."""
+    look.apply()
+    models = _models()
+    page = PAGE.open(lambda address: from_parameters(address, list(models)))
+    if page.model not in models:
+        PAGE.set(replace(page, model=default_model(list(models))), PAGE.problems)
+    with st.sidebar:
+        FORM.model(_named(models))
+        FORM.example()
+        FORM.files()
+    FORM.sentences(models.get(PAGE.state.model or ""))
+    page = PAGE.state
+    link = page.link_parameters()
+    PAGE.write_link(link if link is not None else {} if page.model is None else {"model": page.model})
+    problems = PAGE.problems
+    if page.model is None:
+        look.notice([*problems, "No phrase model is installed: train one with `python -m trainers train "
+                     "sick-phrases-kmin`, and name its parent folder in PAIRLENS_CHECKPOINTS."])  # fmt: skip
+        return
+    if not page.first.strip() and not page.second.strip():
+        look.notice(problems)
+        look.hint("Type a sentence into each box above, or choose an example in the sidebar.")
+        return
+    try:
+        checkpoint, explanation = _explained(page)
+    except CheckpointError as error:
+        look.notice([*problems, f"This model cannot be used: {error}."])
+        return
+    except PairError as error:
+        look.notice([*problems, str(error)])
+        return
+    _show(page, checkpoint, explanation, _compared(page, models), problems)
+
+
+def _models() -> dict[str, Path]:
+    """The phrase models: known ones first, last those whose vocabulary is closed."""
+    found: dict[str, tuple[bool, Path]] = {}
+    for name, folder in available().items():
+        try:
+            told = read_card(folder)
+        except CheckpointError:
+            continue
+        if told["architecture"] == "phrases":
+            found[name] = (bool(_closed(told)), folder)
+    known = {name: place for place, name in enumerate(PREFERRED_MODELS)}
+    order = sorted(found, key=lambda name: (found[name][0], known.get(name, len(known))))
+    return {name: found[name][1] for name in order}
+
+
+def _closed(told: Mapping[str, Any]) -> str:
+    """What makes its vocabulary a closed one (a word table of its own, or linguistic features), else empty."""
+    words, config = told["words"], told["config"]
+    if isinstance(words, Mapping) and words.get("own"):
+        return "words of its data set"
+    return "with linguistic features" if isinstance(config, Mapping) and config.get("extra", "none") != "none" else ""
+
+
+def _named(models: Mapping[str, Path]) -> dict[str, str]:
+    closed = {name: _closed(read_card(folder)) for name, folder in models.items()}
+    return {name: f"{title} ({closed[name]})" if closed[name] else title for name, title in titles(models).items()}
+
+
+def _picked() -> None:
+    """The browser's k and phrase, unless they belong to a pair that is no longer shown."""
+    PAGE.touch()
+    session = st.session_state
+    picked = session[KEY].get("picked") or {}
+    session["phrases turn"] = picked.get("turn", 0)
+    if picked.get("id") == session.get("phrases drawn"):
+        k, selection = picked.get("k"), PickedPhrase.parse(picked.get("select") or "")
+        PAGE.change(k=k if isinstance(k, int) and 1 <= k <= LARGEST_K else None, selection=selection)
+
+
+def _explained(page: PhrasePage) -> tuple[Checkpoint, Explanation]:
+    """The model's explanation of the pair, computed once as long as pair and checkpoint stay the same."""
+    assert page.model is not None
+    session = st.session_state
+    with st.spinner("Loading the model …"):
+        checkpoint = load_named(page.model)
+    key = (page.model, checkpoint.card["sha256"], page.first, page.second)
+    if session.get("phrases key") != key:
+        with st.spinner("Aligning the phrases …"):
+            session["phrases explained"] = explain(checkpoint, page.first, page.second)
+        session["phrases key"] = key
+    return checkpoint, session["phrases explained"]
+
+
+def _compared(page: PhrasePage, models: Mapping[str, Path]) -> list[dict[str, Any]]:
+    """Every model of the open vocabulary on this pair, each under the pooling and the k that it was trained with."""
+    cards = {name: read_card(folder) for name, folder in models.items()}
+    names = [name for name, told in cards.items() if not _closed(told)][:COMPARED]
+    key = (page.first, page.second, tuple((name, cards[name]["sha256"]) for name in names))
+    session = st.session_state
+    if session.get("phrases compared key") != key:
+        rows, shown = [], titles(models)
+        for name in names:
+            try:
+                told = explain(load_named(name), page.first, page.second)
+                rows.append(phrases.row(told, name, shown[name], str(cards[name]["task"])))
+            except (CheckpointError, PairError) as error:
+                rows.append({"name": name, "title": shown[name], "how": f"cannot be used: {error}", "classes": []})
+        session["phrases compared"], session["phrases compared key"] = rows, key
+    return [row | {"shown": row["name"] == page.model} for row in session["phrases compared"]]
+
+
+def _show(
+    page: PhrasePage,
+    checkpoint: Checkpoint,
+    explanation: Explanation,
+    compared: list[dict[str, Any]],
+    problems: list[str],
+) -> None:
+    record = phrases.selection(explanation)
+    chosen = page.selection
+    if chosen is not None and not chosen.fits([len(side.phrases) for side in record.sides]):
+        problems.append(f"The link selects {chosen}, but this pair has no such phrase: nothing is selected.")
+        chosen = None
+    parameters = replace(page, k=None, selection=None).link_parameters()
+    if parameters is None:
+        problems.append("This pair is too long for a link: “Save and open” in the sidebar keeps it in a file.")
+    drawing = phrases.payload(explanation) | {
+        "models": compared,
+        "id": digest([page.model, page.first, page.second]),
+        "notices": [*problems, *explanation.warnings],
+        "footer": [explanation.title, *card.made_and_measured(checkpoint.card), f"{explanation.milliseconds:.0f} ms"],
+        "link": parameters,
+    }
+    st.session_state["phrases drawn"] = drawing["id"]
+    trained = min(record.k, LARGEST_K)
+    data = drawing | {
+        "drawing": digest(drawing),
+        "k": page.k or trained,
+        "select": None if chosen is None else str(chosen),
+        "turn": st.session_state.get("phrases turn", 0),
+    }
+    phrase_view(data, _picked)
+    _downloads(explanation, page.k or trained)
+
+
+def _downloads(explanation: Explanation, k: int) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json",
+            type="tertiary", on_click="ignore", key="save phrases json",
+        )  # fmt: skip
+        st.download_button(
+            f"Phrases at k = {k} (CSV)", lambda: tables.phrases_csv(explanation, k), "pairlens-phrases.csv", "text/csv",
+            type="tertiary", on_click="ignore", key="save phrases csv",
+        )  # fmt: skip
+
+
+main()

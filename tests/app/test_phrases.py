@@ -1,0 +1,276 @@
+"""The page Phrases without a browser: what it draws, and one sentence for every kind of bad input."""
+
+import csv
+import io
+import itertools
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.examples import PHRASE_EXAMPLES
+from app.panels import phrases, tables
+from core.checkpoint import load
+from core.evidence import PhraseSelection
+from core.explain import explain
+from tests.app.conftest import make_phrases
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def page(file="app/views/phrases.py", **parameters):
+    app = AppTest.from_file(str(ROOT / file), default_timeout=60)
+    for name, value in ({"model": "test-te"} | parameters).items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def sentences(app):
+    """The notices that stand in place of the figures."""
+    return [h.proto.body for h in app.get("html") if h.proto.body.startswith("<p ")]
+
+
+def box(app, side):
+    return app.text_input[("first", "second").index(side)]
+
+
+def chooser(app, label):
+    return next(widget for widget in app.selectbox if widget.label == label)
+
+
+def query(app):
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def test_the_page_opens_on_the_first_pair_of_figure_1(drawn):
+    app = page()
+    assert not app.exception
+    data = drawn(app)
+    assert [side["role"] for side in data["sides"]] == ["premise", "hypothesis"]
+    assert [len(side["phrases"]) for side in data["sides"]] == [63, 56]
+    assert data["trained"] == {"pooling": "kmin", "k": 5}
+    assert data["k"] == 5
+    assert query(app) == {"model": "test-te", "example": "entailed"}
+
+
+def test_the_drawing_holds_the_choices_of_every_k(drawn):
+    data = drawn(page())
+    for pooling, k in itertools.product(("kmin", "kmax"), range(1, 11)):
+        choice = data["choices"][pooling][k - 1]
+        assert sum(choice["p"]) == pytest.approx(1, abs=1e-3)
+        for side, kept in zip(data["sides"], choice["kept"], strict=True):
+            assert len(kept) == k
+            assert kept == sorted(kept)
+            rest = [p[3] for i, p in enumerate(side["phrases"]) if i not in kept]
+            chosen = [side["phrases"][i][3] for i in kept]
+            if pooling == "kmin":
+                assert max(chosen) <= min(rest) + 1e-4
+            else:
+                assert min(chosen) >= max(rest) - 1e-4
+    assert [c["p"] for c in data["classes"]] == pytest.approx(data["choices"]["kmin"][4]["p"], abs=1e-4)
+    assert len(data["readings"]) == 10
+    assert data["readings"][4].startswith("Entailment looks at what is least matched: here “")
+
+
+def test_phrases_stand_in_the_papers_order(drawn):
+    side = drawn(page(first="A man with snow", second="dog"))["sides"][0]
+    assert [p[:2] for p in side["phrases"]] == [
+        [0, 1], [1, 2], [0, 2], [2, 3], [1, 3], [0, 3], [3, 4], [2, 4], [1, 4], [0, 4],
+    ]  # fmt: skip
+    assert {p[2] for p in side["phrases"]} == {0}
+
+
+def test_one_word_a_side_keeps_its_one_phrase(drawn):
+    data = drawn(page(example="one-word"))
+    assert data["choices"]["kmin"][9]["kept"] == data["choices"]["kmax"][0]["kept"] == [[0], [0]]
+    assert "“\u2068dog\u2069” in the premise and “\u2068puppy\u2069” in the hypothesis" in data["readings"][9]
+
+
+def test_answer_selection_has_readable_classes_and_its_own_roles(drawn):
+    app = page(model="test-as", example="answer")
+    data = drawn(app)
+    assert [c["label"] for c in data["classes"]] == ["not an answer", "answer"]
+    assert box(app, "first").label == "Question (the context)"
+    assert data["readings"][5].startswith("Answer selection looks at what is best matched: here “")
+    assert "answer selection dev MAP 0.6123" in data["footer"]
+
+
+def test_k_and_phrase_of_a_link_are_shown_and_kept_in_it(drawn):
+    app = page(k="7", select="b3")
+    assert drawn(app)["k"] == 7
+    assert drawn(app)["select"] == "b3"
+    assert query(app) == {"model": "test-te", "example": "entailed", "k": "7", "select": "b3"}
+    assert any(button.label == "Phrases at k = 7 (CSV)" for button in app.get("download_button"))
+
+
+def test_typing_swapping_and_examples_change_pair_and_link(drawn):
+    app = page(k="3", select="a2")
+    box(app, "first").input("A man").run()
+    box(app, "second").input("A woman").run()
+    assert query(app) == {"model": "test-te", "first": "A man", "second": "A woman", "k": "3"}
+    app.button(key="swap").click().run()
+    assert drawn(app)["sides"][0]["tokens"] == ["A", "woman"]
+    chooser(app, "Example").select("no-answer").run()
+    assert query(app) == {"model": "test-te", "example": "no-answer", "k": "3"}
+    chooser(app, "Model").select("test-as").run()
+    assert box(app, "second").label == "Answer (the sentence judged)"
+    assert box(app, "second").value == PHRASE_EXAMPLES[3].second
+    assert not app.exception
+
+
+def test_a_stale_address_never_undoes_typing():
+    app = page(first="A man", second="A woman")
+    app.query_params["first"] = "older"
+    box(app, "second").input("A girl").run()
+    assert query(app)["first"] == "A man"
+    assert query(app)["second"] == "A girl"
+
+
+def test_a_late_value_of_another_widget_does_not_undo_typing():
+    app = page(first="A man", second="A woman")
+    box(app, "first").input("A girl")
+    chooser(app, "Example").select("answer").run()  # chosen for the pair before: it arrives with the typed text
+    pair = {name: query(app).get(name) for name in ("first", "second", "example")}
+    assert pair in (
+        {"first": "A girl", "second": "A woman", "example": None}, {"first": None, "second": None, "example": "answer"},
+    )  # fmt: skip
+    assert [box(app, "first").value, box(app, "second").value] != ["A man", "A woman"]
+
+
+@pytest.mark.parametrize("empty", ["", "   ", "\u200b\u200d", "?! ... —", "\x00\x07"])
+@pytest.mark.parametrize("side", ["first", "second"])
+def test_a_side_without_a_word_gets_one_sentence(side, empty):
+    app = page(**({"first": "A dog", "second": "A cat"} | {side: empty}))
+    assert not app.exception
+    assert len(sentences(app)) == 1
+    assert ("premise" if side == "first" else "hypothesis") in sentences(app)[0]
+
+
+def test_an_empty_page_says_what_to_do():
+    assert "Type a sentence" in sentences(page(first="", second=""))[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["🐕 dog 👨‍👩‍👧", "הכלב משחק בשלג", "d\u200bog \x01\x02 plays", "=1+1 dog", "a" * 3000,
+     "<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code`"],
+    ids=["emoji", "right to left", "zero width", "formula", "long word", "markup", "markdown"],
+)  # fmt: skip
+def test_odd_text_is_drawn_as_typed(text, drawn):
+    app = page()
+    box(app, "second").input(text).run()
+    assert not app.exception
+    told = "".join(drawn(app)["sides"][1]["tokens"])
+    assert told.replace(" ", "") == "".join(c for c in text if c.isprintable() or c in "\u200b\u200d").replace(" ", "")
+
+
+@pytest.mark.parametrize(("model", "length"), [("test-te", 200), ("test-as", 40)])
+def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(model, length, drawn):
+    app = page(model=model)
+    box(app, "second").input("dog and cat " * 3334).run()
+    assert not app.exception
+    data = drawn(app)
+    side = data["sides"][1]
+    assert len(side["tokens"]) == length
+    assert side["truncated"] == 3 * 3334 - length
+    assert any(f"cut after {length} words" in notice for notice in data["notices"])
+    assert any("too long for a link" in notice for notice in data["notices"])
+    assert data["link"] is None
+    assert query(app) == {"model": model}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"model": "test-light"}, {"k": "99"}, {"select": "banana"}, {"select": "a999"}, {"example": "none"}]
+)
+def test_a_wrong_value_in_the_address_gets_one_sentence(wrong, drawn):
+    app = page(**wrong)
+    assert not app.exception
+    said = [n for n in drawn(app)["notices"] if "link" in n]
+    assert len(said) == 1
+    assert next(iter(wrong.values())) in said[0]
+    box(app, "first").input("A dog").run()
+    assert not any("link" in notice for notice in drawn(app)["notices"])
+
+
+def test_a_broken_checkpoint_gets_one_sentence():
+    app = page(model="test-te-truncated")
+    assert not app.exception
+    assert len(sentences(app)) == 1
+    assert "test-te-truncated" in sentences(app)[0]
+    chooser(app, "Model").select("test-te").run()
+    assert app.get("bidi_component")
+
+
+def test_without_a_phrase_model_the_page_says_what_to_do(tmp_path, checkpoints, monkeypatch):
+    shutil.copytree(checkpoints / "test-light", tmp_path / "test-light")
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
+    app = page()
+    assert not app.exception
+    assert any("No phrase model is installed: train one" in sentence for sentence in sentences(app))
+
+
+def test_models_of_the_open_vocabulary_are_compared_each_by_its_own_pooling(tmp_path, checkpoints, monkeypatch, drawn):
+    make_phrases(tmp_path, "te-phrases-kmin", "TE", "entailment", "kmin", 5, shared=True)
+    make_phrases(tmp_path, "as-phrases-kmax", "AS", "answer selection", "kmax", 6, shared=True)
+    shutil.copytree(checkpoints / "test-te", tmp_path / "a-closed")
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
+    app = page(model="as-phrases-kmax", example="answer")
+    assert chooser(app, "Model").options == ["TE", "AS", "Test entailment phrases (words of its data set)"]
+    rows = drawn(app)["models"]
+    assert [(row["name"], row["how"], row["shown"]) for row in rows] == [
+        ("te-phrases-kmin", "entailment; k-min, k = 5", False),
+        ("as-phrases-kmax", "answer selection; k-max, k = 6", True),
+    ]
+    assert [c["p"] for c in rows[1]["classes"]] == pytest.approx([c["p"] for c in drawn(app)["classes"]])
+
+
+def test_the_table_has_one_line_a_phrase(checkpoints):
+    told = explain(load(checkpoints / "test-te"), "=A dog plays", "A cat")
+    lines = list(csv.DictReader(io.StringIO(tables.phrases_csv(told, 2))))
+    record = told.find(PhraseSelection)
+    assert len(lines) == sum(len(side.phrases) for side in record.sides)
+    assert lines[0] == {
+        "side": "premise", "phrase": "=", "first_word": "1", "last_word": "1",
+        "score": str(record.sides[0].phrases[0].score), "partner": lines[0]["partner"],
+        "kept_by_kmin_2": lines[0]["kept_by_kmin_2"], "kept_by_kmax_2": lines[0]["kept_by_kmax_2"],
+    }  # fmt: skip
+    assert lines[2]["phrase"] == "'= A"
+    for pooling in ("kmin", "kmax"):
+        assert sum(int(line[f"kept_by_{pooling}_2"]) for line in lines) == 4
+    assert {line["side"] for line in lines} == {"premise", "hypothesis"}
+    assert json.loads(told.to_json())["evidence"][0]["kind"] == "phrase_selection"
+    other = explain(load(checkpoints / "test-light"), "A dog", "A cat")
+    assert tables.phrases_csv(other, 2) == ""
+    with pytest.raises(LookupError):
+        phrases.payload(other)
+
+
+def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
+    told = explain(load(checkpoints / "test-te"), "A dog is playing with a toy", "A cat jumping outside in the snow")
+    for k in (1, 10):
+        text = phrases.reading(told, k)
+        assert text.count("“") <= (2 if k == 1 else 4)
+        assert "\n" not in text
+        assert text.endswith(" in the hypothesis.")
+
+
+def test_explore_sends_a_phrase_model_to_this_page(drawn):
+    app = page("app/views/explore.py", first="A dog", second="A cat")
+    assert not app.exception
+    data = drawn(app)
+    assert data["attention"] is None
+    assert data["filters"] is None
+    assert "the page Phrases" in data["instead"]
+    link = app.get("page_link")[0].proto
+    assert link.page == "phrases"
+    assert link.query_string == "model=test-te&first=A+dog&second=A+cat"
+
+
+def test_explore_reads_a_ranker(drawn):
+    data = drawn(page("app/views/explore.py", model="test-as", first="A dog", second="A cat"))
+    assert data["verdict"]["label"] in ("answer", "not an answer")
+    assert "answer selection dev MAP 0.6123" in data["footer"]
