@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from core.checkpoint import CheckpointError, available, load, load_named, read_card
-from core.evidence import Explanation, FilterProvenance
+from core.evidence import Explanation, FilterProvenance, PhraseSelection
 from core.explain import PairError, explain
 
 
@@ -51,8 +52,12 @@ def _models(as_json: bool) -> None:
         print(json.dumps(cards, indent=1, ensure_ascii=False))
         return
     for name, card in cards.items():
-        results = "; ".join(f"{data} {values['accuracy']:.1%}" for data, values in card.get("results", {}).items())
+        results = "; ".join(f"{data} {_score(values)}" for data, values in card.get("results", {}).items())
         print(f"{name:24} {card['title']}\n{'':24} {results or 'no results on its card'}")
+
+
+def _score(values: Mapping[str, float]) -> str:
+    return f"MAP {values['map']:.4f}" if "map" in values else f"{values['accuracy']:.1%}"
 
 
 def _explain(options: argparse.Namespace) -> None:
@@ -84,7 +89,30 @@ def as_text(result: Explanation, filters: int = 8) -> str:
                 f"  {f.index:>4}  {f.logit_shares[verdict]:+.3f}  {f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} "
                 f"{f.context:+.2f} {f.bias:+.2f} -> tanh = {f.activation:+.3f}   {gram}"
             )
+    selection = result.find(PhraseSelection)
+    if selection is not None:
+        lines += _phrases(result, selection)
     return "\n".join(lines)
+
+
+def _phrases(result: Explanation, selection: PhraseSelection) -> list[str]:
+    """What each pooling keeps at the trained k, with each phrase's best alignment."""
+    lines = []
+    for pooling in ("kmin", "kmax"):
+        choice = selection.choice(pooling, selection.k)
+        if choice is None:
+            continue
+        shares = "  ".join(f"{la} {p:.1%}" for la, p in zip(result.labels, choice.probabilities, strict=True))
+        trained = ", as trained" if choice.trained else ""
+        lines += ["", f"{pooling} with k = {choice.k}{trained}: {shares}"]
+        for side, kept in zip(selection.sides, choice.kept, strict=True):
+            tokens = result.sentence(side.role).tokens
+            phrases = [side.phrases[i] for i in kept]
+            told = " | ".join(
+                f"{' '.join(t.text for t in tokens[slice(*phrase.span)])} {phrase.score:.2f}" for phrase in phrases
+            )
+            lines.append(f"  {side.role:>12}  {told}")
+    return lines
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from html import escape
 
-from core.evidence import AttentionMap, Explanation
+from core.evidence import AttentionMap, Explanation, PhraseSelection
 
 # Eleven steps of cividis (Nuñez et al. 2018), light to dark: even in lightness, so it also prints in grey.
 _CIVIDIS = (
@@ -26,13 +26,39 @@ def html(explanation: Explanation) -> str:
     out = [f"<p><b>{escape(explanation.verdict.capitalize())}</b> ({shares}), by {escape(explanation.title)}</p>"]
     out += [f"<p>{escape(warning)}</p>" for warning in explanation.warnings]
     record = explanation.word_attention
-    out.append(_matrix(explanation, record) if record is not None else _sentence(explanation))
+    selection = explanation.find(PhraseSelection)
+    if record is not None:
+        out.append(_matrix(explanation, record))
+    elif selection is not None:
+        out.append(_phrases(explanation, selection))
+    else:
+        out.append(_sentence(explanation))
     return "".join(out)
 
 
 def _sentence(explanation: Explanation) -> str:
     side = explanation.judged_sentence
     return f"<p>{escape(side.role)}: {escape(side.text)}</p>"
+
+
+def _phrases(explanation: Explanation, selection: PhraseSelection) -> str:
+    """Both sentences as rows, what k-min and k-max keep of them as columns."""
+    shown = [c for c in (selection.choice(pooling, selection.k) for pooling in ("kmin", "kmax")) if c is not None]
+    head = "".join(f'<th scope="col">{c.pooling}, k = {c.k}{", as trained" if c.trained else ""}</th>' for c in shown)
+    body = []
+    for place, side in enumerate(selection.sides):
+        tokens = explanation.sentence(side.role).tokens
+        cells = []
+        for choice in shown:
+            spans = [side.phrases[i].span for i in choice.kept[place]]
+            told = " | ".join(escape(" ".join(token.text for token in tokens[slice(*span)])) for span in spans)
+            cells.append(f'<td style="{_STYLE};text-align:left">{told}</td>')
+        body.append(f'<tr><th scope="row">{escape(side.role)}</th>{"".join(cells)}</tr>')
+    caption = "The phrases that pooling keeps: the worst aligned with the other sentence (kmin), the best (kmax)."
+    return (
+        f'<table style="border-collapse:collapse"><caption style="text-align:left">{caption}</caption>'
+        f"<tr><td></td>{head}</tr>{''.join(body)}</table>"
+    )
 
 
 def _matrix(explanation: Explanation, record: AttentionMap) -> str:

@@ -27,7 +27,7 @@ from core.phrases import LONGEST, POOLINGS, Kept, PhraseGRU, alignment, best, di
 from core.projection import read_words, word_projection
 
 SIMILARITIES = ("cosine+euclid", "cosine")
-PARTS = ("rep", "simi")
+PARTS = ("rep", "simi", "interaction")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class PhraseConfig:
             if value not in known:
                 raise ValueError(f"unknown {name} {value!r}; known: {', '.join(known)}")
         if not self.parts or any(part not in PARTS for part in self.parts):
-            raise ValueError(f"features must be rep, simi or rep+simi, got {self.features!r}")
+            raise ValueError(f"features must be {', '.join(PARTS)} or some of them joined by +, got {self.features!r}")
         if min(self.input_size, self.hidden, self.classes, self.longest, self.k) < 1 or self.projection < 0:
             raise ValueError("input_size, hidden, classes, longest and k must be at least 1, projection at least 0")
 
@@ -106,8 +106,8 @@ class PhraseMatcher(PairFeatures):
         width, hidden = config.words, config.hidden
         rep = 3 * hidden + 2 * width
         simi = 4 if config.similarities == "cosine+euclid" else 2
-        own = (rep if "rep" in config.parts else 0) + (simi if "simi" in config.parts else 0)
-        super().__init__(own, config.classes, config.extra)
+        sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": simi}
+        super().__init__(sum(sizes[part] for part in config.parts), config.classes, config.extra)
         self.config = config
         self.projection = word_projection(config.input_size, width) if config.projection else None
         self.phrases = PhraseGRU(width, hidden, config.longest)
@@ -165,8 +165,10 @@ class PhraseMatcher(PairFeatures):
         parts = []
         if "rep" in self.config.parts:
             parts.append(torch.cat([s_1, s_2, s_p, sums.flatten(1)], dim=1))
+        pairs = ((s_1, s_2), (sums[:, 0], sums[:, 1]))
+        if "interaction" in self.config.parts:
+            parts.append(torch.cat([f(a, b) for a, b in pairs for f in (_difference, torch.mul)], dim=1))
         if "simi" in self.config.parts:
-            pairs = ((s_1, s_2), (sums[:, 0], sums[:, 1]))
             columns = [F.cosine_similarity(a, b, dim=1) for a, b in pairs]
             if self.config.similarities == "cosine+euclid":
                 columns += [1 / (1 + _distance(a, b)) for a, b in pairs]
@@ -218,6 +220,10 @@ def _chosen(states: Tensor, kept: Kept) -> Tensor:
 
 def _at(states: Tensor, place: Tensor) -> Tensor:
     return states.gather(1, place[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
+
+
+def _difference(a: Tensor, b: Tensor) -> Tensor:
+    return (a - b).abs()
 
 
 def _distance(a: Tensor, b: Tensor) -> Tensor:

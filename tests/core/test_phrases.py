@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 
+from core.__main__ import as_text
 from core.batch import Batch
 from core.evidence import AttentionMap, Explanation, PhraseSelection
 from core.explain import explain
@@ -298,3 +299,11 @@ def test_the_map_over_phrases_is_left_out_beyond_60_words_and_the_phrases_are_no
     found = explain(phrase_checkpoint, "dog cat " * 31, "a dog")
     assert found.find(AttentionMap) is None
     assert len(found.find(PhraseSelection).sides[0].phrases) == 62 * 7 - 21
+
+
+def test_notebook_and_command_line_tell_the_kept_phrases(phrase_checkpoint):
+    found = explain(phrase_checkpoint, "A dog <b> runs", "A cat")
+    drawn, told = found._repr_html_(), as_text(found)
+    assert "kmin, k = 5, as trained" in drawn and "&lt;" in drawn and "<b> runs" not in drawn
+    assert "kmin with k = 5, as trained" in told and "kmax with k = 5:" in told
+    assert "A | cat | A cat" in drawn  # a sentence of three phrases keeps them all
