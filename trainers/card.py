@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import platform
@@ -51,7 +52,7 @@ def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
         "name": recipe.name,
         "title": recipe.title,
         "architecture": recipe.architecture,
-        "config": {**recipe.model, "input_size": run.words.width, "classes": len(recipe.labels)},
+        "config": dataclasses.asdict(run.average.config),  # type: ignore[call-overload]
         "task": recipe.task,
         "labels": list(recipe.labels),
         "roles": {"first": first, "second": second, "judged": recipe.judged},

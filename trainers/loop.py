@@ -31,6 +31,7 @@ from core.words import WordTable
 from trainers import card, linear, resume
 from trainers.encoding import Encoded, Vocabulary, plan
 from trainers.errors import RunError
+from trainers.folding import fold
 from trainers.inference import feature_vectors, probabilities
 from trainers.memory import keep_freed_memory
 from trainers.recipe import Recipe
@@ -259,6 +260,9 @@ class Run:
         if self.fabric.is_global_zero:
             self.average.load_state_dict(self.best)
             classifiers = self.choose_classifier() if self.recipe.linear else {}
+            if own_words:
+                self.average, self.words = fold(self.average, self.words)
+                self.vectors = self.data.vocabulary.matrix(self.words).to(self.fabric.device)
             results = {}
             for name, data in {self.recipe.dev.name: self.data.dev, **self.data.report}.items():
                 found = probabilities(self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels))

@@ -58,8 +58,9 @@ def read_folder(folder: Path, wanted: Container[str], frequent: int = FREQUENT) 
     whose word is ``wanted``.
 
     The words keep the file's order. Of several spellings of one normalised form the first row that is spelt in it
-    counts, else the first row. Unknown words get n-gram vectors of length .01 · sqrt(D / 3), that of the paper's
-    U(±.01). Raises RunError when a file is missing or the two do not fit.
+    counts, else the first row. All rows are divided by their median length: GloVe's are about 6 long, which saturates
+    gates made for rows of the shared table's length. Unknown words get n-gram vectors of length .01 · √(D / 3), that of
+    the paper's U(±.01). Raises RunError when a file is missing or the two do not fit.
     """
     try:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
@@ -77,6 +78,7 @@ def read_folder(folder: Path, wanted: Container[str], frequent: int = FREQUENT) 
     if not rows:
         raise RunError(f"{folder.name} has no word of the data; give another folder")
     matrix = torch.from_numpy(np.asarray(vectors[list(rows.values())], dtype=np.float32))
+    matrix = matrix / matrix.norm(dim=1).median()
     scale = 0.01 * float(np.sqrt(matrix.shape[1] / 3))
     return WordTable.from_vectors(list(rows), matrix, scale, folder.name)
 

@@ -1,0 +1,154 @@
+"""Sweeps, cross-validation, comparison of groups of runs and scikit-learn's classifiers."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import load_file
+
+from core.batch import Batch
+from core.models import build
+from core.words import WordTable
+from trainers import recipe as recipes
+from trainers.__main__ import main
+from trainers.compare import compare
+from trainers.folding import fold
+from trainers.linear import fitted
+from trainers.scores import per_item, summary
+from trainers.sweep import DEV, half_width, part
+from trainers.train import load_data
+from trainers.vectors import read_folder
+
+SMALL = ["model.hidden=6", "model.projection=6", "epochs=1", "batch_size=30", "vectors=''", "init=''"]
+SMALL += ["model.extra=none", "linear=false"]
+CHANGES = [part_ for change in SMALL for part_ in ("--set", change)]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path: Path, capsys) -> None:
+    table = tmp_path / "figure6.csv"
+    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(table),
+               "--runs", str(tmp_path / "runs"), "--vary", "model.k=1,2", "--seeds", "1,2", *CHANGES]  # fmt: skip
+    assert main(command) == 0
+    found = rows(table)
+    assert [(row["model.k"], row["seed"]) for row in found] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
+    assert all(0 <= float(row["map"]) <= 1 and row["classifier"] == "network" for row in found)
+    summaries = capsys.readouterr().out.splitlines()[-2:]
+    values = [float(row["map"]) for row in found[:2]]
+    assert summaries[0].startswith(f"1 (2 runs): map {np.mean(values):.4f} ± {half_width(values):.4f}")
+    folders = sorted((tmp_path / "runs").iterdir())
+    before = [(folder / DEV).stat().st_mtime_ns for folder in folders]
+    assert len(folders) == 4 and main(command) == 0
+    assert [(folder / DEV).stat().st_mtime_ns for folder in folders] == before and rows(table) == found
+    kept = load_file(folders[0] / DEV)
+    score = summary(kept["gold"], kept["probabilities"], kept["groups"].tolist())["map"]
+    assert score == pytest.approx(float(found[0]["map"]), abs=1e-4)
+    assert main(["compare", "--ours", *map(str, folders[:2]), "--theirs", *map(str, folders[2:])]) == 0
+    assert "over 7 items and 2 and 2 seeds" in capsys.readouterr().out
+
+
+def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> None:
+    for name, whole in (("wikiqa-phrases-kmax", 39 * 3 + 8 * 3), ("sick-phrases-kmin", 144)):
+        recipe = recipes.load(name, SMALL)
+        loaded = load_data(recipe, data, quiet=True)
+        held = [part(loaded, 5, fold, seed=1) for fold in range(5)]
+        assert sum(len(one.dev) for one in held) == whole
+        assert all(len(one.dev) + len(one.train) == whole for one in held)
+        if loaded.dev.groups:
+            questions = [set(one.dev.groups) for one in held]
+            assert sum(map(len, questions)) == len(set.union(*questions)) == 47
+            assert all(not set(one.dev.groups) & set(one.train.groups) for one in held)
+        assert len({one.fingerprint for one in held}) == 5
+
+
+def test_a_run_of_other_settings_is_not_taken_for_this_one(data: Path, tmp_path: Path, capsys) -> None:
+    command = ["sweep", "sick-phrases-kmin", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--runs",
+               str(tmp_path / "runs"), *CHANGES]  # fmt: skip
+    assert main(command) == 0
+    assert main([*command, "--set", "lr=0.5"]) == 2
+    assert "holds a run of other settings" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--vary", "model.k"], "--vary wants KEY=A,B,C"),
+        (["--seeds", "1,x"], "--seeds wants whole numbers"),
+        (["--csv", "nowhere/a.csv"], "does not exist"),
+    ],
+)
+def test_refusals(more: list[str], says: str, data: Path, tmp_path: Path, capsys) -> None:
+    command = ["sweep", "sick-phrases-kmin", "--data", str(data), "--csv", str(tmp_path / "a.csv"), *more]
+    assert main(command) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_comparing_finds_a_difference_that_is_there_and_none_that_is_not() -> None:
+    random = np.random.default_rng(0)
+    hard = random.random(400)
+    ours, theirs = ((random.random((3, 400)) < hard + gain).astype(float) for gain in (0.15, 0.0))
+    found = compare(ours, theirs, resamples=2000)
+    assert found["difference"] == pytest.approx(ours.mean() - theirs.mean())
+    assert found["interval_95"][0] > 0 and found["share_of_resamples_not_above_zero"] < 0.01
+    same = compare(ours, ours, resamples=2000)
+    assert same["difference"] == 0 and same["interval_95"][0] < 0 < same["interval_95"][1]
+
+
+def test_items_add_up_to_the_score_they_are_the_parts_of() -> None:
+    gold = np.array([1, 0, 0, 0, 1, 0, 0])
+    found = np.array([[0.2, 0.8], [0.9, 0.1], [0.3, 0.7], [0.1, 0.9], [0.6, 0.4], [0.7, 0.3], [0.5, 0.5]])
+    groups = ["a", "a", "b", "b", "c", "c", "c"]
+    # a: the right answer is first; b has none; c: second of three.
+    assert per_item(gold, found, groups).tolist() == [1.0, 0.5]
+    assert summary(gold, found, groups) == {"map": 0.75, "mrr": 0.75, "items": 2}
+    assert per_item(gold, found).mean() == pytest.approx(summary(gold, found)["accuracy"])
+
+
+def test_linear_classifiers_say_what_scikit_learn_says_on_the_features_as_they_are() -> None:
+    torch.manual_seed(0)
+    features = torch.randn(200, 6) * torch.tensor([1.0, 100.0, 0.01, 1, 1, 1]) + 5
+    for classes in (2, 3):
+        labels = ((features - features.mean(0)) / features.std(0))[:, :classes].argmax(1)
+        found = {one.name: one for one in fitted(features, labels, torch.ones(200))}
+        assert {name.split(",")[0] for name in found} == {"logistic regression", "linear SVM"}
+        only = list(fitted(features, labels, torch.ones(200), "linear SVM, C = 0.03"))
+        assert [one.name for one in only] == ["linear SVM, C = 0.03"]
+        chances = only[0].probabilities(features)
+        assert chances.shape == (200, classes) and chances.sum(1) == pytest.approx(np.ones(200))
+        assert (chances.argmax(1) == labels.numpy()).mean() > 0.85
+
+
+def test_a_folded_projection_says_the_same_without_the_vectors_it_was_trained_on() -> None:
+    torch.manual_seed(0)
+    words = WordTable.from_vectors(["a", "dog", "cat"], torch.randn(3, 20), 1.0, "made up")
+    model = build("phrases", {"input_size": 20, "projection": 8, "hidden": 6}).eval()
+    folded, table = fold(model, words)
+    assert table.width == 8 and folded.projection is None and folded.config.input_size == 8
+    said = []
+    for net, rows in ((model, words), (folded, table)):
+        said.append(net(Batch.from_vectors([rows.vectors(["a", "dog"])], [rows.vectors(["cat", "a", "dog"])]))[0])
+    torch.testing.assert_close(said[0], said[1], rtol=0.05, atol=0.05)  # int8 rows
+    plain = build("phrases", {"input_size": 20, "hidden": 6})
+    assert fold(plain, words) == (plain, words)
+
+
+def test_vectors_from_a_folder_are_scaled_and_spelt_as_the_tokeniser_does(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("Dog\ndog\nn't\nrare\n")
+    vectors = np.array([[9, 0, 0], [0, 6, 0], [0, 0, 6], [6, 0, 0]], dtype=np.float16)
+    np.save(tmp_path / "vectors.npy", vectors)
+    table = read_folder(tmp_path, {"rare"}, frequent=3)
+    assert table.words == ["dog", "n't", "rare"]
+    torch.testing.assert_close(table.vectors(["dog", "n't"]), torch.tensor([[0.0, 1, 0], [0, 0, 1]]))
+    assert float(table.vectors(["unseen"]).norm()) == pytest.approx(0.01, abs=1e-3)
+    assert read_folder(tmp_path, {}, frequent=3).words == ["dog", "n't"]
+    np.save(tmp_path / "vectors.npy", vectors[:2])
+    with pytest.raises(ValueError, match=r"4 words and vectors \[2, 3\]"):
+        read_folder(tmp_path, {})
