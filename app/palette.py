@@ -26,6 +26,14 @@ KMAX: Pair = ("#3a93cf", "#437fc6")
 """What k-max pooling keeps."""
 STRONGEST_TINT = 0.4
 """Share of k-min's or k-max's colour behind a word that all kept phrases cover."""
+Line = tuple[str, tuple[int, int], str]
+"""Colour, dashes and shape of the points of a chart's line, which stays when the theme changes."""
+POOLING_LINES: dict[str, Line] = {
+    "kmin": ("#b03a68", (1, 0), "circle"),
+    "kmax": ("#3a93cf", (6, 3), "square"),
+    "full": ("#8a7a2e", (2, 3), "triangle-up"),
+}
+OTHER_LINE: Line = ("#77828e", (1, 0), "diamond")
 
 CLASSES: dict[str, Pair] = {
     "entailment": ("#0b7a67", "#35bf9c"),

@@ -59,6 +59,11 @@ def tables(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.csv"))
 
 
+def dev_set(card: Mapping[str, Any]) -> str:
+    """The set on which sweeps of the card's recipe were scored."""
+    return str(_mapping(_mapping(card.get("recipe")).get("dev")).get("name") or "the dev set")
+
+
 def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     """How the model was made and how large it is, one line each; what the card does not say is left out."""
     lines = [("Licence of the weights", str(card["licence"]))]

@@ -9,8 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from app import look
+from app import look, palette
 from app.panels import card as lines
+from app.panels import sweeps
 from core.checkpoint import CheckpointError, available, read_card
 
 _STYLE = """<style>
@@ -22,7 +23,22 @@ _STYLE = """<style>
 .pl-card td:first-child { opacity: 0.78; white-space: nowrap; }
 .pl-card .pl-number { font-weight: 650; white-space: nowrap; }
 .pl-card code { background: none; color: inherit; padding: 0; font-size: 0.86rem; white-space: pre-wrap; }
-@media (max-width: 760px) { .pl-card td:first-child { white-space: normal; } }
+.pl-card h3 { font-size: 1.02rem; font-weight: 650; margin: 0.9rem 0 0; padding: 0; }
+.pl-sweep table { width: auto; margin: 0.3rem 0 0.5rem; }
+.pl-sweep th { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); font-weight: 400; text-align: left;
+  padding: 0.28rem 2rem 0.28rem 0; vertical-align: bottom; overflow-wrap: anywhere; }
+.pl-sweep thead th { font-size: 0.86rem; opacity: 0.78; }
+.pl-sweep td { padding-right: 2rem; white-space: nowrap; }
+@media (max-width: 760px) {
+  .pl-card td:first-child { white-space: normal; overflow-wrap: normal; }
+  .pl-sweep thead { display: none; }
+  .pl-sweep table, .pl-sweep tbody { display: block; }
+  .pl-sweep tr { display: grid; grid-template-columns: repeat(3, 1fr); padding: 0.4rem 0;
+    border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
+  .pl-sweep tr > * { border: 0 !important; padding: 0.1rem 0 !important; }
+  .pl-sweep th { grid-column: 1 / -1; font-weight: 650; }
+  .pl-sweep td::before { content: attr(data-of); display: block; font-size: 0.8rem; font-weight: 400; opacity: 0.78; }
+}
 </style>"""
 
 
@@ -69,6 +85,61 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         if results:
             st.html(f'<div class="pl-card"><table>{results}</table></div>')
         _curve(lines.curve(card), str(card["title"]))
+    for path in lines.tables(folder):
+        try:
+            sweep = sweeps.read(path)
+        except sweeps.SweepError as error:
+            look.notice([str(error)])
+            continue
+        caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card)))}</p></div>"
+        if points := sweep.points():
+            _by_k(points, sweep.columns[sweep.measure])
+            st.html(f'<div class="pl-card">{caption}')
+        else:
+            heading = "Cross-validation" if sweep.folds else _capital(path.stem.replace("_", " "))
+            st.html(f'<div class="pl-card pl-sweep"><h3>{_safe(heading)}</h3>{_table(sweep)}{caption}')
+        st.download_button(look.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
+                           icon=":material/download:", on_click="ignore", key=f"save {name}/{path.name}")  # fmt: skip
+
+
+def _table(sweep: sweeps.Sweep) -> str:
+    head = "".join(f'<th scope="col">{_safe(told)}</th>' for told in ("variant", "runs", *sweep.columns.values()))
+    rows = ""
+    for varied, means in sweep.variants:
+        cells = {"runs": str(means[sweep.measure].runs)}
+        cells |= {told: sweeps.text(means[key], key) if key in means else "–" for key, told in sweep.columns.items()}
+        rows += f'<tr><th scope="row">{_safe(sweeps.label(varied))}</th>'
+        for told, cell in cells.items():
+            strong = ' class="pl-number"' if told == sweep.columns[sweep.measure] else ""
+            rows += f'<td data-of="{_safe(told)}"{strong}>{_safe(cell)}</td>'
+        rows += "</tr>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _by_k(points: list[dict[str, Any]], measure: str) -> None:
+    import altair as alt  # here, so that Explore starts without it
+
+    st.html(f'<div class="pl-card"><h3>{_capital(measure)} at each k</h3></div>')
+    names, sizes = {p["line"]: p["pooling"] for p in points}, sorted({p["k"] for p in points})
+    for point in points:  # side by side, so that no bar hides another
+        point["x"] = point["k"] + 0.14 * (list(names).index(point["line"]) - (len(names) - 1) / 2)
+    legend = None if len(names) == 1 else alt.Legend(title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0)
+    styles = [palette.POOLING_LINES.get(pooling, palette.OTHER_LINE) for pooling in names.values()]
+    colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in zip(*styles, strict=True))
+    base = alt.Chart({"values": points}).encode(
+        x=alt.X("x:Q", title="k", scale=alt.Scale(domain=[sizes[0] - 0.5, sizes[-1] + 0.5], nice=False),
+                axis=alt.Axis(values=sizes, format="d", grid=False, labelOverlap=True)),
+        y=alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False),
+                axis=alt.Axis(format=".3f" if measure == "MAP" else ".1%", tickCount=5)),
+        color=alt.Color("line:N", legend=legend, scale=colour),
+        tooltip=[alt.Tooltip("line:N", title="variant"), "k:Q", alt.Tooltip("text:N", title=measure), "runs:Q"],
+    )  # fmt: skip
+    chart = alt.layer(
+        base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
+        base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("line:N", legend=None, scale=dash)),
+        base.mark_point(filled=True, size=70, opacity=1).encode(shape=alt.Shape("line:N", legend=legend, scale=shape)),
+    )
+    st.altair_chart(chart.properties(height=300, description=f"{_capital(measure)} at each k"))
 
 
 def _curve(rows: list[dict[str, Any]], title: str) -> None:

@@ -1,10 +1,13 @@
-"""The page Models, and a card that says little."""
+"""The page Models, a card that says little, and tables of sweeps beside a card."""
 
+import json
+import shutil
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.panels import card, tables
+from app.panels import card, sweeps, tables
 from core.checkpoint import load
 from core.explain import explain
 
@@ -94,3 +97,109 @@ def test_tables_have_one_line_a_cell_and_a_filter(checkpoints):
     assert len(tables.filters_csv(told).splitlines()) == 1 + 12
     alone = explain(load(checkpoints / "test-alone"), "A dog", "A cat")
     assert tables.attention_csv(alone) == ""
+
+
+HEAD = "seed,best_epoch,classifier,accuracy,macro_f1,accuracy (network),accuracy (linear SVM)\n"
+
+
+def table(folder, name, head, *rows):
+    path = folder / name
+    path.write_text("\n".join([head.strip(), *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_table_has_a_row_a_variant_with_means_intervals_and_plain_names(tmp_path):
+    ablation = sweeps.read(table(
+        tmp_path, "ablation.csv", "model.features,model.extra," + HEAD,
+        "rep+simi,none,1,3,network,0.80,0.7,0.79,0.80", "simi,entailment,1,3,network,0.9,0.7,0.9,",
+        "rep+simi,none,2,3,network,0.82,0.7,0.80,0.81", "rep+simi,none,3,3,network,0.84,0.7,0.81,0.85",
+    ))  # fmt: skip
+    (first, means), (second, single) = ablation.variants
+    assert sweeps.label(first) == "rep + simi, without extra"
+    assert sweeps.label(second) == "simi, with extra"
+    # t(.975, 2) = 4.30265, s = 0.02, n = 3: 4.30265 · 0.02 / √3 = 0.049683
+    assert means["accuracy"] == pytest.approx((0.82, 0.049683, 3), abs=1e-6)
+    assert sweeps.text(means["accuracy"], "accuracy") == "82.0 ± 5.0 %"
+    assert sweeps.text(means["accuracy (network)"], "accuracy (network)") == "80.0 ± 2.5 %"
+    assert sweeps.text(single["accuracy"], "accuracy") == "90.0 %"
+    assert "accuracy (linear SVM)" not in single
+    assert list(ablation.columns.values()) == ["accuracy", "network", "linear SVM"]
+    assert ablation.points() == []
+    assert sweeps.caption(ablation, "SICK dev") == (
+        "Accuracy on SICK dev with the classifier that was kept; then accuracy of each kind of classifier. "
+        "±: half the 95\u00a0% interval of the mean over 3 runs (Student’s t); a single run has none."
+    )
+
+
+def test_names_are_plain_words():
+    assert sweeps.label({"model.pooling": "kmin", "model.k": "5"}) == "k-min pooling, k = 5"
+    assert sweeps.label({"architecture": "attentive-lstm"}) == "A-LSTM"
+    assert sweeps.label({"architecture": "own", "model.hidden": "50"}) == "architecture own, hidden 50"
+    assert sweeps.label({}) == "as the recipe says"
+
+
+def test_k_is_drawn_as_points_and_one_seed_has_no_interval(tmp_path):
+    head = "model.pooling,model.k,seed,best_epoch,classifier,map,mrr"
+    path = table(tmp_path, "figure6.csv", head, "kmin,1,1,3,network,0.61,0.7", "kmax,1,1,3,network,0.62,0.7",
+                 "kmin,10,1,3,network,0.65,0.7")  # fmt: skip
+    sweep = sweeps.read(path)
+    assert [(p["line"], p["k"], p["mean"], p["low"], p["high"], p["text"]) for p in sweep.points()] == [
+        ("k-min pooling", 1, 0.61, 0.61, 0.61, "0.6100"), ("k-max pooling", 1, 0.62, 0.62, 0.62, "0.6200"),
+        ("k-min pooling", 10, 0.65, 0.65, 0.65, "0.6500"),
+    ]  # fmt: skip
+    assert sweeps.caption(sweep, "WikiQA dev") == (
+        "MAP on WikiQA dev with the classifier that was kept. One run each, so there is no interval."
+    )
+    seeds = sweeps.read(table(tmp_path, "two.csv", head.partition(",")[2], *(
+        f"{k},{seed},3,network,{0.6 + seed / 100},0.7" for k in (1, 2) for seed in (1, 2))))  # fmt: skip
+    # t(.975, 1) = 12.7062, s = 0.00707107, n = 2: half = 0.063531
+    assert [(p["low"], p["high"]) for p in seeds.points()] == [pytest.approx((0.551469, 0.678531), abs=1e-6)] * 2
+    assert "Bars: the 95\u00a0% interval of the mean over 2 runs" in sweeps.caption(seeds, "WikiQA dev")
+
+
+def test_folds_are_told_one_by_one_and_together(tmp_path):
+    folds = sweeps.read(table(tmp_path, "folds.csv", "seed,fold,best_epoch,classifier,accuracy,macro_f1",
+                              "1,1,3,network,0.8,0.7", "1,2,3,network,0.9,0.7"))  # fmt: skip
+    assert [sweeps.label(varied) for varied, _ in folds.variants] == ["fold 1", "fold 2", "all folds"]
+    assert folds.variants[2][1]["accuracy"].value == pytest.approx(0.85)
+    assert "cross-validation over train and dev (2 folds)" in sweeps.caption(folds, "SICK dev")
+
+
+@pytest.mark.parametrize(("content", "why"), [
+    (b"", "no runs"), (b"\xff\xfe\x00", "not UTF-8"), (b"epoch,loss\n1,2\n", "does not name"),
+    (HEAD.encode() + b"1,3,network,0.8\n", "longer or shorter"), (HEAD.encode() + b'1,"3\n', "end of data"),
+    (HEAD.encode() + b"1,3,network,nan,1,1,1\n", "accuracy holds 'nan'"), (b"seed," + HEAD.encode() + b"1," * 7 + b"1",
+    "does not name"), (HEAD.encode() + b"1,3,network,84.1,1,1,1\n", "from 0 to 1"), (b"x" * 1_000_001, "1 MB"),
+])  # fmt: skip
+def test_a_broken_or_foreign_table_gets_one_sentence(tmp_path, content, why):
+    (tmp_path / "own.csv").write_bytes(content)
+    with pytest.raises(sweeps.SweepError, match=why) as error:
+        sweeps.read(tmp_path / "own.csv")
+    assert str(error.value).startswith("own.csv beside this card")
+    with pytest.raises(sweeps.SweepError, match="No such file"):
+        sweeps.read(tmp_path / "gone.csv")
+
+
+def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkpoints, tmp_path, monkeypatch):
+    folder = tmp_path / "own"
+    shutil.copytree(checkpoints / "test-te", folder)
+    made = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps(made | {"recipe": {"dev": {"name": "<i>dev</i>"}}}))
+    table(folder, "a_b<b>.csv", "model.<img src=x>," + HEAD, "<script>1</script>**x**,1,3,network,0.8,0.7,0.79,0.80")
+    table(folder, "broken.csv", "<u>a</u>")
+    table(folder, "figure6.csv", "model.k," + HEAD, *(f"{k},1,3,network,0.8,0.7,0.79,0.8" for k in (1, 2)))
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
+    app = models()
+    assert not app.exception
+    page = "".join(h.proto.body for h in app.get("html"))
+    assert "&lt;img src=x&gt; &lt;script&gt;1&lt;/script&gt;**x**" in page
+    assert "A b&lt;b&gt;" in page
+    assert "Accuracy on &lt;i&gt;dev&lt;/i&gt;" in page
+    assert not any(tag in page for tag in ("<script", "<img", "<i>", "<u>", "<b>"))
+    assert page.count('class="pl-notice"') == 1
+    assert "broken.csv beside this card" in page
+    assert "Test entailment phrases" in page
+    (chart,) = app.get("arrow_vega_lite_chart") or app.get("vega_lite_chart")
+    assert "Accuracy at each k" in chart.proto.spec
+    assert [button.proto.label for button in app.get("download_button")] == [r"a\_b\<b\>\.csv", r"figure6\.csv"]

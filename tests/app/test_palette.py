@@ -78,6 +78,14 @@ def test_poolings_stay_apart_in_grey(theme):
     assert abs(lab(palette.KMIN[theme], "normal")[0] - lab(palette.KMAX[theme], "normal")[0]) >= 15
 
 
+@pytest.mark.parametrize("vision", VISION)
+def test_lines_of_the_poolings_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision):
+    colours = [colour for colour, _, _ in palette.POOLING_LINES.values()]
+    for one, other in itertools.combinations(colours, 2):
+        assert math.dist(lab(one, vision), lab(other, vision)) >= 20
+    assert all(contrast(c, ground) >= 3 for c in (*colours, palette.OTHER_LINE[0]) for ground in palette.PAPER)
+
+
 def test_an_answer_has_the_colour_of_a_yes():
     assert palette.class_colours(("not an answer", "answer"))[1] == palette.CLASSES["entailment"]
 

@@ -1,0 +1,155 @@
+"""CSV tables of `python -m trainers sweep` that stand beside a card: read, averaged over runs, named in plain words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LARGEST = 1_000_000
+KINDS = ("network", "logistic regression", "linear SVM")
+PLAIN = {
+    "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
+    "model.extra": {"none": "without extra", "entailment": "with extra", "answer": "with extra"},
+    "architecture": {
+        "addition": "Addition", "cnn": "CNN", "attentive-lstm": "A-LSTM", "apcnn": "AP-CNN", "abcnn": "ABCNN",
+        "phrases": "GRU phrases", "attconv-light": "AttConv light", "attconv-advanced": "AttConv advanced",
+    },
+}  # fmt: skip
+"""Plain words for a varied key's values; :func:`label` makes up the others."""
+
+
+class SweepError(ValueError):
+    """A table that cannot be drawn; the text is a sentence for the page."""
+
+
+class Mean(NamedTuple):
+    """A mean over runs, and half its 95 % interval (Student's t), which a single run has not."""
+
+    value: float
+    half: float | None
+    runs: int
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A table's variants in the file's order: what was varied, and a mean for each of ``columns``."""
+
+    data: bytes
+    measure: str
+    columns: dict[str, str]
+    folds: int
+    variants: list[tuple[dict[str, str], dict[str, Mean]]]
+
+    def points(self) -> list[dict[str, Any]]:
+        """A point a pooling and k when nothing else was varied and there are two k at least, else none."""
+        sizes = [varied.get("model.k", "") for varied, _ in self.variants]
+        other = {key for varied, _ in self.variants for key in varied} - {"model.k", "model.pooling"}
+        if other or len({*sizes}) < 2 or not all(size.isdecimal() and len(size) < 5 for size in sizes):
+            return []
+        rows = []
+        for varied, means in self.variants:
+            mean = means[self.measure]
+            line, half = label({key: told for key, told in varied.items() if key != "model.k"}), mean.half or 0.0
+            rows.append({"line": line, "pooling": varied.get("model.pooling"), "k": int(varied["model.k"]),
+                         "mean": mean.value, "low": max(0.0, mean.value - half), "high": min(1.0, mean.value + half),
+                         "runs": mean.runs, "text": text(mean, self.measure)})  # fmt: skip
+        return rows
+
+
+def read(path: Path) -> Sweep:
+    """Read and average. Raises SweepError for a file that is damaged or that no sweep wrote."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError("more than 1 MB")
+        data = path.read_bytes()
+        lines = [*filter(None, csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))]
+        if len(lines) < 2 or len({*map(len, lines)}) > 1:
+            raise ValueError("no runs" if len(lines) < 2 else "a row is longer or shorter than the first line")
+        return _averaged(data, lines[0], [dict(zip(lines[0], row, strict=True)) for row in lines[1:]])
+    except (OSError, ValueError, csv.Error) as error:
+        why = getattr(error, "strerror", None) or ("not UTF-8" if isinstance(error, UnicodeError) else error)
+        raise SweepError(
+            f"{path.name} beside this card cannot be shown ({why}): write it again with "
+            "`python -m trainers sweep … --csv`, or take it out of the folder."
+        ) from error
+
+
+def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep:
+    measure = "map" if "map" in head else "accuracy"
+    if not {"seed", "best_epoch", measure} <= {*head} or len({*head}) < len(head):
+        raise ValueError("its first line does not name a sweep’s columns")
+    names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
+    columns = {key: name for key, name in (names | {f"{measure} ({kind})": kind for kind in KINDS}).items()
+               if key in head}  # fmt: skip
+    keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
+    groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
+    for row in rows:
+        if not keys and "fold" in row:  # nothing but folds: a row each, then one of all
+            groups.setdefault((("fold", row["fold"]),), []).append(row)
+        else:
+            groups.setdefault(tuple((key, row[key]) for key in keys if row[key]), []).append(row)
+    if not keys and "fold" in head:
+        groups[(("fold", ""),)] = rows
+    variants = []
+    for varied, runs in groups.items():
+        scores = {key: [_score(row[key], key) for row in runs if row[key] or key == measure] for key in columns}
+        variants.append((dict(varied), {key: mean(found) for key, found in scores.items() if found}))
+    return Sweep(data, measure, columns, len({row["fold"] for row in rows}) if "fold" in head else 0, variants)
+
+
+def _score(cell: str, column: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ValueError(f"{column} holds {cell[:40]!r}, not a number from 0 to 1")
+    return value
+
+
+def mean(values: Sequence[float]) -> Mean:
+    """The mean of n values, and t(.975, n - 1) · s / √n."""
+    if len(values) < 2:
+        return Mean(values[0], None, 1)
+    from scipy.special import stdtrit  # type: ignore[import-untyped]  # here, so that Explore starts without it
+
+    half = float(stdtrit(len(values) - 1, 0.975)) * statistics.stdev(values) / len(values) ** 0.5
+    return Mean(statistics.mean(values), half, len(values))
+
+
+def label(varied: dict[str, str]) -> str:
+    """What was varied in plain words: k-min pooling, k = 5, rep + simi, without extra."""
+    words = []
+    for key, value in varied.items():
+        made = {"model.k": f"k = {value}", "model.features": value.replace("+", " + "),
+                "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
+        words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{key.rpartition('.')[2]} {value}"))
+    return ", ".join(words) or "as the recipe says"
+
+
+def text(mean: Mean, measure: str) -> str:
+    """87.1 ± 0.4 % for accuracy, 0.6712 ± 0.0040 for MAP and MRR."""
+    scale, digits, unit = (100, 1, " %") if measure.startswith("accuracy") else (1, 4, "")
+    half = "" if mean.half is None else f" ± {scale * mean.half:.{digits}f}"
+    return f"{scale * mean.value:.{digits}f}{half}{unit}"
+
+
+def caption(sweep: Sweep, dev: str) -> str:
+    """How to read the figure or table."""
+    drawn, runs = bool(sweep.points()), sorted({means[sweep.measure].runs for _, means in sweep.variants})
+    kept = [name for key, name in sweep.columns.items() if "(" not in key]
+    told = " and ".join(kept[:1] if drawn else kept).replace("accuracy", "Accuracy")
+    told += f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {dev}"
+    told += " with the classifier that was kept"
+    told += ". " if drawn or len(kept) == len(sweep.columns) else f"; then {kept[0]} of each kind of classifier. "
+    if runs == [1]:
+        return f"{told}One run each, so there is no interval."
+    many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))
+    told += f"{'Bars: ' if drawn else '±: half '}the 95\u00a0% interval of the mean over {many} runs "
+    told += "(Student’s t)" + ("; a single run has none." if runs[0] == 1 else ".")
+    return told + (" Folds share training data, which makes it rather too narrow." if sweep.folds else "")
