@@ -74,6 +74,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wikiqa").mkdir()
     for name, count in (("WikiQA-train.tsv", 40), ("WikiQA-dev.tsv", 8)):
         (folder / "wikiqa" / name).write_text("".join(["\t".join(WIKIQA) + "\n", *answers(source, count)]))
+    (folder / "trecqa").mkdir()
+    for name, count in (("train-all.csv", 40), ("dev.csv", 8)):
+        lines = [line.rstrip("\n").split("\t") for line in answers(source, count)]
+        told = [f"{cells[1]},{cells[6]},{cells[5]}\n" for cells in lines]
+        (folder / "trecqa" / name).write_text("".join(["qtext,label,atext\n", *told]))
+    (folder / "selqa").mkdir()
+    lines = [line.rstrip("\n").split("\t") for line in answers(source, 5)]
+    (folder / "selqa/selqa-ass-dev.tsv").write_text("".join(f"{c[1]}\t{c[5]}\t{c[6]}\n" for c in lines))
     rows = [[word, *(f"{source.gauss(0, 1):.4f}" for _ in range(16))] for word in [*WORDS, "not", "maybe", "a"]]
     (folder / "vectors.txt").write_text("".join(" ".join(row) + "\n" for row in rows))
     return folder

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.text import tokenize
 from trainers.data import DataError, read
 
 GOOD = {"gold_label": "neutral", "sentence1": "A dog runs.", "sentence2": "It barks.", "pairID": "7"}
@@ -124,3 +125,10 @@ def test_missing_file_folder_and_wrong_layout(tmp_path: Path) -> None:
         read(tmp_path)
     with pytest.raises(DataError, match="looks like SNLI jsonl, not SICK TSV"):
         read(write(tmp_path / "x.jsonl", json.dumps(GOOD)), layout="SICK TSV")
+
+
+def test_wikiqa_train_and_dev_come_out_alike() -> None:
+    """Train is split already (" ,", " ?", `` and -LRB-), dev is raw text: one sentence in both manners."""
+    split = "`` African immigrants '' -LRB- in the U.S. -RRB- , do n't they ... it 's 12,381 people 's ?"
+    raw = "“African immigrants” (in the U.S.), don't they… it's 12,381 people's?"
+    assert [token.norm for token in tokenize(split)] == [token.norm for token in tokenize(raw)]

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.metrics import average_precision_score
 
 from trainers.scores import accuracy_and_f1, classification, paired_bootstrap, ranking
 
@@ -34,6 +35,28 @@ def test_map_and_mrr_by_hand() -> None:
     assert found.map == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
     assert found.mrr == pytest.approx(0.75)
     assert (found.questions, found.skipped) == (2, 1)
+
+
+def test_map_and_mrr_agree_with_scikit_learn_and_with_trec_evals_definition() -> None:
+    random = np.random.default_rng(4)
+    groups, relevant, scores = [], [], []
+    for question in range(60):
+        size = int(random.integers(1, 12))
+        groups += [f"q{question}"] * size
+        relevant += (random.random(size) < 0.3).tolist()
+        scores += random.permutation(size).astype(float).tolist()  # no ties: there the definitions part
+    found = ranking(groups, relevant, scores)
+    precisions, reciprocals = [], []
+    for question in dict.fromkeys(groups):
+        at = [i for i, group in enumerate(groups) if group == question]
+        right = np.array([relevant[i] for i in at])
+        if not right.any():
+            continue
+        precisions.append(average_precision_score(right, [scores[i] for i in at]))
+        order = sorted(at, key=lambda i: -scores[i])
+        reciprocals.append(1 / (1 + next(place for place, i in enumerate(order) if relevant[i])))
+    assert found.map == pytest.approx(np.mean(precisions)) and found.mrr == pytest.approx(np.mean(reciprocals))
+    assert (found.questions, found.questions + found.skipped) == (len(precisions), 60)
 
 
 def test_ties_count_as_the_mean_over_their_orders() -> None:
