@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -15,7 +15,9 @@ from app import look
 from app.examples import Example, by_slug, matching
 from app.linked import LinkedPage
 from core.checkpoint import CheckpointError, read_card
+from core.explain import PairError
 
+Found = TypeVar("Found")
 _OWN_PAIR = "A pair of your own"
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
@@ -30,6 +32,39 @@ class PairForm:
     page: LinkedPage[Any]
     examples: Sequence[Example]
     open_file: Callable[[str], tuple[Any | None, list[str]]]
+
+    def open(
+        self,
+        models: Mapping[str, Path],
+        read: Callable[[Mapping[str, str], Sequence[str]], tuple[Any, list[str]]],
+        default: Callable[[Sequence[str]], str | None],
+    ) -> None:
+        """Take the page's state from the address or keep it; a model that is gone gives way to the default one."""
+        names = list(models)
+        state = self.page.open(lambda address: read(address, names))
+        if state.model not in models:
+            self.page.set(replace(state, model=default(names)), self.page.problems)
+
+    def answer(self, compute: Callable[[Any], Found], none_installed: str) -> Found | None:
+        """Write the link and compute what the page shows, or say in one sentence why there is nothing to show."""
+        state, problems = self.page.state, self.page.problems
+        link = state.link_parameters()
+        self.page.write_link(link if link is not None else {} if state.model is None else {"model": state.model})
+        if state.model is None:
+            problems.append(f"{none_installed}, and name its parent folder in PAIRLENS_CHECKPOINTS.")
+        elif not state.first.strip() and not state.second.strip():
+            look.notice(problems)
+            look.hint("Type a sentence into each box above, or choose an example in the sidebar.")
+            return None
+        else:
+            try:
+                return compute(state)
+            except CheckpointError as error:
+                problems.append(f"This model cannot be used: {error}.")
+            except PairError as error:
+                problems.append(str(error))
+        look.notice(problems)
+        return None
 
     def model(self, models: Mapping[str, str]) -> None:
         """The chooser of the model, by the names that people read."""

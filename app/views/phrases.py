@@ -39,35 +39,17 @@ def main() -> None:
     """Draw the page."""
     look.apply()
     models = _models()
-    page = PAGE.open(lambda address: from_parameters(address, list(models)))
-    if page.model not in models:
-        PAGE.set(replace(page, model=default_model(list(models))), PAGE.problems)
+    FORM.open(models, from_parameters, default_model)
     with st.sidebar:
         FORM.model(_named(models))
         FORM.example()
         FORM.files()
     FORM.sentences(models.get(PAGE.state.model or ""))
-    page = PAGE.state
-    link = page.link_parameters()
-    PAGE.write_link(link if link is not None else {} if page.model is None else {"model": page.model})
-    problems = PAGE.problems
-    if page.model is None:
-        look.notice([*problems, "No phrase model is installed: train one with `python -m trainers train "
-                     "sick-phrases-kmin`, and name its parent folder in PAIRLENS_CHECKPOINTS."])  # fmt: skip
-        return
-    if not page.first.strip() and not page.second.strip():
-        look.notice(problems)
-        look.hint("Type a sentence into each box above, or choose an example in the sidebar.")
-        return
-    try:
-        checkpoint, explanation = _explained(page)
-    except CheckpointError as error:
-        look.notice([*problems, f"This model cannot be used: {error}."])
-        return
-    except PairError as error:
-        look.notice([*problems, str(error)])
-        return
-    _show(page, checkpoint, explanation, _compared(page, models), problems)
+    found = FORM.answer(
+        _explained, "No phrase model is installed: train one with `python -m trainers train te-phrases-kmin`"
+    )
+    if found is not None:
+        _show(PAGE.state, *found, _compared(PAGE.state, models), PAGE.problems)
 
 
 def _models() -> dict[str, Path]:
