@@ -11,6 +11,8 @@ from torch import Tensor
 from core.batch import Batch
 from core.checkpoint import Checkpoint
 from core.evidence import AttentiveContext, ContextWord, Explanation, Sentence, TokenRecord
+from core.models.phrases import PhraseMatcher
+from core.phrases import into_slots
 from core.records import evidence_of
 from core.text import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize
 from core.words import WordTable, default_table
@@ -43,8 +45,9 @@ def explain(
     """Run the model on one pair and tell what it did.
 
     ``first`` and ``second`` stand in the data set's order (premise, hypothesis). ``attention [T_x, T_y]`` takes the
-    place of the model's own weights (what-if editing). ``nearest_for`` names the judged word whose attentive context is
-    also told in words. Raises PairError for a side without a word, ValueError for an attention of another shape.
+    place of the model's own weights (what-if editing); for a phrase model it is the alignment of phrases, rows and
+    columns as its :class:`PhraseSelection` numbers them. ``nearest_for`` names the judged word whose attentive context
+    is also told in words. Raises PairError for a side without a word, ValueError for an attention of another shape.
     """
     start = time.perf_counter()
     roles, words = checkpoint.roles, checkpoint.words
@@ -57,6 +60,8 @@ def explain(
     extra = _linguistic(checkpoint, first_tokens, second_tokens)
     batch = Batch.from_vectors([judged_vectors], [context_vectors], extra)
     model = checkpoint.model
+    if attention is not None and isinstance(model, PhraseMatcher):
+        attention = into_slots(attention, len(judged_vectors), len(context_vectors), model.config.longest)
     logits, trace = model(batch, None if attention is None else attention[None])
     probabilities = torch.softmax(logits[0].double(), 0)
     result = Explanation(

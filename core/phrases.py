@@ -96,6 +96,19 @@ def alignment(first: Tensor, second: Tensor) -> Tensor:
         return F.normalize(first.float(), dim=-1) @ F.normalize(second.float(), dim=-1).transpose(1, 2)
 
 
+def into_slots(scores: Tensor, rows: int, columns: int, longest: int = LONGEST) -> Tensor:
+    """Scores between the phrases of two sentences of so many words, as records number them (without empty slots), laid
+    into their slots: ``[n, m] -> [rows · L, columns · L]``, zero elsewhere. Raises ValueError for another n or m."""
+    masks = [phrase_mask(torch.ones(1, words, dtype=torch.bool), longest)[0] for words in (rows, columns)]
+    expected = [int(mask.sum()) for mask in masks]
+    if list(scores.shape) != expected:
+        raise ValueError(f"the alignment put in place must be {expected}, got {list(scores.shape)}")
+    out = scores.new_zeros(rows * longest, columns * longest)
+    at_rows, at_columns = (mask.nonzero()[:, 0] for mask in masks)
+    out[at_rows[:, None], at_columns[None]] = scores
+    return out
+
+
 class Alignment(NamedTuple):
     """Each phrase's best partner: ``score [B, P]`` (a_i of equation 5, -inf in empty slots), its slot ``partner``."""
 

@@ -91,10 +91,8 @@ def slow_logits(net, first_words, second_words):
     pairs = [(s_1, s_2), (sums[0], sums[1])]
     features = [*s_1, *s_2, *s_p, *sums[0], *sums[1], *(cosine(a, b) for a, b in pairs)]
     features += [1 / (1 + math.dist(a, b)) for a, b in pairs]
-    c = net.classifier
-    return [
-        sum(float(c.weight[k, i]) * f for i, f in enumerate(features)) + float(c.bias[k]) for k in range(len(c.bias))
-    ]
+    weight, bias = net.classifier.weight.tolist(), net.classifier.bias.tolist()
+    return [dot(row, features) + b for row, b in zip(weight, bias, strict=True)]
 
 
 def test_phrase_states_are_those_of_torchs_gru_started_at_every_word():
@@ -307,3 +305,18 @@ def test_notebook_and_command_line_tell_the_kept_phrases(phrase_checkpoint):
     assert "kmin, k = 5, as trained" in drawn and "&lt;" in drawn and "<b> runs" not in drawn
     assert "kmin with k = 5, as trained" in told and "kmax with k = 5:" in told
     assert "A | cat | A cat" in drawn  # a sentence of three phrases keeps them all
+
+
+def test_an_edited_alignment_is_read_as_the_record_numbers_its_phrases(phrase_checkpoint):
+    pair = ("A dog runs in the snow", "A dog jumps high")
+    own = explain(phrase_checkpoint, *pair)
+    scores = torch.tensor(own.find(AttentionMap).scores)
+    again = explain(phrase_checkpoint, *pair, attention=scores)
+    assert again.logits == pytest.approx(own.logits, abs=1e-6)
+    assert again.find(PhraseSelection).choices == own.find(PhraseSelection).choices
+    scores[:, 3] = -1.0  # the phrase "runs" of the premise fits nothing any more
+    edited = explain(phrase_checkpoint, *pair, attention=scores)
+    assert edited.find(AttentionMap).overridden
+    assert 3 in edited.find(PhraseSelection).choice("kmin", 1).kept[0]
+    with pytest.raises(ValueError, match=r"must be \[10, 21\], got \[2, 2\]"):
+        explain(phrase_checkpoint, *pair, attention=torch.ones(2, 2))
