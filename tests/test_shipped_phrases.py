@@ -100,7 +100,9 @@ def test_the_systems_of_the_bars_score_official_layouts(tmp_path, capsys, monkey
 def test_the_tables_lie_beside_the_card(name):
     folder = available()[name]
     measure = "map" if name.startswith("wikiqa") else "accuracy"
-    for table, least in (("seeds", 5), ("folds", 5), ("pooling", 9), ("ablation", 6), ("extra", 2), ("figure6", 10)):
-        with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+    tables = {path.stem: path for path in folder.glob("*.csv")}
+    assert "seeds" in tables
+    for name, path in tables.items():
+        with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        assert len(rows) >= least and all(0 < float(row[measure]) < 1 for row in rows), table
+        assert len(rows) >= 5 and all(0 < float(row[measure]) < 1 for row in rows), name
