@@ -28,8 +28,8 @@ from core.checkpoint import Checkpoint, CheckpointError, available, load_named, 
 from core.evidence import Explanation
 from core.explain import PairError, explain
 
-COMPARED = 8
-"""At most this many models stand in the comparison."""
+COMPARED = 5
+"""At most this many models stand in the comparison: more would push its reading off the first screen."""
 
 PAGE: LinkedPage[PhrasePage] = LinkedPage("phrases", ("model", "example", "first", "second", "k", "select"))
 FORM = PairForm(PAGE, PHRASE_EXAMPLES, lambda text: from_file(text, list(_models())))
@@ -106,9 +106,11 @@ def _explained(page: PhrasePage) -> tuple[Checkpoint, Explanation]:
 
 
 def _compared(page: PhrasePage, models: Mapping[str, Path]) -> list[dict[str, Any]]:
-    """Every model of the open vocabulary on this pair, each under the pooling and the k that it was trained with."""
+    """Models of the open vocabulary on this pair, the shown one among them, each under its own pooling and k."""
     cards = {name: read_card(folder) for name, folder in models.items()}
-    names = [name for name, told in cards.items() if not _closed(told)][:COMPARED]
+    names = [name for name, told in cards.items() if not _closed(told)]
+    names = names[:COMPARED] if page.model in [*names[:COMPARED], *set(cards) - set(names)] else [
+        *names[: COMPARED - 1], str(page.model)]  # fmt: skip
     key = (page.first, page.second, tuple((name, cards[name]["sha256"]) for name in names))
     session = st.session_state
     if session.get("phrases compared key") != key:

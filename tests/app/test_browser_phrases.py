@@ -150,8 +150,8 @@ def test_the_bars_are_saved_as_a_figure_of_their_own(open_page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_screen_holds_sentences_slider_and_verdicts(open_page, scheme):
-    page = open_page("/phrases?model=test-te&example=entailed", color_scheme=scheme)
+def test_the_first_screen_of_a_shipped_model_holds_sentences_slider_and_verdicts(open_page, scheme):
+    page = open_page("/phrases?model=te-phrases-kmin&example=entailed", color_scheme=scheme)
     for name in (".said", ".slider", ".columns", ".poolings", ".reading"):
         box = page.locator(name).bounding_box()
         assert box["y"] >= 0
