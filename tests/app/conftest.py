@@ -114,7 +114,10 @@ def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     try:
         _wait(address, process, log)
         yield address
-        assert "Traceback" not in log.read_text(errors="replace"), log.read_text(errors="replace")
+        text = log.read_text(errors="replace")
+        # A page closed in the middle of its handshake makes the web server log a traceback too: only ours count.
+        ours = [f'File "{ROOT / part}' for part in ("app", "core", "trainers", "streamlit_app.py")]
+        assert not any(sign in text for sign in ("Uncaught app execution", *ours)), text
     finally:
         process.terminate()
         process.wait(20)
