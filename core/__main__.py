@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
     explainer.add_argument("--model", required=True, help="a name listed by `models`, or a checkpoint folder")
     explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
-    explainer.add_argument("--second", required=True, help="the hypothesis (the second sentence)")
+    explainer.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
     explainer.add_argument("--word", type=int, help="number of the judged word whose context is also told in words")
     explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
     options = parser.parse_args(arguments)
@@ -78,21 +78,32 @@ def as_text(result: Explanation, filters: int = 8) -> str:
             best = sorted(range(len(weights)), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
             looks = ", ".join(f"{columns[j].text} {weights[j]:.0%}" for j in best)
             lines.append(f"  {token.text:>16}  {looks}")
-    provenance = result.find(FilterProvenance)
-    if provenance is not None:
-        verdict = result.labels.index(result.verdict)
-        words = result.sentence(provenance.rows).tokens
-        lines += ["", f"Filters that push most towards {result.verdict} (left + self + right + context + bias):"]
-        for f in sorted(provenance.filters, key=lambda f: -f.logit_shares[verdict])[:filters]:
-            gram = " ".join(t.text for t in words[f.window[0] : f.window[1]])
-            lines.append(
-                f"  {f.index:>4}  {f.logit_shares[verdict]:+.3f}  {f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} "
-                f"{f.context:+.2f} {f.bias:+.2f} -> tanh = {f.activation:+.3f}   {gram}"
-            )
+    for provenance in result.evidence:
+        if isinstance(provenance, FilterProvenance):
+            lines += _strongest(result, provenance, filters)
     selection = result.find(PhraseSelection)
     if selection is not None:
         lines += _phrases(result, selection)
     return "\n".join(lines)
+
+
+def _strongest(result: Explanation, provenance: FilterProvenance, count: int) -> list[str]:
+    """The filters that push most towards the verdict; of a model without shares the most active ones."""
+    verdict = result.labels.index(result.verdict)
+    words = result.sentence(provenance.rows).tokens
+    shared = bool(provenance.filters[0].logit_shares)
+    made = f", made from the {provenance.made_from}" if provenance.made_from else ""
+    what = f"push most towards {result.verdict}" if shared else "are most active"
+    lines = ["", f"Filters over the {provenance.rows}{made} that {what} (left + self + right + context + bias):"]
+    ranked = sorted(provenance.filters, key=lambda f: -(f.logit_shares[verdict] if shared else f.activation))
+    for f in ranked[:count]:
+        gram = " ".join(t.text for t in words[f.window[0] : f.window[1]])
+        share = f"{f.logit_shares[verdict]:+.3f}  " if shared else ""
+        lines.append(
+            f"  {f.index:>4}  {share}{f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} {f.context:+.2f} {f.bias:+.2f} -> "
+            f"{provenance.activation} = {f.activation:+.3f}   {gram}"
+        )
+    return lines
 
 
 def _phrases(result: Explanation, selection: PhraseSelection) -> list[str]:

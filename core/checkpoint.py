@@ -55,8 +55,14 @@ class Checkpoint:
 
     @property
     def roles(self) -> Mapping[str, str]:
-        """Names of the ``first``, ``second`` and ``judged`` sentence in the words of the task."""
+        """Names of the ``first``, ``second`` and ``judged`` sentence in the words of the task. The second one has an
+        empty name for a model of single texts."""
         return self.card["roles"]  # type: ignore[no-any-return]
+
+    @property
+    def single(self) -> bool:
+        """Whether the model reads one text, not a pair."""
+        return not self.roles["second"]
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:

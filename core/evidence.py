@@ -47,8 +47,9 @@ class AttentionMap:
     ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
     the model used. ``overridden`` is true when they came from outside (what-if editing).
 
-    ``units`` is "words", or "phrases": then rows and columns are the phrases of the :class:`PhraseSelection` beside it,
-    ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone.
+    ``units`` is "words"; or "phrases": then rows and columns are the phrases of the :class:`PhraseSelection` beside it,
+    ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
+    row i is the window of h words that begins at word i (h is the :class:`FilterProvenance`'s width).
     """
 
     kind: ClassVar[str] = "attention_map"
@@ -91,14 +92,15 @@ class AttentiveContext:
 class FilterRecord:
     """One filter after max-pooling: where it won, and its pre-activation split into parts that add up.
 
-    ``left + self_ + right + context + bias == preactivation`` (within 1e-5 in float32) and ``activation`` is its tanh.
-    ``logit_shares[c]`` is the classifier's weight times the activation: over all filters they add up to logit c less
-    its bias.
+    ``sum(offsets) + context + bias == preactivation`` (within 1e-5 in float32), and ``left + self_ + right`` is the sum
+    of ``offsets`` too. ``logit_shares[c]`` is the classifier's weight times the activation: over all filters they add
+    up to logit c less its bias and what :class:`FilterProducts` tells beside them. It is empty where the classifier
+    reads more than the pooled activations (multi-perspective matching).
     """
 
     index: int
     position: int
-    """Index of the winning word in the judged sentence's tokens (the window's centre)."""
+    """Index of the winning window's central word in the sentence's tokens."""
     window: tuple[int, int]
     """Tokens [first, last) that the window covers inside the sentence."""
     left: float
@@ -109,11 +111,13 @@ class FilterRecord:
     preactivation: float
     activation: float
     logit_shares: tuple[float, ...]
+    offsets: tuple[float, ...] = ()
+    """One part for each word of the window, from left to right."""
 
 
 @dataclass(frozen=True)
 class FilterProvenance:
-    """What won each of the K filters of the attentive convolution (AttConv, figure 6a)."""
+    """What won each of the K filters of a convolution (AttConv, figure 6a)."""
 
     kind: ClassVar[str] = "filter_provenance"
     name: str
@@ -121,6 +125,40 @@ class FilterProvenance:
     width: int
     filters: tuple[FilterRecord, ...]
     logit_bias: tuple[float, ...]
+    activation: str = "tanh"
+    """What makes the activation of a pre-activation: tanh, or ReLU."""
+    made_from: str = ""
+    """Role of the text that the filters were generated from; empty for filters that are the same for every text."""
+
+
+@dataclass(frozen=True)
+class FilterProducts:
+    """What the logits of a pair model hold beside the filters' own shares (Shen et al. 2018, equation 6).
+
+    ``products[k][c]`` is the share of h_q,k · h_a,k in logit c; ``linguistic`` that of all linguistic features. With
+    the shares of both sides' filters and the bias they add up to the logits.
+    """
+
+    kind: ClassVar[str] = "filter_products"
+    name: str
+    products: Matrix
+    linguistic: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class GeneratedFilters:
+    """The filters made from one text (Shen et al. 2018, equations 2 and 3)."""
+
+    kind: ClassVar[str] = "generated_filters"
+    name: str
+    made_from: str
+    """Role of the text that brought them forth."""
+    applied_to: str
+    """Role of the text that they convolve."""
+    code: tuple[float, ...]
+    """z, the l numbers that the filters are made from."""
+    bank: tuple[Matrix, ...]
+    """[K, h, d]: each filter's weights by word of the window and dimension of a word."""
 
 
 @dataclass(frozen=True)
@@ -181,8 +219,11 @@ class PhraseSelection:
         return next((c for c in self.choices if (c.pooling, c.k) == wanted), None)
 
 
-Evidence = AttentionMap | AttentiveContext | FilterProvenance | PhraseSelection
-_KINDS: dict[str, type] = {cls.kind: cls for cls in (AttentionMap, AttentiveContext, FilterProvenance, PhraseSelection)}
+Evidence = AttentionMap | AttentiveContext | FilterProvenance | FilterProducts | GeneratedFilters | PhraseSelection
+_KINDS: dict[str, type] = {
+    cls.kind: cls
+    for cls in (AttentionMap, AttentiveContext, FilterProvenance, FilterProducts, GeneratedFilters, PhraseSelection)
+}
 
 
 @dataclass(frozen=True)
@@ -213,7 +254,7 @@ class Explanation:
 
     @property
     def judged_sentence(self) -> Sentence:
-        """The sentence along the rows of every matrix."""
+        """The sentence along the rows of every matrix, or the only one."""
         return self.first if self.judged == self.first.role else self.second
 
     @property

@@ -37,23 +37,28 @@ def read_sentence(text: str, role: str, words: WordTable, limit: int = MAX_TOKEN
 def explain(
     checkpoint: Checkpoint,
     first: str,
-    second: str,
+    second: str = "",
     *,
     attention: Tensor | None = None,
     nearest_for: int | None = None,
 ) -> Explanation:
     """Run the model on one pair and tell what it did.
 
-    ``first`` and ``second`` stand in the data set's order (premise, hypothesis). ``attention [T_x, T_y]`` takes the
-    place of the model's own weights (what-if editing); for a phrase model it is the alignment of phrases, rows and
-    columns as its :class:`PhraseSelection` numbers them. ``nearest_for`` names the judged word whose attentive context
-    is also told in words. Raises PairError for a side without a word, ValueError for an attention of another shape.
+    ``first`` and ``second`` stand in the data set's order (premise, hypothesis). A model of single texts reads
+    ``first`` alone: ``second`` is not looked at, and the explanation's second sentence has no role and no words.
+    ``attention [T_x, T_y]`` takes the place of the model's own weights (what-if editing); for a phrase model it is the
+    alignment of phrases, rows and columns as its :class:`PhraseSelection` numbers them. ``nearest_for`` names the
+    judged word whose attentive context is also told in words. Raises PairError for a side without a word, ValueError
+    for an attention of another shape.
     """
     start = time.perf_counter()
     roles, words = checkpoint.roles, checkpoint.words
     first_limit, second_limit = checkpoint.token_limits
     first_sentence, first_tokens = read_sentence(first, roles["first"], words, first_limit)
-    second_sentence, second_tokens = read_sentence(second, roles["second"], words, second_limit)
+    if checkpoint.single:
+        second_sentence, second_tokens = Sentence("", "", ()), first_tokens
+    else:
+        second_sentence, second_tokens = read_sentence(second, roles["second"], words, second_limit)
     first_is_judged = roles["judged"] == roles["first"]
     judged, context = (first_tokens, second_tokens) if first_is_judged else (second_tokens, first_tokens)
     judged_vectors, context_vectors = (words.vectors([t.norm for t in side]) for side in (judged, context))
@@ -127,6 +132,8 @@ def _warnings(checkpoint: Checkpoint, *sides: Sentence) -> tuple[str, ...]:
     out: list[str] = []
     typical = checkpoint.card.get("typical_length", {})
     for side in sides:
+        if not side.role:
+            continue
         words = [t for t in side.tokens if any(c.isalnum() for c in t.text)]
         unknown = sum(t.unknown for t in words)
         foreign = sum(1 for t in words for c in t.text if c.isalpha() and not _latin(c))

@@ -46,8 +46,9 @@ def device_name(device: torch.device) -> str:
 def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
-    first, second = recipe.roles
+    first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
     sides = {recipe.judged: data.train.x, (second if recipe.judged == first else first): data.train.y}
+    sides.pop("", None)
     return {
         "name": recipe.name,
         "title": recipe.title,

@@ -22,7 +22,7 @@ _CHOICES = {
     "schedule": ("constant", "cosine"),
     "class_weights": ("balanced", "none"),
     "keep": ("best", "last"),
-    "task": ("entailment", "answer selection"),
+    "task": ("entailment", "answer selection", "paraphrase", "text classification"),
 }
 
 
@@ -63,11 +63,11 @@ class Recipe:
     model: dict[str, Any] = field(default_factory=dict)
     """Settings of the architecture beside ``input_size`` and ``classes``, which follow from words and labels."""
     task: str = "entailment"
-    """``answer selection`` is scored by MAP on dev, over questions; entailment by accuracy."""
+    """``answer selection`` is scored by MAP on dev, over questions; the others by accuracy."""
     labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
     """Classes in the order of the logits."""
     roles: tuple[str, ...] = ("premise", "hypothesis")
-    """What the first and second sentence of the data are called."""
+    """What the first and second sentence of the data are called; one name for data of single texts."""
     judged: str = "hypothesis"
     """The role whose representation reaches the classifier (t_x)."""
     token_limits: dict[str, int] = field(default_factory=dict)
@@ -131,8 +131,11 @@ class Recipe:
                 raise RecipeError(f"unknown key model.{key}{_hint(key, known)}")
         if not self.train:
             raise RecipeError("train names no data; give at least one file with name and path")
-        if len(self.roles) != 2 or self.judged not in self.roles:
-            raise RecipeError(f"roles must be two names and judged one of them, got {self.roles} and {self.judged!r}")
+        if len(self.roles) not in (1, 2) or self.judged not in self.roles:
+            raise RecipeError(
+                f"roles must be two names (one for single texts) and judged one of them, got {self.roles} and "
+                f"{self.judged!r}"
+            )
         for key, low in (("lr", 0.0), ("batch_size", 1), ("epochs", 1)):
             if getattr(self, key) < low or getattr(self, key) <= 0:
                 raise RecipeError(f"{key} must be larger than 0, got {getattr(self, key)}")

@@ -123,7 +123,7 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
     digest = hashlib.sha256()
     sizes: dict[str, int] = {}
     kind = str(recipe.model.get("extra", "none"))
-    first, second = (recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles)
+    limits = [recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles]
 
     def get(source: DataSource) -> Dataset:
         if not (folder / source.path).is_file():
@@ -147,9 +147,9 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
             [row for row, _ in rows],
             vocabulary,
             recipe.labels,
-            second_judged=recipe.judged == recipe.roles[1],
+            second_judged=recipe.judged != recipe.roles[0],
             weights=[weight for _, weight in rows],
-            limits=(first, second),
+            limits=(limits[0], limits[-1]),
             extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
         )
 

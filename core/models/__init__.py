@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import nn
 
+from core.models.acnn import ACNN, ACNNConfig, AdaQA, AdaQAConfig
 from core.models.attconv import AttConvAdvanced, AttConvConfig, AttConvLight
 from core.models.attentive_lstm import AttentiveLSTM
 from core.models.attentive_pooling import ABCNN, APCNN
@@ -24,6 +25,8 @@ REGISTRY: dict[str, tuple[type[Any], type[nn.Module]]] = {
     "cnn": (BaselineConfig, PairCNN),
     "apcnn": (BaselineConfig, APCNN),
     "abcnn": (BaselineConfig, ABCNN),
+    "acnn": (ACNNConfig, ACNN),
+    "adaqa": (AdaQAConfig, AdaQA),
 }
 
 

@@ -34,6 +34,11 @@ def make_card(table: WordTable, architecture: str, config: dict, judged: str = "
 
 def make_checkpoint(folder: Path, table: WordTable, architecture: str = "attconv-light", **settings) -> Checkpoint:
     torch.manual_seed(5)
-    config = {"input_size": table.width, "hidden": 12, **settings}
-    save(folder, build(architecture, config), make_card(table, architecture, config), words=table)
+    generated = {"filters": 12, "code": 6, "projection": 10, "classes": 3}
+    sizes = generated if architecture in ("acnn", "adaqa") else {"hidden": 12}
+    config = {"input_size": table.width, **sizes, **settings}
+    card = make_card(table, architecture, config)
+    if architecture == "acnn":
+        card["roles"] = {"first": "text", "second": "", "judged": "text"}
+    save(folder, build(architecture, config), card, words=table)
     return load(folder)

@@ -47,7 +47,7 @@ def test_changes_on_top() -> None:
         ("ema=1", "ema must be at least 0 and below 1"),
         ("optimizer=sgd", "optimizer must be one of adagrad, adam, adamw"),
         ("architecture=attconv-lite", "did you mean 'attconv-light'"),
-        ("judged=answer", "roles must be two names and judged one of them"),
+        ("judged=answer", "judged one of them, got"),
         ("lr", "--set wants key=value"),
         ("lr=[", "is no readable value"),
     ],
