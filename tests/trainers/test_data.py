@@ -58,7 +58,7 @@ def test_sick_is_read_without_quoting(tmp_path: Path) -> None:
     assert found.layout == "SICK TSV" and not found.ranking
     assert [(r.first, r.label) for r in found.rows] == [('A "man runs', "contradiction"), ("a", "neutral")]
     assert [(p.line, p.what) for p in found.problems] == [
-        (3, "4 columns where the header has 5"),
+        (3, "4 columns instead of 5"),
         (4, "label 'yes' is none of entailment, neutral, contradiction"),
     ]
 

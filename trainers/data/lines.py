@@ -1,16 +1,25 @@
-"""From a file's bytes to numbered lines of text: gzip, byte order mark, CRLF and bytes that are not UTF-8."""
+"""From a file's bytes to numbered lines of text: gzip, byte order mark, CRLF and bytes that are not UTF-8.
+
+Also what readers of several layouts ask of lines: their JSON objects, and whether most of them look alike.
+"""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from trainers.data.records import DataError, Problem
 
 Line = tuple[int, str]
 """Number of the line, from 1, and its text without the line end."""
+
+HEAD = 20
+"""Lines looked at to recognise a layout: some may be broken."""
 
 
 def read_lines(path: Path) -> tuple[list[Line], list[Problem], str]:
@@ -50,3 +59,22 @@ def read_lines(path: Path) -> tuple[list[Line], list[Problem], str]:
 def says_something(text: str) -> bool:
     """Whether a side has a character that becomes a token: not only spaces, control or zero-width characters."""
     return any(c.isprintable() and not c.isspace() for c in text)
+
+
+def objects(lines: list[Line], problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON object of every line; lines that hold none are added to ``problems``."""
+    for number, text in lines:
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError):
+            problems.append(Problem(number, "not a JSON object (cut off?)"))
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            problems.append(Problem(number, "not a JSON object"))
+
+
+def mostly(head: list[Line], fits: Callable[[str], bool]) -> bool:
+    """Whether more than half of the first lines fit: how a layout without a header is recognised."""
+    return 2 * sum(fits(text) for _, text in head) > len(head)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from trainers.data.lines import Line, says_something
-from trainers.data.records import Example, Problem
+from trainers.data.lines import Line, objects, says_something
+from trainers.data.records import Example, Found, Problem
 
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
@@ -14,27 +13,15 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 def recognises(head: list[Line]) -> bool:
     """True when one of the first lines is a JSON object with ``sentence1`` and ``sentence2``."""
-    for _, text in head:
-        try:
-            record = json.loads(text)
-        except ValueError:
-            continue
-        if isinstance(record, dict) and {"sentence1", "sentence2"} <= record.keys():
-            return True
-    return False
+    return any({"sentence1", "sentence2"} <= record.keys() for _, record in objects(head, []))
 
 
-def read(lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem], int]:
-    """Rows, broken rows, and the number of rows whose gold label is ``-`` (kept without label if not ``labelled``)."""
+def read(lines: list[Line], labelled: bool) -> Found:
+    """All rows; those whose gold label is ``-`` are dropped, or kept without label if not ``labelled``."""
     rows: list[Example] = []
     problems: list[Problem] = []
     dropped = 0
-    for number, text in lines:
-        try:
-            record = json.loads(text)
-        except (ValueError, RecursionError):
-            problems.append(Problem(number, "not a JSON object (cut off?)"))
-            continue
+    for number, record in objects(lines, problems):
         what = _wrong(record, labelled)
         if what:
             problems.append(Problem(number, what))
@@ -47,12 +34,10 @@ def read(lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem
             label = ""
         key = record.get("pairID") or f"line {number}"
         rows.append(Example(str(key), record["sentence1"], record["sentence2"], label or None))
-    return rows, problems, dropped
+    return rows, problems, dropped, NAME
 
 
-def _wrong(record: Any, labelled: bool) -> str:
-    if not isinstance(record, dict):
-        return "not a JSON object"
+def _wrong(record: dict[str, Any], labelled: bool) -> str:
     for key in ("sentence1", "sentence2"):
         if key not in record:
             return f"no {key}"

@@ -11,16 +11,30 @@ class DataError(ValueError):
 
 @dataclass(frozen=True)
 class Example:
-    """One labelled pair, in the order of the file: premise then hypothesis, question then answer."""
+    """One labelled pair, in the order of the file (premise then hypothesis, question then answer), or one document."""
 
     id: str
-    """The file's own id of the pair, or ``line N`` where it has none."""
+    """The file's own id of the row, or ``line N`` where it has none."""
     first: str
     second: str
+    """Empty in a document row: all of a document is in ``first``."""
     label: str | None
     """Lower-case class name, or None where the file gives none (only when labels were not asked for)."""
     group: str | None = None
     """The question that a candidate answer belongs to; None outside ranking sets."""
+    title: str = ""
+    """A document's title where the file has a field for it; ``first`` begins with it."""
+
+    @classmethod
+    def document(cls, id: str, text: str, label: str | None, title: str = "") -> Example:
+        """A row of a single text: title, full stop, text.
+
+        The title is put in front whether or not the text names it again, as is done for DBpedia and AG's news since
+        Zhang et al. (2015, section 4). The full stop is ours: it keeps the title from running into the first sentence.
+        """
+        title, text = title.strip(), text.strip()
+        stop = "" if title.endswith((".", "?", "!")) else "."
+        return cls(id, f"{title}{stop} {text}" if title else text, "", label, None, title)
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,10 @@ class Problem:
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.what}"
+
+
+Found = tuple[list[Example], list[Problem], int, str]
+"""What a reader gives: rows, broken rows, number of rows dropped for want of a gold label, name of the layout."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +72,11 @@ class Dataset:
     def ranking(self) -> bool:
         """True when rows are candidate answers grouped by question, scored by MAP and MRR."""
         return bool(self.rows) and self.rows[0].group is not None
+
+    @property
+    def single(self) -> bool:
+        """True when rows are single texts, not pairs."""
+        return bool(self.rows) and all(row.second == "" for row in self.rows)
 
     @property
     def labels(self) -> tuple[str, ...]:

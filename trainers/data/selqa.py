@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainers.data.lines import Line, says_something
-from trainers.data.records import Example, Problem
+from trainers.data.records import Example, Found, Problem
 
 NAME = "SelQA TSV"
 
@@ -13,8 +13,8 @@ def recognises(head: list[Line]) -> bool:
     return any(text.count("\t") == 2 and text.split("\t")[2].strip() in ("0", "1") for _, text in head)
 
 
-def read(lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem], int]:
-    """Rows, broken rows, and 0: the layout has no mark for a missing label."""
+def read(lines: list[Line], labelled: bool) -> Found:
+    """All rows; the layout has no mark for a missing label, so none is dropped."""
     rows: list[Example] = []
     problems: list[Problem] = []
     for number, text in lines:
@@ -27,4 +27,4 @@ def read(lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem
             problems.append(Problem(number, f"label {cells[2].strip()[:40]!r} is neither 0 nor 1"))
         else:
             rows.append(Example(f"line {number}", cells[0], cells[1], cells[2].strip(), cells[0]))
-    return rows, problems, 0
+    return rows, problems, 0, NAME

@@ -1,20 +1,19 @@
 """Layouts with one row a line and named columns: SICK, WikiQA, TrecQA, MSRP, and any CSV or TSV with a header.
 
+Rows are pairs, or documents where the header names one text and its label (or its id or title).
+
 Tab-separated files are read without quoting (a ``"`` in them is a character of the sentence: so the official SICK,
 WikiQA and MSRP files); comma-separated ones with it, as RFC 4180 has it.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trainers.data.delimited import MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, records, split
 from trainers.data.lines import Line, says_something
-from trainers.data.records import Example, Problem
-
-MAX_QUOTED_LINES = 50
-"""A quote that is still open after so many lines was never meant to be one: its first line is reported as broken."""
+from trainers.data.records import Example, Found, Problem
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,11 @@ class Layout:
     name: str
     first: tuple[str, ...]
     second: tuple[str, ...]
+    """Empty: rows are documents."""
     label: tuple[str, ...]
     id: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
+    title: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     """The only labels that may occur, in lower case; empty: any."""
 
@@ -49,10 +50,36 @@ LAYOUTS = (
         "sentence-pair table",
         ("premise", "sentence1", "first", "text1", "question1"),
         ("hypothesis", "sentence2", "second", "text2", "question2"),
-        ("label", "gold_label", "gold"),
+        ("label", "gold_label", "gold", "is_duplicate"),
         ("id", "pairid", "pair_id"),
     ),
+    Layout(
+        "document table",
+        ("text", "content", "abstract", "description", "review", "document", "sentence"),
+        (),
+        ("label", "class", "class index", "category", "sentiment"),
+        ("id",),
+        title=("title",),
+    ),
 )  # fmt: skip
+
+_SIDES = {name for layout in LAYOUTS if layout.second for name in (*layout.first, *layout.second)}
+"""Names of a pair's sides: a document has none of them beside its text."""
+
+
+def fitting(names: Sequence[str]) -> tuple[Layout, dict[str, int]] | None:
+    """The layout that columns with these names (lower case) belong to, and the places of its fields among them."""
+    for layout in LAYOUTS:
+        columns = {}
+        for what in ("first", "second", "label", "id", "group", "title"):
+            spelling = next((s for s in getattr(layout, what) if s in names), None)
+            if spelling is not None:
+                columns[what] = names.index(spelling)
+        pair = {"first", "second"} <= columns.keys()
+        document = not layout.second and "first" in columns and not _SIDES & ({*names} - {names[columns["first"]]})
+        if pair or document:
+            return layout, columns
+    return None
 
 
 def recognises(head: list[Line]) -> bool:
@@ -65,35 +92,32 @@ def _match(lines: list[Line]) -> tuple[Layout, str, dict[str, int]] | None:
     if not lines:
         return None
     for delimiter in ("\t", ",", ";"):
-        names = [name.strip().lower() for name in _cells(lines[0][1], delimiter)]
-        for layout in LAYOUTS:
-            columns = {}
-            for what in ("first", "second", "label", "id", "group"):
-                spelling = next((s for s in getattr(layout, what) if s in names), None)
-                if spelling is not None:
-                    columns[what] = names.index(spelling)
-            if {"first", "second"} <= columns.keys() and len(names) > 1:
-                return layout, delimiter, columns
+        matched = fitting([name.strip().lower() for name in split(lines[0][1], delimiter)])
+        # One known name alone may be a word of a sentence.
+        if matched and len(matched[1]) > 1:
+            return matched[0], delimiter, matched[1]
     return None
 
 
-def read(lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem], int, str]:
-    """Rows, broken rows, number of rows whose label is ``-``, and the layout's name."""
+def read(lines: list[Line], labelled: bool) -> Found:
+    """All rows; those whose label is ``-`` are dropped, or kept without label if not ``labelled``."""
     matched = _match(lines)
     assert matched is not None, "recognises() was not asked"
     layout, delimiter, columns = matched
-    width = len(_split(lines[0][1], delimiter))
+    width = len(split(lines[0][1], delimiter))
+    longest = MAX_QUOTED_LINES if layout.second else MAX_DOCUMENT_LINES
     rows: list[Example] = []
     problems: list[Problem] = []
     dropped = 0
     if labelled and "label" not in columns:
         return [], [Problem(lines[0][0], f"no column named {' or '.join(layout.label)}")], 0, layout.name
-    for number, cells in _records(lines[1:], delimiter, width, problems):
-        first, second = cells[columns["first"]], cells[columns["second"]]
-        label = cells[columns["label"]].strip().lower() if "label" in columns else ""
-        empty = next((name for name, text in (("first", first), ("second", second)) if not says_something(text)), None)
+    for number, cells in records(lines[1:], delimiter, width, problems, longest):
+        fields = {what: cells[at] for what, at in columns.items()}
+        label = fields.get("label", "").strip().lower()
+        empty = next((side for side in ("first", "second") if not says_something(fields.get(side, "-"))), None)
         if empty:
-            problems.append(Problem(number, f"the {empty} sentence is empty"))
+            side = f"{empty} sentence" if layout.second else "text"
+            problems.append(Problem(number, f"the {side} is empty"))
         elif labelled and label == "-":
             dropped += 1
         elif labelled and not label:
@@ -101,46 +125,9 @@ def read(lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem
         elif labelled and layout.labels and label not in layout.labels:
             problems.append(Problem(number, f"label {label[:40]!r} is none of {', '.join(layout.labels)}"))
         else:
-            key = cells[columns["id"]] if "id" in columns else f"line {number}"
-            group = cells[columns["group"]] if "group" in columns else None
-            rows.append(Example(key, first, second, None if label in ("", "-") else label, group))
+            key, known = fields.get("id", f"line {number}"), None if label in ("", "-") else label
+            if layout.second:
+                rows.append(Example(key, fields["first"], fields["second"], known, fields.get("group")))
+            else:
+                rows.append(Example.document(key, fields["first"], known, fields.get("title", "")))
     return rows, problems, dropped, layout.name
-
-
-def _split(text: str, delimiter: str) -> list[str]:
-    return text.split("\t") if delimiter == "\t" else next(csv.reader([text], delimiter=delimiter, strict=True))
-
-
-def _records(lines: list[Line], delimiter: str, width: int, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
-    """Rows as lists of cells; a quoted cell may hold line ends, a stray quote costs its own line only."""
-    at = 0
-    while at < len(lines):
-        number, text = lines[at]
-        cells, end = _joined(lines, at, delimiter)
-        if len(cells) != width:
-            cells, end = _cells(text, delimiter), at + 1
-        if len(cells) == width:
-            yield number, cells
-        elif cells:
-            problems.append(Problem(number, f"{len(cells)} columns where the header has {width}"))
-        else:
-            problems.append(Problem(number, 'a quote (") is opened and never closed'))
-        at = end
-
-
-def _joined(lines: list[Line], at: int, delimiter: str) -> tuple[list[str], int]:
-    """The record that begins at line ``at`` with all lines that its quotes take in, and the line behind it."""
-    text, end = lines[at][1], at + 1
-    # RFC 4180 doubles a quote inside a quoted cell, so a whole record has an even number of them.
-    while delimiter != "\t" and text.count('"') % 2 and end < min(len(lines), at + MAX_QUOTED_LINES):
-        text += "\n" + lines[end][1]
-        end += 1
-    return _cells(text, delimiter), end
-
-
-def _cells(text: str, delimiter: str) -> list[str]:
-    """The cells of a record, none when its quotes do not close."""
-    try:
-        return _split(text, delimiter)
-    except csv.Error:
-        return []

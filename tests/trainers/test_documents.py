@@ -1,0 +1,218 @@
+"""Readers of single texts and of Quora's pairs: recognised from the head, broken rows named by line, good rows kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from trainers.data import LAYOUTS, DataError, Dataset, read
+
+BOM = "\ufeff"
+
+
+def given(folder: Path, content: str, **options: Any) -> Dataset:
+    path = folder / "file"
+    path.write_bytes(content.encode())
+    return read(path, **options)
+
+
+def texts(found: Dataset) -> list[tuple[str, str | None]]:
+    return [(row.first, row.label) for row in found.rows]
+
+
+def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
+    good = {"label": "Natural Place", "title": "Lake Nowhere", "text": " It is a lake.", "id": 7}
+    lines = [
+        good,
+        {**good, "text": "\u200b"},
+        {"label": "Film"},
+        {**good, "text": 0},
+        {**good, "title": ["x"]},
+        {**good, "label": {"is": "Film"}},
+        {**good, "label": None},
+        {**good, "label": "-"},
+        [1],
+        {"text": "No title here.", "label": 3},
+    ]
+    found = given(tmp_path, BOM + "\r\n".join(json.dumps(line) for line in lines) + '\r\n{"text": "cut')
+    assert (found.layout, found.single, found.ranking, found.dropped) == ("document jsonl", True, False, 1)
+    assert texts(found) == [("Lake Nowhere. It is a lake.", "natural place"), ("No title here.", "3")]
+    assert [(r.id, r.title, r.second, r.group) for r in found.rows] == [
+        ("7", "Lake Nowhere", "", None), ("line 10", "", "", None)
+    ]  # fmt: skip
+    assert [(p.line, p.what) for p in found.problems] == [
+        (2, "the text is empty"),
+        (3, "no text"),
+        (4, "the text is not a string"),
+        (5, "the title is not a string"),
+        (6, "the label is neither text nor a number"),
+        (7, "no label"),
+        (9, "not a JSON object"),
+        (11, "not a JSON object (cut off?)"),
+    ]
+
+
+def test_texts_alone_can_be_read_for_prediction(tmp_path: Path) -> None:
+    assert texts(given(tmp_path, '{"text": "a"}\n{"text": "b", "label": "-"}', labelled=False)) == [
+        ("a", None), ("b", None)
+    ]  # fmt: skip
+    assert texts(given(tmp_path, "id,text\n4,a\n", labelled=False)) == [("a", None)]
+    with pytest.raises(DataError, match="line 1: no label"):
+        given(tmp_path, '{"text": "a"}')
+
+
+@pytest.mark.parametrize(
+    ("title", "first"), [("Who?", "Who? Me."), (" Inc. ", "Inc. Me."), ("Me", "Me. Me."), ("", "Me.")]
+)
+def test_a_title_becomes_the_first_sentence(tmp_path: Path, title: str, first: str) -> None:
+    row = given(tmp_path, json.dumps({"title": title, "text": "Me.", "label": "x"})).rows[0]
+    assert (row.first, row.title) == (first, title.strip())
+
+
+def test_newsgroup_posts_lose_header_signature_and_quotes(tmp_path: Path) -> None:
+    header = "From: a@b.c (A)\nSubject: gears\nLines: 3\n\n"
+    posts = [
+        header + "b@c.d wrote:\n> old words\n| older words\nNew words.\n\nMore of them.\n--\nA, somewhere",
+        header + "One line only.\n",
+        header + "> just a quote\n",
+    ]
+    found = given(tmp_path, "\n".join(json.dumps({"text": post, "label": "rec.autos"}) for post in posts))
+    assert found.layout == "20 Newsgroups jsonl"
+    assert texts(found) == [("New words.\n\nMore of them.", "rec.autos"), ("One line only.", "rec.autos")]
+    assert str(found.problems[0]) == "line 3: nothing is left without header, signature and quotes"
+
+
+def test_class_csv_with_a_title(tmp_path: Path) -> None:
+    rows = [
+        '1,"Acme, Inc"," It makes ""things"", all sorts."',
+        '"12","Two\\nlines","Ends \\""quoted\\""."',
+        "3,Plain,No quotes at all",
+        '4,"Title","  "',
+        'five,"Title","Text"',
+        '6,"Only a title"',
+        '7,"open,and never closed',
+        '8,"A","real',
+        'line end"',
+        '9,"","No title."',
+    ]
+    found = given(tmp_path, BOM + "\r\n".join(rows) + "\r\n")
+    assert (found.layout, found.single) == ("class CSV", True)
+    assert texts(found) == [
+        ('Acme, Inc. It makes "things", all sorts.', "1"),
+        ('Two\nlines. Ends "quoted".', "12"),
+        ("Plain. No quotes at all", "3"),
+        ("A. real\nline end", "8"),
+        ("No title.", "9"),
+    ]
+    assert [(p.line, p.what) for p in found.problems] == [
+        (4, "the text is empty"),
+        (5, "class 'five' is not a number of at most three digits"),
+        (6, "2 columns instead of 3"),
+        (7, 'a quote (") is opened and never closed'),
+    ]
+    assert (found.rows[0].id, found.rows[0].title) == ("line 1", "Acme, Inc")
+
+
+def test_class_csv_without_title(tmp_path: Path) -> None:
+    found = given(tmp_path, '"5","Good, all of it."\n"1","Bad."\n"2","Too","many"\n')
+    assert texts(found) == [("Good, all of it.", "5"), ("Bad.", "1")]
+    assert str(found.problems[0]) == "line 3: 3 columns instead of 2"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_tables_of_documents(tmp_path: Path, delimiter: str) -> None:
+    rows = "text,label\nfine,Pos\n,neg\nbad,\nnone,-\nx,y,z\n".replace(",", delimiter)
+    found = given(tmp_path, BOM + rows.replace("\n", "\r\n"))
+    assert (found.layout, found.single, found.dropped) == ("document table", True, 1)
+    assert texts(found) == [("fine", "pos")]
+    assert [(p.line, p.what) for p in found.problems] == [
+        (3, "the text is empty"), (4, "the label is empty"), (6, "3 columns instead of 2")
+    ]  # fmt: skip
+
+
+def test_tables_of_documents_may_have_titles_and_long_quoted_texts(tmp_path: Path) -> None:
+    long = "\n".join(["a line"] * 100)
+    found = given(tmp_path, f'Class Index,Title,Description\n3,"T, t","{long}"\n4,U,u\n')
+    assert texts(found) == [(f"T, t. {long}", "3"), ("U. u", "4")]
+    assert [row.title for row in found.rows] == ["T, t", "U"]
+
+
+def test_sst_lines(tmp_path: Path) -> None:
+    found = given(tmp_path, "4 a review , text , and label .\r\n0 \u200b\r\n7 too good\r\n0 a b\r\nwords\r\n2 c d\r\n")
+    assert (found.layout, found.single) == ("SST-5 lines", True)
+    assert texts(found) == [("a review , text , and label .", "4"), ("a b", "0"), ("c d", "2")]
+    assert [(p.line, p.what) for p in found.problems] == [
+        (2, "the text is empty"),
+        (3, "label '7' is none of 0, 1, 2, 3, 4"),
+        (5, "label 'words' is none of 0, 1, 2, 3, 4"),
+    ]
+
+
+def test_quora_is_told_apart_from_selqa(tmp_path: Path) -> None:
+    rows = [
+        '1\tWhat is "it ?\tWhat is it, then?\t31',
+        "cut off\there\t0",  # a row of SelQA's
+        "2\tA?\tB?\t32",
+        "0\tA?\t \t33",
+        "0\tA?\tB?\t34",
+        "0\tA?\tB?\t",
+    ]
+    found = given(tmp_path, BOM + "\r\n".join(rows))
+    assert (found.layout, found.single, found.ranking) == ("Quora TSV", False, False)
+    assert [(r.id, r.first, r.second, r.label) for r in found.rows] == [
+        ("31", 'What is "it ?', "What is it, then?", "1"), ("34", "A?", "B?", "0"), ("line 6", "A?", "B?", "0")
+    ]  # fmt: skip
+    assert [(p.line, p.what) for p in found.problems] == [
+        (2, "3 columns instead of 4"), (3, "label '2' is neither 0 nor 1"), (4, "an empty question")
+    ]  # fmt: skip
+    assert given(tmp_path, "Q?\tA.\t0\n1\tQ?\tA.\t5\nQ?\tB.\t1\n").layout == "SelQA TSV"
+
+
+def test_quora_with_its_own_header(tmp_path: Path) -> None:
+    head = '"id","qid1","qid2","question1","question2","is_duplicate"\n'
+    found = given(tmp_path, head + '"8","1","2","A, a?","B?","1"\n')
+    assert [(r.id, r.first, r.second, r.label) for r in found.rows] == [("8", "A, a?", "B?", "1")]
+
+
+@pytest.mark.parametrize(
+    ("content", "layout"),
+    [
+        ("text,hypothesis,label\na,b,c\n", None),
+        ("claim;question;text;label\na;b;c;d\n", None),
+        ("text\nword\n", None),
+        ("1,2,3\n4,5,6\n", None),
+        ("2020,A year,of four digits\n2021,And,another\n", None),
+        ("Some words\n1,then a numbered line\nand more\n", None),
+        ("9 lives\n8 more\n", None),
+        ('{"question": "a", "text": "b", "label": 1}', None),
+        ('{"claim": "a", "label": "REFUTES", "evidence": ["b"]}', None),
+        ('{"sentence1": "a", "sentence2": "b", "gold_label": "neutral", "text": "c", "label": "x"}', "SNLI jsonl"),
+        ("question\tsentence\tlabel\na\tb\t1\n", "WikiQA TSV"),
+        ("question,answer,label,text\na,b,1,c\n", "question-answer table"),
+        ("3,who\tit , text\t0\n4,who\tit\t1\n", "SelQA TSV"),
+    ],
+)
+def test_no_other_layout_is_taken_for_documents(tmp_path: Path, content: str, layout: str | None) -> None:
+    if layout is None:
+        with pytest.raises(DataError, match=r"layout of .* is not known"):
+            given(tmp_path, content)
+    else:
+        assert given(tmp_path, content, layout=layout).layout == layout
+
+
+def test_every_layout_can_be_asked_for(tmp_path: Path) -> None:
+    assert len(set(LAYOUTS)) == len(LAYOUTS)
+    for content, layout in (
+        ('{"text": "a", "label": "b"}', "document jsonl"),
+        (json.dumps({"text": "Subject: a\n\nb", "label": "c"}), "20 Newsgroups jsonl"),
+        ("1,a", "class CSV"),
+        ("text,label\na,b", "document table"),
+        ("1 a", "SST-5 lines"),
+        ("1\ta\tb\t2", "Quora TSV"),
+    ):
+        assert layout in LAYOUTS and given(tmp_path, content, layout=layout).layout == layout
+        with pytest.raises(DataError, match=f"looks like {layout}, not SICK TSV"):
+            given(tmp_path, content, layout="SICK TSV")
