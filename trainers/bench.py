@@ -5,8 +5,9 @@
 
 It is a measurement, not a test: on a machine that does other work its times are of no use. Benchmarks:
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
-(phrase states against rotated copies read by torch.nn.GRU), training (light at batch 256), app (time until the first
-page is complete, and the server's memory).
+(phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
+convolution with each text's own filters against a loop of conv1d), training (light at batch 256), app (time until the
+first page is complete, and the server's memory).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from core.batch import Batch
 from core.checkpoint import available, load_named
 from core.explain import explain
 from core.words import WordTable
-from trainers import bench_phrases
+from trainers import bench_filters, bench_phrases
 from trainers import recipe as recipes
 from trainers.card import device_name
 from trainers.encoding import Encoded, Ragged, Vocabulary
@@ -169,6 +170,20 @@ def phrase_speed(quick: bool) -> list[Row]:
     return [Row(what, ratio, "x", 5, False, f"{fast:.0f} ms; rotated copies by nn.GRU {slow:,.0f} ms")]
 
 
+def filter_speed(quick: bool) -> list[Row]:
+    """A training step of M-ACNN beside M-CNN's against their work, and one product against a loop of conv1d."""
+    step = bench_filters.step_ratio(5 if quick else 20)
+    ratio, fast, slow = bench_filters.against_loop(3 if quick else 15)
+    note = f"{step.time:.2f} x the time of M-CNN's step ({step.adaptive_ms:.0f} and {step.basic_ms:.0f} ms), "
+    texts = bench_filters.TEXTS
+    return [
+        Row(f"step of M-ACNN, batch {texts}, time by multiply-adds", step.time / step.work, "x", 1.3,
+            note=f"{note}{step.work:.2f} x its multiply-adds"),
+        Row(f"filters of {texts} texts, times faster than a loop", ratio, "x", 3, False,
+            f"{fast:.0f} ms; conv1d text by text {slow:,.0f} ms"),
+    ]  # fmt: skip
+
+
 def made_up(pairs: int) -> tuple[WordTable, Any]:
     """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
     from trainers.loop import TrainingData
@@ -270,6 +285,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-advanced": lambda quick: explain_speed("nli-attconv-advanced", quick),
     "explain-phrases": lambda quick: explain_speed("te-phrases-kmin", quick, ((30, 60),)),
     "phrases": phrase_speed,
+    "filters": filter_speed,
     "training": training_speed,
     "app": app_speed,
 }

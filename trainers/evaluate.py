@@ -3,9 +3,11 @@
     python -m trainers evaluate nli-attconv-light ../shared/data/snli/snli_1.0_dev.jsonl
     python -m trainers evaluate runs/mine FILE --against nli-attconv-light --json
 
-CHECKPOINT is a shipped name (see `python -m core models`) or a folder. Layouts: SNLI and MultiNLI jsonl, SICK, WikiQA,
-TrecQA, SelQA, MSRP, and any CSV or TSV whose header names premise,hypothesis,label or sentence1,sentence2,label or
-question,answer,label; each may be gzipped. Sets of questions with candidate answers are scored by MAP and MRR.
+CHECKPOINT is a shipped name (see `python -m core models`) or a folder. Layouts of pairs: SNLI and MultiNLI jsonl, SICK,
+WikiQA, TrecQA, SelQA, MSRP, Quora, and any CSV or TSV whose header names premise,hypothesis,label or
+sentence1,sentence2,label or question,answer,label; of single texts: jsonl with text and label, 20 Newsgroups, SST-5,
+the headerless class CSV of DBpedia, AG and Yelp, and any table whose header names text,label. Each may be gzipped.
+Sets of questions with candidate answers are scored by MAP and MRR.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from core.checkpoint import Checkpoint
 from core.words import default_table
 from trainers.data import Dataset
 from trainers.encoding import Encoded, Vocabulary, encode, plan
+from trainers.errors import RunError
 
 BATCH = 256
 
@@ -48,7 +49,13 @@ def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor) -> Tensor:
 
 
 def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
-    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at."""
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at.
+
+    Raises RunError when the model reads pairs and the file has single texts, or the other way round.
+    """
+    if checkpoint.single != dataset.single:
+        has, reads = ("single texts", "pairs") if dataset.single else ("pairs", "single texts")
+        raise RunError(f"{dataset.name} has {has}, but {checkpoint.name} reads {reads}; choose another file or model")
     vocabulary = Vocabulary()
     roles = checkpoint.roles
     unlabelled = [type(row)(row.id, row.first, row.second, None) for row in dataset.rows]

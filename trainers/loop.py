@@ -37,6 +37,7 @@ from trainers.memory import keep_freed_memory
 from trainers.recipe import Recipe
 from trainers.resume import Progress
 from trainers.scores import summary
+from trainers.trained_words import TrainedWords, row_numbers
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,8 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     model = build(recipe.architecture, config)
     start_from(recipe, model, words)
     standardise(model, data.train.extra)
+    if recipe.train_words:
+        model = TrainedWords(model, data.vocabulary.matrix(words))
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model)
@@ -121,7 +124,9 @@ class Run:
         self.fabric, self.recipe, self.options, self.words = fabric, recipe, options, words
         self.model, self.average, self.net, self.optimizer = model, average, net, optimizer
         self.data, device = data, fabric.device
-        self.vectors = data.vocabulary.matrix(words).to(device)
+        self.vectors = (row_numbers(data.vocabulary) if recipe.train_words else data.vocabulary.matrix(words)).to(
+            device
+        )
         self.train_set, self.dev_set = data.train.to(device), data.dev.to(device)
         self.best = {name: value.clone() for name, value in average.state_dict().items()}
         self.teachers = [load_named(name) for name in recipe.teachers]
@@ -261,6 +266,8 @@ class Run:
             self.average.load_state_dict(self.best)
             classifiers = self.choose_classifier() if self.recipe.linear else {}
             if own_words:
+                if isinstance(self.average, TrainedWords):
+                    self.average, self.words = self.average.unwrapped(self.data.vocabulary, self.words.name)
                 self.average, self.words = fold(self.average, self.words)
                 self.vectors = self.data.vocabulary.matrix(self.words).to(self.fabric.device)
             results = {}

@@ -77,6 +77,9 @@ class Recipe:
     vectors: str = ""
     """Folder of word vectors (words.txt and vectors.npy) in the data folder that take the place of the shared word
     table; the rows of the data's words and of the 50,000 first ones travel with the checkpoint."""
+    train_words: int = 0
+    """Width of word vectors that start at random and are trained with the model, in place of a table; 0: a table. Those
+    of the data's words travel with the checkpoint."""
     init: str = ""
     """Checkpoint whose weights the model starts from, all but those of its classifier: pre-training."""
     licence: str = "not stated"
@@ -142,7 +145,9 @@ class Recipe:
         for key, high in (("ema", 1.0), ("label_smoothing", 1.0), ("teacher_share", 1.0)):
             if not 0 <= getattr(self, key) < high:
                 raise RecipeError(f"{key} must be at least 0 and below {high:g}, got {getattr(self, key)}")
-        for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity"):
+        if self.train_words and (self.vectors or self.linear or self.teachers or self.init):
+            raise RecipeError("train_words goes with none of vectors, linear, teachers and init; leave those out")
+        for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity", "train_words"):
             if getattr(self, key) < 0:
                 raise RecipeError(f"{key} must not be negative, got {getattr(self, key)}")
 

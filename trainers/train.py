@@ -132,6 +132,9 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
                 "or change the recipe"
             )
         dataset = sample(read(folder / source.path, source.name, layout=source.layout), source.rows, recipe.seed)
+        if dataset.single != (len(recipe.roles) == 1):
+            has = "single texts" if dataset.single else "pairs"
+            raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; mend roles or the file")
         digest.update(f"{dataset.sha256} {source.rows}\n".encode())
         sizes[source.name] = len(dataset.rows)
         if not quiet:
@@ -186,6 +189,10 @@ def table_for(recipe: Recipe, folder: Path, given: Path | None, vocabulary: Voca
     shared one."""
     if given:
         return own_table(given, vocabulary), True
+    if recipe.train_words:
+        from trainers.trained_words import random_table
+
+        return random_table(vocabulary, recipe.train_words, recipe.seed), True
     if recipe.vectors:
         from trainers.vectors import read_folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import torch
+
+from trainers import recipe as recipes
 
 WORDS = [
     "man", "dog", "woman", "child", "red", "blue", "runs", "sleeps", "eats", "jumps", "park", "house", "water", "ball",
@@ -43,6 +46,29 @@ def answers(source: random.Random, questions: int) -> Iterator[str]:
             right = i == q % 3 and q < questions - 1
             sentence = " ".join(["the", word if right else "thing", *(source.choice(WORDS) for _ in range(4))])
             yield f"Q{q}\twhat is {word} ?\tD{q}\ttitle\tD{q}-{i}\t{sentence}\t{int(right)}\n"
+
+
+DBPEDIA = tuple(recipes.load("topic-acnn").labels)
+
+
+def documents(path: Path, source: random.Random, count: int, labels: tuple[str, ...]) -> None:
+    """Texts whose class is the word that they say twice, as jsonl with text and label."""
+    path.parent.mkdir(exist_ok=True)
+    lines = []
+    for i in range(count):
+        place = i % len(labels)
+        rest = [source.choice(WORDS) for _ in range(source.randint(1, 9))]
+        lines.append(json.dumps({"label": labels[place], "text": " ".join([WORDS[place], *rest, WORDS[place]])}) + "\n")
+    data = "".join(lines).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+
+
+def alike(source: random.Random, count: int) -> Iterator[tuple[int, str, str]]:
+    """Paraphrases say the same words in another order, the others say others: label, both sentences."""
+    for i in range(count):
+        first = [source.choice(WORDS) for _ in range(5)]
+        second = first[::-1] if i % 2 else [source.choice(WORDS) for _ in range(5)]
+        yield i % 2, " ".join(first), " ".join(second)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -88,6 +114,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "selqa").mkdir()
     lines = [line.rstrip("\n").split("\t") for line in answers(source, 5)]
     (folder / "selqa/selqa-ass-dev.tsv").write_text("".join(f"{c[1]}\t{c[5]}\t{c[6]}\n" for c in lines))
+    for name, count in (("dbpedia/train_6k.jsonl", 120), ("dbpedia/dev_600.jsonl", 24)):
+        documents(folder / name, source, count, DBPEDIA)
+    for name, count in (("imdb/train.jsonl.gz", 120), ("imdb/dev.jsonl.gz", 24)):
+        documents(folder / name, source, count, ("neg", "pos"))
+    for name, count in (("quora/train_18k.tsv", 80), ("quora/dev_1k.tsv", 24)):
+        (folder / "quora").mkdir(exist_ok=True)
+        (folder / name).write_text("".join(f"{a}\t{b}\t{c}\t{i}\n" for i, (a, b, c) in enumerate(alike(source, count))))
+    for name, count in (("msrp/msr-para-train.tsv", 40), ("msrp/msr-para-val.tsv", 24)):
+        (folder / "msrp").mkdir(exist_ok=True)
+        told = [f"{a}\t{i}\t{i + 1}\t{b}\t{c}\n" for i, (a, b, c) in enumerate(alike(source, count))]
+        (folder / name).write_text("".join(["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n", *told]))
     rows = [[word, *(f"{source.gauss(0, 1):.4f}" for _ in range(16))] for word in [*WORDS, "not", "maybe", "a"]]
     (folder / "vectors.txt").write_text("".join(" ".join(row) + "\n" for row in rows))
     return folder

@@ -21,12 +21,15 @@ from trainers.__main__ import main
 from trainers.card import slug
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = ["--set", "model.hidden=12", "--set", "warmup=2"]
+SIZES = {"acnn": ("projection=12", "filters=6", "code=5"), "adaqa": ("projection=12", "filters=6", "code=5")}
 
 
 def arguments(data: Path, out: Path, *more: str, name: str = "nli-attconv-light") -> list[str]:
-    vectors = ["--vectors", str(data / "vectors.txt")]
-    return ["train", name, "--data", str(data), "--out", str(out), "--device", "cpu", *vectors, *SMALL, *more]
+    recipe = recipes.load(name)
+    vectors = [] if recipe.train_words else ["--vectors", str(data / "vectors.txt")]
+    small = ["warmup=2", *(f"model.{size}" for size in SIZES.get(recipe.architecture, ("hidden=12",)))]
+    changes = [part for change in small for part in ("--set", change)]
+    return ["train", name, "--data", str(data), "--out", str(out), "--device", "cpu", *vectors, *changes, *more]
 
 
 def environment() -> dict[str, str]:
