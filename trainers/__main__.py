@@ -13,6 +13,7 @@ COMMANDS = {
     "predict": "write a checkpoint's prediction for every row of a data file",
     "sweep": "train variants of a recipe with several seeds, and write a table",
     "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
+    "map": "lay out the filters that a checkpoint makes for the texts of a data file",
     "bench": "measure the speeds that PairLens promises",
     "words": "make the shared word table",
     "seeds": "write the mean and spread over several seeds into a checkpoint's card",

@@ -1,0 +1,173 @@
+"""Lay out the filters that a checkpoint makes for the texts of a data file: the filter map.
+
+    python -m trainers map pretrained/NAME dbpedia/dev_600.jsonl --titles
+    python -m trainers map NAME WikiQA-dev.tsv --texts 2000 --filters all,12 --metric euclid --out runs/map
+
+CHECKPOINT is a shipped name or a folder of a model that makes its filters from the text (acnn, adaqa). Of a file of
+single texts as many of every class are drawn, as far as they go; of a file of pairs the first rows are taken, every
+question and every answer as a text of its own. The texts themselves are not kept: only the ids of their rows, and with
+--titles their titles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from core.checkpoint import Checkpoint
+from core.filter_map import METRICS, FilterMap, FilterMapError, MapItem, Progress, codes_of, filter_sides
+from trainers.data import Dataset, Example, read
+from trainers.errors import RunError
+from trainers.evaluate import open_checkpoint
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers map`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
+    parser.add_argument("--texts", type=int, default=3000, metavar="N", help="how many texts (default: 3000)")
+    parser.add_argument(
+        "--filters", default="all,0", metavar="LIST",
+        help="a map for each: all of a text's filters together, or the number of one from 0 (default: all,0)",
+    )  # fmt: skip
+    parser.add_argument("--metric", choices=METRICS, default="cosine", help="distance of filters (default: cosine)")
+    parser.add_argument("--perplexity", type=float, default=30, help="neighbours that t-SNE looks at (default: 30)")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw and of t-SNE (default: 0)")
+    parser.add_argument("--titles", action="store_true", help="keep the texts' titles in the map")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the folder map in the checkpoint's")
+    parser.add_argument("--json", action="store_true", help="print the quality as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw, compute codes, fit, write, print."""
+    filters = _filters(args.filters)
+    if not 0 <= args.seed < 2**32:
+        raise RunError(f"--seed wants a whole number from 0 to {2**32 - 1}, got {args.seed}")
+    checkpoint = open_checkpoint(args.checkpoint)
+    try:
+        sides = filter_sides(checkpoint)
+        dataset = read(args.file)
+        drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
+        codes = _codes(checkpoint, sides, drawn)
+        data = {"file": args.file.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
+        with _bar("t-SNE", "iteration") as progress:
+            found = FilterMap.fit(
+                checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
+                perplexity=args.perplexity, seed=args.seed, progress=progress,
+                about={"data": data, "command": command(checkpoint, args)},
+            )  # fmt: skip
+    except FilterMapError as error:
+        raise RunError(str(error)) from error
+    out = args.out or checkpoint.folder / "map"
+    found.save(out)
+    layouts = {layout.name: dict(layout.quality) for layout in found.layouts.values()}
+    if args.json:
+        told = {"checkpoint": checkpoint.name, "file": args.file.name, "texts": len(drawn), "layouts": layouts}
+        print(json.dumps(told, indent=1, ensure_ascii=False))
+    else:
+        print(table(found, dataset))
+    print(f"written to {out}", file=sys.stderr)
+    return 0
+
+
+def draw(
+    checkpoint: Checkpoint, dataset: Dataset, sides: Sequence[str], count: int, seed: int, titles: bool = False
+) -> list[tuple[MapItem, str]]:
+    """The reference texts, each with its item, at most ``count``, in the file's order; none twice.
+
+    Single texts: the classes take turns until there are enough, and chance (``seed``) says which text comes when. Pairs
+    (``sides`` names their roles): from the first row on, the first text under its role's name, the second under the
+    row's label. Raises RunError when the file holds what the model does not read, or no titles where they are wanted.
+    """
+    if dataset.single != checkpoint.single:
+        kinds = ("single texts", "pairs") if checkpoint.single else ("pairs", "single texts")
+        raise RunError(f"{checkpoint.name} reads {kinds[0]}, and {dataset.name} holds {kinds[1]}: give another file")
+    if titles and not any(row.title for row in dataset.rows):
+        raise RunError(f"{dataset.name} has no titles: leave --titles out")
+    if dataset.single:
+        rows = in_turns(list({row.first: row for row in reversed(dataset.rows)}.values())[::-1], count, seed)
+        return [(MapItem(row.id, row.label or "", row.title if titles else ""), row.first) for row in rows]
+    drawn: dict[tuple[str, str], MapItem] = {}
+    for row in dataset.rows:
+        texts = (checkpoint.roles["first"], row.first), (checkpoint.roles["second"], row.second)
+        for (side, text), label in zip(texts, (checkpoint.roles["first"], row.label or ""), strict=True):
+            if side in sides and len(drawn) < count:
+                drawn.setdefault((side, text), MapItem(row.id, label, row.title if titles else "", side))
+    return [(item, text) for (_, text), item in drawn.items()]
+
+
+def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
+    """At most ``count`` rows, as many of every class as far as they go, in their order."""
+    taken: Counter[str | None] = Counter()
+    turns = []
+    for i in np.random.default_rng(seed).permutation(len(rows)):
+        turns.append((taken[rows[i].label], int(i)))
+        taken[rows[i].label] += 1
+    # A stable sort: within a turn the drawn order stays.
+    chosen = sorted(turns, key=lambda turn: turn[0])[: max(count, 0)]
+    return [rows[i] for i in sorted(i for _, i in chosen)]
+
+
+def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
+    """What to type to make this map again; folders of this machine are left out."""
+    parts = ["python", "-m", "trainers", "map", checkpoint.name, args.file.name]
+    for name in ("texts", "filters", "metric", "perplexity", "seed"):
+        parts += [f"--{name}", f"{getattr(args, name)}"]
+    return shlex.join([*parts, "--titles"] if args.titles else parts)
+
+
+def table(found: FilterMap, dataset: Dataset) -> str:
+    """The map's quality as text for people."""
+    card, k = found.card, found.card["quality_neighbours"]
+    classes = len({item.label for item in found.items})
+    lines = [
+        f"{card['checkpoint']['name']}: {len(found.items):,} texts of {dataset.summary()}",
+        f"{classes} classes, metric {card['metric']}, perplexity {card['perplexity']:g}, seed {card['seed']}",
+        "",
+        f"{'map':<16}{f'{k}-NN, filter space':>20}{f'{k}-NN, plane':>16}{'largest class':>16}{'trustworthiness':>18}",
+    ]
+    for layout in found.layouts.values():
+        q = layout.quality
+        shares = f"{q['knn_filters']:>20.2%}{q['knn_plane']:>16.2%}{q['majority']:>16.2%}"
+        lines.append(f"{layout.name:<16}{shares}{q['trustworthiness']:>18.4f}")
+    return "\n".join(lines)
+
+
+def _filters(text: str) -> list[int | None]:
+    try:
+        return [None if part.strip() == "all" else int(part) for part in text.split(",")]
+    except ValueError:
+        raise RunError(f"--filters wants all and numbers from 0, such as all,0,12, got {text!r}") from None
+
+
+def _codes(checkpoint: Checkpoint, sides: Sequence[str], drawn: Sequence[tuple[MapItem, str]]) -> np.ndarray:
+    """z of every drawn text, ``[N, l]``."""
+    codes: np.ndarray | None = None
+    for side in sides:
+        at = [i for i, (item, _) in enumerate(drawn) if item.side == side]
+        with _bar(f"filters of {side or 'texts'}", "text") as progress:
+            of_side = codes_of(checkpoint, [drawn[i][1] for i in at], side, progress)
+        codes = np.empty((len(drawn), of_side.shape[1]), dtype=np.float32) if codes is None else codes
+        codes[at] = of_side
+    assert codes is not None, "filter_sides names at least one"
+    return codes
+
+
+@contextmanager
+def _bar(what: str, unit: str) -> Iterator[Progress]:
+    with tqdm(desc=what, unit=unit, leave=False, delay=1, mininterval=0.5 if sys.stderr.isatty() else 30) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress
