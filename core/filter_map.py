@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib.metadata import version
@@ -29,10 +28,10 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
-from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 from torch import Tensor
 
+from core import tsne
 from core.checkpoint import Checkpoint
 from core.filters import FilterGenerator, valid_windows
 from core.models.acnn import ACNN, AdaQA
@@ -218,7 +217,7 @@ class FilterMap:
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
         generator = _generator(checkpoint)
         self._spaces = {layout.name: _Space(generator, layout.filter, layout.metric, codes) for layout in layouts}
-        self._embeddings = {layout.name: _reference(layout.coordinates) for layout in layouts}
+        self._embeddings = {layout.name: tsne.reference(layout.coordinates) for layout in layouts}
 
     @classmethod
     def fit(
@@ -247,9 +246,11 @@ class FilterMap:
         layouts = []
         for chosen in filters:
             space = _Space(generator, chosen, metric, codes)
-            coordinates = _fixed(_lay_out(space, perplexity, seed, iterations, count))
+            distances = space.distances(space.points)
+            coordinates = _fixed(tsne.lay_out(space.points, distances, perplexity, seed, iterations, count))
+            found = tsne.quality(distances, coordinates, [item.label for item in items], QUALITY_NEIGHBOURS)
             name = "all filters" if chosen is None else f"filter {chosen}"
-            layouts.append(Layout(name, chosen, metric, coordinates, _quality(space, coordinates, items)))
+            layouts.append(Layout(name, chosen, metric, coordinates, found))
         card = {
             "schema_version": SCHEMA_VERSION,
             "checkpoint": {"name": checkpoint.name, "sha256": checkpoint.card["sha256"]},
@@ -384,92 +385,3 @@ def _read_record(folder: Path, where: str) -> dict[str, Any]:
     if not isinstance(placing, dict) or set(placing) != set(PLACING):
         raise FilterMapError(f"{where}/map.json does not say how a text is placed: {_AGAIN}")
     return record
-
-
-def _lay_out(
-    space: _Space, perplexity: float, seed: int, iterations: tuple[int, int], count: Callable[[int], None]
-) -> np.ndarray:
-    """t-SNE from the first two principal components: ``[N, 2]``."""
-    from openTSNE import TSNE  # type: ignore[import-untyped]
-    from openTSNE.affinity import PerplexityBasedNN  # type: ignore[import-untyped]
-    from openTSNE.initialization import pca  # type: ignore[import-untyped]
-
-    every = 25
-    distances = space.distances(space.points)
-    affinities = PerplexityBasedNN(distances, perplexity=perplexity, metric="precomputed", n_jobs=1)
-    tsne = TSNE(
-        early_exaggeration_iter=iterations[0], n_iter=iterations[1], negative_gradient_method="bh", n_jobs=1,
-        random_state=seed, callbacks=lambda *_: count(every), callbacks_every_iters=every,
-    )  # fmt: skip
-    start = pca(space.points, svd_solver="full", random_state=seed)
-    return np.asarray(tsne.fit(affinities=affinities, initialization=start))
-
-
-def _reference(coordinates: np.ndarray) -> Any:
-    """Fixed points ``[N, 2]`` as openTSNE's TSNEEmbedding, ready to take in new ones."""
-    from openTSNE import TSNEEmbedding
-
-    return TSNEEmbedding(coordinates, _NewAffinities(len(coordinates)), negative_gradient_method=_one_point)
-
-
-class _NewAffinities:
-    """How near a new point holds each of N fixed ones: as much of ``PerplexityBasedNN`` as placing reads. That one
-    begins with the fixed points among themselves: half a second and N² distances that nobody needs here."""
-
-    def __init__(self, count: int) -> None:
-        self.P = csr_matrix((count, count))  # Only its size is read.
-
-    def to_new(
-        self, distances: np.ndarray, perplexity: float, return_distances: bool
-    ) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
-        """From ``distances [1, N]`` of the new point: affinities ``[1, N]``, the nearest and their distances."""
-        from openTSNE.affinity import joint_probabilities_nn
-
-        nearest = np.argsort(distances, axis=1, kind="stable")[:, : int(3 * perplexity)]
-        near = np.take_along_axis(distances, nearest, axis=1)
-        affinities = joint_probabilities_nn(
-            nearest, near, [perplexity], symmetrize=False, normalization="point-wise",
-            n_reference_samples=self.P.shape[0],
-        )  # fmt: skip
-        return affinities, nearest, near
-
-
-def _one_point(embedding: np.ndarray, P: Any, *, reference_embedding: np.ndarray, **_: Any) -> tuple[float, np.ndarray]:
-    r"""The gradient of t-SNE's objective for one new point among fixed ones: ``[1, 2]``.
-
-    Σ_j (p_j - w_j / Σw) w_j (x - x_j), w_j = 1 / (1 + ‖x - x_j‖²): what openTSNE computes with theta 0, without its
-    quadtree, which is built anew in every iteration: five times as fast for 3,000 points. The divergence itself, which
-    nobody asks for, is left out.
-    """
-    apart = np.asarray(embedding) - np.asarray(reference_embedding)
-    near = 1 / (1 + (apart**2).sum(axis=1))
-    weights = -(near**2) / near.sum()
-    weights[P.indices] += P.data * near[P.indices]
-    return float("nan"), (weights[:, None] * apart).sum(axis=0, keepdims=True)
-
-
-def _quality(space: _Space, coordinates: np.ndarray, items: Sequence[MapItem]) -> dict[str, float]:
-    from sklearn.manifold import trustworthiness
-
-    labels = [item.label for item in items]
-    between, plane = space.distances(space.points), np.asarray(cdist(coordinates, coordinates))
-    found = {
-        "knn_filters": _knn_accuracy(between, labels),
-        "knn_plane": _knn_accuracy(plane, labels),
-        "majority": max(Counter(labels).values()) / len(labels),
-        "trustworthiness": trustworthiness(between, coordinates, n_neighbors=QUALITY_NEIGHBOURS, metric="precomputed"),
-    }
-    return {name: float(value) for name, value in found.items()}
-
-
-def _knn_accuracy(distances: np.ndarray, labels: Sequence[str]) -> float:
-    """Share of the texts whose class is that of most of their k nearest others: of ``distances [N, N]``."""
-    _, classes = np.unique(np.array(labels), return_inverse=True)
-    others = distances.copy()
-    np.fill_diagonal(others, np.inf)
-    nearest = classes[np.argsort(others, axis=1, kind="stable")[:, :QUALITY_NEIGHBOURS]]
-    # Of equal votes the nearer texts win.
-    votes = np.zeros((len(classes), classes.max() + 1))
-    for rank in range(QUALITY_NEIGHBOURS):
-        votes[np.arange(len(classes)), nearest[:, rank]] += 1 - rank / 1000
-    return float((votes.argmax(axis=1) == classes).mean())

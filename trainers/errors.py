@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.checkpoint import CheckpointError
+from core.filter_map import FilterMapError
 from core.linguistics import LinguisticsError
 from core.models import ConfigError
 from core.words import WordTableError
@@ -18,5 +19,5 @@ class RunError(ValueError):
 
 
 MENDABLE = (
-    CheckpointError, ConfigError, DataError, LinguisticsError, RecipeError, RunError, WordTableError,
+    CheckpointError, ConfigError, DataError, FilterMapError, LinguisticsError, RecipeError, RunError, WordTableError,
 )  # fmt: skip

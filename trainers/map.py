@@ -24,7 +24,7 @@ import numpy as np
 from tqdm import tqdm
 
 from core.checkpoint import Checkpoint
-from core.filter_map import METRICS, FilterMap, FilterMapError, MapItem, Progress, codes_of, filter_sides
+from core.filter_map import METRICS, FilterMap, MapItem, Progress, codes_of, filter_sides
 from trainers.data import Dataset, Example, read
 from trainers.errors import RunError
 from trainers.evaluate import open_checkpoint
@@ -53,20 +53,17 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.seed < 2**32:
         raise RunError(f"--seed wants a whole number from 0 to {2**32 - 1}, got {args.seed}")
     checkpoint = open_checkpoint(args.checkpoint)
-    try:
-        sides = filter_sides(checkpoint)
-        dataset = read(args.file)
-        drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
-        codes = _codes(checkpoint, sides, drawn)
-        data = {"file": args.file.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
-        with _bar("t-SNE", "iteration") as progress:
-            found = FilterMap.fit(
-                checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
-                perplexity=args.perplexity, seed=args.seed, progress=progress,
-                about={"data": data, "command": command(checkpoint, args)},
-            )  # fmt: skip
-    except FilterMapError as error:
-        raise RunError(str(error)) from error
+    sides = filter_sides(checkpoint)
+    dataset = read(args.file)
+    drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
+    codes = _codes(checkpoint, sides, drawn)
+    data = {"file": args.file.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
+    with _bar("t-SNE", "iteration") as progress:
+        found = FilterMap.fit(
+            checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
+            perplexity=args.perplexity, seed=args.seed, progress=progress,
+            about={"data": data, "command": command(checkpoint, args)},
+        )  # fmt: skip
     out = args.out or checkpoint.folder / "map"
     found.save(out)
     layouts = {layout.name: dict(layout.quality) for layout in found.layouts.values()}
