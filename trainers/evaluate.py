@@ -26,7 +26,7 @@ import torch
 from core.checkpoint import Checkpoint, available, load, load_named
 from trainers.data import Dataset, read
 from trainers.errors import RunError
-from trainers.inference import classify
+from trainers.inference import check_texts, classify
 from trainers.scores import classification, paired_bootstrap, ranking
 
 RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Classify, score, print."""
     checkpoint = open_checkpoint(args.checkpoint)
     dataset = translate(read(args.file), args.translate)
+    check_texts(checkpoint, dataset)
     if not dataset.ranking:
         check_labels(checkpoint, dataset)
     device = pick_device(args.device)

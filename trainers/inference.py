@@ -48,14 +48,19 @@ def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor) -> Tensor:
     return out
 
 
-def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
-    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at.
-
-    Raises RunError when the model reads pairs and the file has single texts, or the other way round.
-    """
+def check_texts(checkpoint: Checkpoint, dataset: Dataset) -> None:
+    """Raises RunError when the model reads pairs and the file has single texts, or the other way round."""
     if checkpoint.single != dataset.single:
         has, reads = ("single texts", "pairs") if dataset.single else ("pairs", "single texts")
         raise RunError(f"{dataset.name} has {has}, but {checkpoint.name} reads {reads}; choose another file or model")
+
+
+def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at.
+
+    Raises RunError when the model cannot read such rows.
+    """
+    check_texts(checkpoint, dataset)
     vocabulary = Vocabulary()
     roles = checkpoint.roles
     unlabelled = [type(row)(row.id, row.first, row.second, None) for row in dataset.rows]

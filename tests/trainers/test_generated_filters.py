@@ -1,0 +1,72 @@
+"""Trainers of adaptive CNNs: single texts, word vectors that are trained, and what does not fit together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.batch import Batch
+from core.checkpoint import load
+from core.explain import explain
+from core.models import build
+from trainers.__main__ import main
+from trainers.encoding import Vocabulary
+from trainers.trained_words import TrainedWords, random_table, row_numbers
+
+SMALL = ["--set", "model.filters=8", "--set", "model.code=6", "--set", "warmup=2", "--device", "cpu"]
+
+
+def test_trained_words_are_read_by_their_numbers() -> None:
+    torch.manual_seed(0)
+    vocabulary = Vocabulary()
+    numbers = vocabulary.encode("the dog saw the man")
+    vectors = vocabulary.matrix(random_table(vocabulary, 6, seed=3))
+    assert 0 < float(vectors.abs().max()) <= 0.00101 and not vectors[0].any()
+    model = build("acnn", {"input_size": 6, "filters": 4, "code": 5, "embedding_dropout": 0.0}).eval()
+    wrapped = TrainedWords(model, vectors)
+    rows = row_numbers(vocabulary)[torch.tensor(numbers)]
+    found = wrapped(Batch.from_vectors([rows], [rows[:1]]))[0]
+    words = vectors[torch.tensor(numbers)]
+    assert torch.equal(found, model(Batch.from_vectors([words], [words[:1]]))[0])
+    found.sum().backward()
+    assert wrapped.words.grad is not None and not wrapped.words.grad[0].any() and wrapped.words.grad[1].any()
+    inner, table = wrapped.unwrapped(vocabulary, "random 6")
+    assert inner is model and table.words == list(vocabulary.ids)
+    torch.testing.assert_close(table.vectors(table.words), vectors[1:], rtol=0, atol=1e-5)
+
+
+def test_word_vectors_learn_with_the_model(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    learn = ["--set", "train_words=12", "--set", "lr=0.02", "--set", "epochs=30", "--set", "batch_size=20"]
+    assert main(["train", "topic-acnn-paper", "--data", str(data), "--out", str(out), *SMALL, *learn]) == 0
+    checkpoint = load(out)
+    assert checkpoint.single and checkpoint.card["words"]["own"] and checkpoint.words.width == 12
+    # They began within ±.001.
+    assert float(checkpoint.words.vectors(["man", "dog"]).abs().max()) > 0.01
+    accuracy = checkpoint.card["results"]["DBpedia-6k dev"]["accuracy"]
+    assert accuracy > 0.3  # chance is 1 of 14
+    capsys.readouterr()
+    assert main(["evaluate", str(out), str(data / "dbpedia/dev_600.jsonl"), "--json"]) == 0
+    scored = json.loads(capsys.readouterr().out)
+    assert scored["accuracy"] == pytest.approx(accuracy) and len(scored["classes"]) == 14
+    assert explain(checkpoint, "man old park man").verdict in checkpoint.labels
+
+
+def test_pairs_and_single_texts_are_not_mixed_up(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vectors = ["--vectors", str(data / "vectors.txt")]
+    out = tmp_path / "run"
+    short = [*SMALL, *vectors, "--set", "epochs=1"]
+    assert main(["train", "topic-acnn", "--data", str(data), "--out", str(out), *short]) == 0
+    assert main(["evaluate", str(out), str(data / "sick/SICK_trial.txt")]) == 2
+    assert "has pairs, but topic-acnn reads single texts" in capsys.readouterr().err
+    (data / "dbpedia/pairs.tsv").write_text((data / "sick/SICK_trial.txt").read_text())
+    wrong = ["--set", "dev={name: x, path: dbpedia/pairs.tsv}"]
+    assert main(["train", "topic-acnn", "--data", str(data), "--out", str(tmp_path / "no"), *short, *wrong]) == 2
+    assert "x has pairs, but roles names 1" in capsys.readouterr().err
+    assert main(["train", "topic-acnn-paper", "--data", str(data), "--set", "linear=true"]) == 2
+    assert "train_words goes with none of" in capsys.readouterr().err
