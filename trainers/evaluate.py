@@ -27,7 +27,7 @@ from core.checkpoint import Checkpoint, available, load, load_named
 from trainers.data import Dataset, read
 from trainers.errors import RunError
 from trainers.inference import check_texts, classify
-from trainers.scores import classification, paired_bootstrap, ranking
+from trainers.scores import by_question_word, classification, paired_bootstrap, ranking
 
 RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
 """Class names that mean a right answer; a model without one of them needs --positive to rank answers."""
@@ -129,7 +129,9 @@ def score(checkpoint: Checkpoint, dataset: Dataset, found: np.ndarray, positive:
         chosen = checkpoint.labels.index(named[0])
         groups = [row.group or "" for row in dataset.rows]
         ranked = ranking(groups, [row.label == "1" for row in dataset.rows], found[:, chosen].tolist())
-        return {**head, "ranked_by": named[0], **asdict(ranked)}
+        right, chances = [row.label == "1" for row in dataset.rows], found[:, chosen].tolist()
+        words = by_question_word([row.first for row in dataset.rows], groups, right, chances)
+        return {**head, "ranked_by": named[0], **asdict(ranked), "question_words": words}
     gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
     return {**head, **classification(gold, found.argmax(1), checkpoint.labels)}
 
@@ -178,6 +180,10 @@ def table(scores: Mapping[str, Any]) -> str:
             f"MAP {scores['map']:.4f}   MRR {scores['mrr']:.4f}   ranked by the chance of {scores['ranked_by']}"
         )
         lines.append(f"{scores['questions']:,} questions; {scores['skipped']:,} without a right answer skipped")
+        for word, part in scores["question_words"].items():
+            lines.append(
+                f"  {word:>6}  MAP {part['map']:.4f}   MRR {part['mrr']:.4f}   {part['questions']:>5,} questions"
+            )
         return "\n".join(lines)
     lines.append(f"accuracy {scores['accuracy']:.2%}   macro-F1 {scores['macro_f1']:.4f}   n = {scores['items']:,}")
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["gold_by_predicted"]

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
 
+from core.text import tokenize
+
 
 def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
     """Accuracy, and F1 averaged over the classes that occur in gold or prediction; class indices ``[N]`` each."""
@@ -80,6 +82,29 @@ def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[fl
         return Ranking(0.0, 0.0, 0, skipped)
     pairs = [_expected(answers) for answers in judged]
     return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(judged), skipped)
+
+
+QUESTION_WORDS = ("what", "where", "how", "when", "who")
+"""The kinds of question of Shen et al. 2018, figure 3b."""
+
+
+def by_question_word(
+    questions: Sequence[str], groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]
+) -> dict[str, dict[str, float]]:
+    """MAP, MRR and number of questions for each question word, and for ``other`` questions; kinds that do not occur are
+    left out. ``questions``: the text of each row's question. A question counts for the first such word in it."""
+    kinds = [_question_word(text) for text in questions]
+    out = {}
+    for kind in (*QUESTION_WORDS, "other"):
+        rows = [i for i, own in enumerate(kinds) if own == kind]
+        found = ranking([groups[i] for i in rows], [relevant[i] for i in rows], [scores[i] for i in rows])
+        if found.questions:
+            out[kind] = {"map": found.map, "mrr": found.mrr, "questions": found.questions}
+    return out
+
+
+def _question_word(text: str) -> str:
+    return next((token.norm for token in tokenize(text) if token.norm in QUESTION_WORDS), "other")
 
 
 def _by_question(

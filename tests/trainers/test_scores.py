@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from trainers.scores import accuracy_and_f1, classification, paired_bootstrap, ranking
+from trainers.scores import accuracy_and_f1, by_question_word, classification, paired_bootstrap, ranking
 
 
 def by_definition(relevant: list[bool], scores: list[float]) -> tuple[float, float]:
@@ -100,3 +100,21 @@ def test_paired_bootstrap_agrees_with_drawing_items() -> None:
     assert found["interval_95"] == pytest.approx(list(np.percentile(means, [2.5, 97.5])), abs=0.006)
     assert paired_bootstrap(ours, theirs) == found
     assert paired_bootstrap(ours, ours)["interval_95"] == [0.0, 0.0]
+
+
+def test_questions_count_for_their_first_question_word() -> None:
+    asked = [
+        "Who wrote what",
+        "Who wrote what",
+        "name the place where it is",
+        "name it",
+        "How, when?",
+        "Whatever is it",
+    ]
+    found = by_question_word(asked, ["1", "1", "2", "3", "4", "5"], [False, True, True, True, True, False],
+                             [0.9, 0.1, 0.5, 0.5, 0.5, 0.5])  # fmt: skip
+    assert found == {
+        "where": {"map": 1.0, "mrr": 1.0, "questions": 1}, "how": {"map": 1.0, "mrr": 1.0, "questions": 1},
+        "who": {"map": 0.5, "mrr": 0.5, "questions": 1}, "other": {"map": 1.0, "mrr": 1.0, "questions": 1},
+    }  # fmt: skip
+    assert list(found) == ["where", "how", "who", "other"]
