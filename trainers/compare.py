@@ -3,13 +3,15 @@
     python -m trainers compare --ours runs/sweep/…kmin-seed=* --theirs runs/sweep/…kmax-seed=*
 
 Each resample draws items (questions of a ranking set) and, for each group, seeds, all with replacement. Items that
-are hard are hard for both groups, so the same items are drawn for both. The folders are those that `sweep` wrote.
+are hard are hard for both groups, so the same items are drawn for both. The folders are those that `sweep` wrote; the
+folds of a seed are one run over all rows, in their order among training and dev data.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -46,19 +48,47 @@ def run(args: argparse.Namespace) -> int:
 
 
 def table(folders: Sequence[Path]) -> np.ndarray:
-    """Scores ``[S, N]`` of S runs on the items of one dev set. Raises RunError when they are of different sets."""
-    rows: list[np.ndarray] = []
-    gold: np.ndarray | None = None
+    """Scores ``[S, N]`` of S runs on the items of one dev set, or of all folds. Raises RunError when they are of
+    different sets."""
+    runs: dict[str, list[Path]] = {}
     for folder in folders:
-        try:
-            kept = load_file(folder / DEV)
-        except (OSError, SafetensorError):
-            raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
-        if gold is not None and not np.array_equal(gold, kept["gold"]):
-            raise RunError(f"{folder} was scored on another dev set than {folders[0]}; compare runs of one set")
-        gold = kept["gold"]
-        rows.append(per_item(kept["gold"], kept["probabilities"], kept["groups"].tolist() or None))
-    return np.stack(rows)
+        runs.setdefault(re.sub(r"-fold=\d+of\d+$", "", folder.resolve().name), []).append(folder)
+    scores: list[np.ndarray] = []
+    gold: np.ndarray | None = None
+    for parts in runs.values():
+        loaded = [_read(folder) for folder in parts]
+        order = np.argsort(np.concatenate([_first_rows(kept) for kept in loaded]), kind="stable")
+        values = np.concatenate([per_item(k["gold"], k["probabilities"], k["groups"].tolist() or None) for k in loaded])
+        rows = np.concatenate([kept["rows"] for kept in loaded])
+        own = np.concatenate([kept["gold"] for kept in loaded])[np.argsort(rows)]
+        if len(set(rows.tolist())) < len(rows):
+            raise RunError(f"{parts[0].name} and its like hold the same rows twice; give each fold once")
+        if gold is not None and not np.array_equal(gold, own):
+            raise RunError(f"{parts[0]} was scored on another dev set than {folders[0]}; compare runs of one set")
+        gold = own
+        scores.append(values[order])
+    return np.stack(scores)
+
+
+def _read(folder: Path) -> dict[str, np.ndarray]:
+    try:
+        kept: dict[str, np.ndarray] = load_file(folder / DEV)
+    except (OSError, SafetensorError):
+        raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
+    # Runs from before folds could be joined have none.
+    return {"rows": np.arange(len(kept["gold"])), **kept}
+
+
+def _first_rows(kept: dict[str, np.ndarray]) -> np.ndarray:
+    """The row that each of :func:`trainers.scores.per_item`'s items begins with."""
+    groups, right = kept["groups"], kept["gold"] == kept["probabilities"].shape[1] - 1
+    if not len(groups):
+        return kept["rows"]
+    first: dict[int, int] = {}
+    for row, group in zip(kept["rows"], groups, strict=True):
+        first.setdefault(int(group), int(row))
+    judged = set(groups[right].tolist())
+    return np.array([row for group, row in first.items() if group in judged])
 
 
 def compare(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> dict[str, Any]:

@@ -114,8 +114,9 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
             raise RunError(f"{out} holds a run of other settings; give another --runs folder, or delete it")
         return card
     data = load_data(recipe, folder, quiet=True)
+    rows = np.arange(len(data.dev))
     if args.folds:
-        data = part(data, args.folds, fold, recipe.seed)
+        data, rows = part(data, args.folds, fold, recipe.seed)
     words, own = table_for(recipe, folder, None, data.vocabulary)
     options = loop.Options(
         out, "cpu", args.precision, save_every=10**9, command=f"python -m trainers sweep {recipe.name}"
@@ -127,20 +128,26 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     found = probabilities(ready.average, ready.dev_set, ready.vectors, len(recipe.labels))
     names = {group: i for i, group in enumerate(dict.fromkeys(data.dev.groups or ()))}
     groups = torch.tensor([names[group] for group in data.dev.groups or ()], dtype=torch.int64)
-    save_file({"probabilities": found.float(), "gold": data.dev.labels, "groups": groups}, out / DEV)
+    kept = {"probabilities": found.float(), "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows)}
+    save_file(kept, out / DEV)
     return card
 
 
-def part(data: TrainingData, folds: int, fold: int, seed: int) -> TrainingData:
-    """Training and dev rows together, cut anew: part ``fold`` of ``folds`` is dev. Questions stay whole."""
+def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[TrainingData, np.ndarray]:
+    """Training and dev rows together, cut anew: part ``fold`` of ``folds`` is dev. Questions stay whole.
+
+    With it the numbers of dev's rows among all.
+    """
     both = data.train.and_then(data.dev)
     named = np.array(both.groups) if both.groups else np.arange(len(both))
     order = np.random.default_rng(seed).permutation(np.unique(named))
     held = np.isin(named, order[fold::folds])
-    return dataclasses.replace(
-        data, train=both.rows(np.flatnonzero(~held)), dev=both.rows(np.flatnonzero(held)),
+    rows = np.flatnonzero(held)
+    cut = dataclasses.replace(
+        data, train=both.rows(np.flatnonzero(~held)), dev=both.rows(rows),
         fingerprint=f"{data.fingerprint} fold {fold} of {folds}",
     )  # fmt: skip
+    return cut, rows
 
 
 def scores(card: dict[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file
+from safetensors.torch import save_file
 
 from core.batch import Batch
 from core.models import build
 from core.words import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.compare import compare
+from trainers.compare import compare, table
+from trainers.errors import RunError
 from trainers.folding import fold
 from trainers.linear import fitted
 from trainers.scores import per_item, summary
@@ -59,7 +61,9 @@ def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> N
     for name, whole in (("wikiqa-phrases-kmax", 39 * 3 + 8 * 3), ("sick-phrases-kmin", 144)):
         recipe = recipes.load(name, SMALL)
         loaded = load_data(recipe, data, quiet=True)
-        held = [part(loaded, 5, fold, seed=1) for fold in range(5)]
+        cut = [part(loaded, 5, fold, seed=1) for fold in range(5)]
+        held = [data_ for data_, _ in cut]
+        assert sorted(row for _, rows in cut for row in rows) == list(range(len(loaded.train) + len(loaded.dev)))
         assert sum(len(one.dev) for one in held) == whole
         assert all(len(one.dev) + len(one.train) == whole for one in held)
         if loaded.dev.groups:
@@ -100,6 +104,23 @@ def test_comparing_finds_a_difference_that_is_there_and_none_that_is_not() -> No
     assert found["interval_95"][0] > 0 and found["share_of_resamples_not_above_zero"] < 0.01
     same = compare(ours, ours, resamples=2000)
     assert same["difference"] == 0 and same["interval_95"][0] < 0 < same["interval_95"][1]
+
+
+def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path) -> None:
+    gold, right = torch.tensor([0, 1, 1, 0, 1, 0]), torch.tensor([1, 1, 0, 1, 0, 1]).bool()
+    chances = torch.nn.functional.one_hot(torch.where(right, gold, 1 - gold), 2).float()
+    none = torch.zeros(0, dtype=torch.int64)
+    for seed, folds in ((1, ([4, 0, 2], [5, 1, 3])), (2, ([1, 3, 0], [2, 5, 4]))):
+        for number, rows in enumerate(folds, 1):
+            folder = tmp_path / f"x-seed={seed}-fold={number}of2"
+            folder.mkdir()
+            at = torch.tensor(sorted(rows))
+            save_file({"probabilities": chances[at], "gold": gold[at], "groups": none, "rows": at}, folder / DEV)
+    found = table(sorted(tmp_path.iterdir()))
+    assert found.tolist() == [right.tolist()] * 2
+    twice = [tmp_path / "x-seed=1-fold=1of2"] * 2
+    with pytest.raises(RunError, match="the same rows twice"):
+        table(twice)
 
 
 def test_items_add_up_to_the_score_they_are_the_parts_of() -> None:
