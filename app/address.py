@@ -15,8 +15,8 @@ from app.examples import Example, by_slug, matching
 LINK_LIMIT = 2000
 """Characters of a query string that browsers, mail and chat programs pass on whole."""
 
-PAGES = ("explore", "phrases")
-"""The pages that save a pair as a file; each opens the pair of the other's."""
+PAGES = ("explore", "phrases", "filter map")
+"""The pages that save their texts as a file; each opens the first pair of the others'."""
 
 
 def asked_model(
@@ -68,7 +68,7 @@ def read_file(page: str, text: str) -> tuple[dict[str, str] | None, list[str]]:
     except ValueError:
         data = None
     if not isinstance(data, dict) or data.get("pairlens") not in PAGES or data.get("version") != 1:
-        return None, ["This file is no pair saved by this page: choose one that “Save this pair” wrote."]
+        return None, ["This file was not saved by this page: choose one that “Save and open” wrote."]
     mine = data["pairlens"] == page
     return {k: v for k, v in data.items() if isinstance(v, str) and (mine or k in ("first", "second"))}, []
 

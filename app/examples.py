@@ -47,6 +47,18 @@ EXAMPLES: tuple[Example, ...] = (
         "A woman is photographing a tall man in the park",
         "A tall man is photographing a woman in the park",
     ),
+    Example(
+        "answer",
+        "A question and its answer",
+        "how big is Auburndale Florida",
+        "The city had a population of 12,381",
+    ),
+    Example(
+        "paraphrase",
+        "Two questions",
+        "How can I learn to play the guitar by myself?",
+        "What is the best way to teach yourself the guitar?",
+    ),
 )
 
 DEFAULT = EXAMPLES[0]

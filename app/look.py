@@ -24,6 +24,9 @@ _STYLE = """<style>
 [data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.6rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.9rem; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
+.st-key-swap button [data-testid="stMarkdownContainer"],
+[class*="st-key-filter-map-remove"] button [data-testid="stMarkdownContainer"] {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
 .pl-hint { opacity: 0.78; margin: 1.2rem 0; }
 @media (max-width: 760px) {

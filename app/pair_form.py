@@ -1,4 +1,4 @@
-"""What every page over one pair asks for: model and example in the sidebar, two sentences, and a saved pair."""
+"""What every page over typed text asks for: model and example in the sidebar, sentences, and a saved file of them."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
 @dataclass(frozen=True)
-class PairForm:
-    """The widgets of ``page``, whose state has the fields model, first, second and selection, and a ``to_file``.
-
-    A new pair drops the selection. ``open_file``: the state of a saved file's text, or None and one sentence.
-    """
+class ModelForm:
+    """The widgets of ``page`` that do not depend on how many texts it has; its state has a ``model``, a ``to_file`` and
+    ``link_parameters``. ``open_file``: the state of a saved file's text, or None and one sentence. ``saved``: what such
+    a file holds, in words."""
 
     page: LinkedPage[Any]
-    examples: Sequence[Example]
     open_file: Callable[[str], tuple[Any | None, list[str]]]
+    saved: str = "pair"
 
     def open(
         self,
@@ -45,16 +44,21 @@ class PairForm:
         if state.model not in models:
             self.page.set(replace(state, model=default(names)), self.page.problems)
 
-    def answer(self, compute: Callable[[Any], Found], none_installed: str) -> Found | None:
-        """Write the link and compute what the page shows, or say in one sentence why there is nothing to show."""
-        state, problems = self.page.state, self.page.problems
+    def write_link(self) -> None:
+        """Put the state into the address, or the model alone where the texts are too long for a link."""
+        state = self.page.state
         link = state.link_parameters()
         self.page.write_link(link if link is not None else {} if state.model is None else {"model": state.model})
+
+    def answer(self, compute: Callable[[Any], Found], none_installed: str, empty: str = "") -> Found | None:
+        """Compute what the page shows, or say in one sentence why there is nothing to show; ``empty`` says what to do
+        where nothing is typed yet."""
+        state, problems = self.page.state, self.page.problems
         if state.model is None:
             problems.append(f"{none_installed}, and name its parent folder in PAIRLENS_CHECKPOINTS.")
-        elif not state.first.strip() and not state.second.strip():
+        elif empty:
             look.notice(problems)
-            look.hint("Type a sentence into each box above, or choose an example in the sidebar.")
+            look.hint(empty)
             return None
         else:
             try:
@@ -66,14 +70,51 @@ class PairForm:
         look.notice(problems)
         return None
 
-    def model(self, models: Mapping[str, str]) -> None:
-        """The chooser of the model, by the names that people read."""
+    def model(self, models: Mapping[str, str], **anew: Any) -> None:
+        """The chooser of the model, by the names that people read. ``anew``: fields of the state that another model
+        begins anew."""
         names, chosen = list(models), self.page.state.model
         key = self.page.key("model")
         st.selectbox(
-            "Model", names, names.index(chosen) if chosen else None, key=key, on_change=self.page.take,
-            args=("model", key), format_func=models.__getitem__, placeholder="No model is installed",
+            "Model", names, names.index(chosen) if chosen else None, key=key, on_change=self._take_model,
+            args=(key, anew), format_func=models.__getitem__, placeholder="No model is installed",
         )  # fmt: skip
+
+    def _take_model(self, key: str, anew: Mapping[str, Any]) -> None:
+        if key == self.page.key("model"):
+            self.page.change(model=st.session_state[key], **anew)
+
+    def files(self) -> None:
+        """Save the texts as a file and open one, for texts too long for a link."""
+        with st.expander("Save and open"):
+            st.download_button(
+                f"Save this {self.saved}", self.page.state.to_file(), f"pairlens-{self.saved.split()[-1]}.json",
+                "application/json", on_click="ignore", help=f"A small file with this {self.saved} and all choices, for "
+                "texts too long for a link.",
+            )  # fmt: skip
+            st.file_uploader(f"Open a saved {self.saved}", key="opened", on_change=self._open_file, type="json")
+
+    def _open_file(self) -> None:
+        self.page.touch()
+        opened = st.session_state["opened"]
+        if opened is not None:
+            self.page.set(*self.open_file(opened.getvalue().decode("utf-8", "replace")))
+
+
+@dataclass(frozen=True)
+class PairForm(ModelForm):
+    """The same for a page over one pair, whose state also has the fields first, second and selection. A new pair drops
+    the selection."""
+
+    examples: Sequence[Example] = ()
+
+    def explained(self, compute: Callable[[Any], Found], none_installed: str) -> Found | None:
+        """Write the link and compute what the page shows, or say why there is nothing to show."""
+        self.write_link()
+        state = self.page.state
+        typed = state.first.strip() or state.second.strip()
+        hint = "" if typed else "Type a sentence into each box above, or choose an example in the sidebar."
+        return self.answer(compute, none_installed, hint)
 
     def example(self) -> None:
         """The chooser of an example belongs to the pair that is shown: typing another makes it another chooser."""
@@ -84,16 +125,6 @@ class PairForm:
             "Example", slugs, None if here is None else slugs.index(here.slug), key=key, on_change=self._take_example,
             args=(key,), format_func=titles.__getitem__, placeholder=_OWN_PAIR,
         )  # fmt: skip
-
-    def files(self) -> None:
-        """Save the pair as a file and open one, for pairs too long for a link."""
-        with st.expander("Save and open"):
-            st.download_button(
-                "Save this pair", self.page.state.to_file(), "pairlens-pair.json", "application/json",
-                on_click="ignore", help="A small file with both sentences and all choices, for pairs too long for a "
-                "link.",
-            )  # fmt: skip
-            st.file_uploader("Open a saved pair", key="opened", on_change=self._open_file, type="json")
 
     def sentences(self, folder: Path | None) -> None:
         """Both sentences, labelled with the roles on the card in ``folder``, and the button that swaps them."""
@@ -107,7 +138,12 @@ class PairForm:
                 on_change=self._new_text, args=(side, self.page.key(side)),
             )  # fmt: skip
         middle.button(
-            "", icon=":material/swap_horiz:", key="swap", on_click=self._swap, help="Swap sides", width="stretch"
+            "Swap sides",
+            icon=":material/swap_horiz:",
+            key="swap",
+            on_click=self._swap,
+            help="Swap sides",
+            width="stretch",
         )
 
     def _new_text(self, side: str, key: str) -> None:
@@ -125,12 +161,6 @@ class PairForm:
         example = by_slug(st.session_state[key] or "", self.examples)
         if example is not None and key == self._example_key():
             self.page.set(replace(self.page.state, first=example.first, second=example.second, selection=None))
-
-    def _open_file(self) -> None:
-        self.page.touch()
-        opened = st.session_state["opened"]
-        if opened is not None:
-            self.page.set(*self.open_file(opened.getvalue().decode("utf-8", "replace")))
 
 
 def titles(models: Mapping[str, Path]) -> dict[str, str]:

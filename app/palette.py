@@ -45,8 +45,25 @@ CLASSES: dict[str, Pair] = {
 ANSWERS: dict[str, Pair] = {"not an answer": CLASSES["contradiction"], "answer": CLASSES["entailment"]}
 """Answer selection's two classes: the yes and the no of entailment's colours."""
 
+PARAPHRASES: dict[str, Pair] = {"not a paraphrase": CLASSES["contradiction"], "paraphrase": CLASSES["entailment"]}
+
 OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
 """For the classes of another task, in their order."""
+
+ACCENT_MARK = "#e0561f"
+"""The accent in a figure that stays as it is when the theme changes."""
+
+MAP_COLOURS: tuple[str, ...] = ("#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c")
+"""For the classes of a map, in their order and again from the first: both themes, every eye; a symbol tells the
+classes of one colour apart."""
+MAP_SYMBOLS: tuple[str, ...] = ("circle", "diamond", "square", "cross", "x", "triangle-up", "triangle-down")
+NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=True))
+"""The same for a no and a yes, as on the other pages."""
+NEITHER = "#b08e5e"
+"""Beside them: texts that are neither, such as the questions."""
+
+DIVERGING = ((0.0, "rgba(36,100,176,1)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgba(176,108,10,1)"))
+"""For signed numbers: clear at zero, so that it is right on either ground."""
 
 CIVIDIS: tuple[str, ...] = (
     "#002051", "#0a326a", "#2b446e", "#4d566d", "#696970", "#7f7c75", "#948f78", "#ada476", "#caba6a", "#ead156",
@@ -56,10 +73,23 @@ CIVIDIS: tuple[str, ...] = (
 
 def class_colours(labels: Sequence[str]) -> list[Pair]:
     """One colour a class, in the order of ``labels``."""
-    for known in (CLASSES, ANSWERS):
+    for known in (CLASSES, ANSWERS, PARAPHRASES):
         if all(label in known for label in labels):
             return [known[label] for label in labels]
     return [OTHER_CLASSES[i % len(OTHER_CLASSES)] for i in range(len(labels))]
+
+
+def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Colour and symbol of each class on a map, by its name; those of one colour have different symbols."""
+    judged = any(name in NO_YES for name in names)
+    return [
+        (
+            NO_YES.get(name, NEITHER) if judged else MAP_COLOURS[i % len(MAP_COLOURS)],
+            # A shift that keeps symbols of one colour unlike: no triangle beside the other triangle.
+            MAP_SYMBOLS[(i + 3 * (i // len(MAP_COLOURS))) % len(MAP_SYMBOLS)],
+        )
+        for i, name in enumerate(names)
+    ]
 
 
 def css_variables() -> str:

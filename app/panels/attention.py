@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.evidence import AttentiveContext, Explanation, Matrix, Sentence
+from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance, Matrix, Sentence
 
 
 def sentence(side: Sentence) -> dict[str, Any]:
@@ -44,6 +44,24 @@ def payload(explanation: Explanation, show: str) -> dict[str, Any] | None:
         "high": max(max(flat), low + 1e-9),
         "overridden": record.overridden,
     }
+
+
+def windows(explanation: Explanation) -> dict[str, Any] | None:
+    """Where each window of the judged text looks, or None for a model without attention over windows.
+
+    A line is a list: first word of the window, first word of the other text's most looked-at window (None where no
+    window is like it), their cosine, and the share that it has in the mix. Windows have ``width`` words.
+    """
+    record = next((r for r in explanation.evidence if isinstance(r, AttentionMap) and r.units == "windows"), None)
+    filters: FilterProvenance | None = explanation.find(FilterProvenance)
+    if record is None or filters is None:
+        return None
+    lines: list[list[float | None]] = []
+    for i, (scores, weights) in enumerate(zip(record.scores, record.weights, strict=True)):
+        best = max(range(len(weights)), key=weights.__getitem__)
+        found = weights[best] > 0
+        lines.append([i, best if found else None, float(f"{scores[best]:.6g}"), float(f"{weights[best]:.6g}")])
+    return {"rows": record.rows, "columns": record.columns, "width": filters.width, "lines": lines}
 
 
 def column_normalised(scores: Matrix) -> Matrix:

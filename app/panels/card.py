@@ -26,7 +26,7 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         items = result.get("items")
         notes = [f"MRR {result['mrr']:.4f}"] if _number(result.get("mrr")) else []
         if _number(items):
-            notes.append(f"{items:,} {'questions' if _number(result.get('map')) else 'pairs'}")
+            notes.append(f"{items:,} {'questions' if _number(result.get('map')) else _rows(card)}")
         if _number(result.get("macro_f1")):
             notes.append(f"macro-F1 {100 * result['macro_f1']:.1f} %")
         lines.append((str(name), score(result), ", ".join(notes)))
@@ -67,7 +67,7 @@ def dev_set(card: Mapping[str, Any]) -> str:
 def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     """How the model was made and how large it is, one line each; what the card does not say is left out."""
     lines = [("Licence of the weights", str(card["licence"]))]
-    sets = [_data_set(item) for item in card.get("data") or () if isinstance(item, Mapping)]
+    sets = [_data_set(item, _rows(card)) for item in card.get("data") or () if isinstance(item, Mapping)]
     if sets:
         lines.append(("Trained on", "; ".join(sets)))
     teachers = card.get("teachers")
@@ -86,8 +86,11 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     if _number(parameters.get("model")):
         projection = parameters.get("projection", 0)
         lines.append(("Weights", f"{parameters['model']:,}, and {projection:,} that project the words"))
-    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
-    lines.append(("Size on disk", f"{size / 1e6:.1f} MB"))
+    own, of_map = (
+        sum(path.stat().st_size for path in place.glob("*") if path.is_file()) for place in (folder, folder / "map")
+    )
+    beside = f", its filter map {of_map / 1e6:.1f} MB" if of_map else ""
+    lines.append(("Size on disk", f"{own / 1e6:.1f} MB{beside}"))
     lines.append(("Word table", str(_mapping(card.get("words")).get("name", "not named"))))
     return lines
 
@@ -153,8 +156,13 @@ def _classifier(kept: str, tried: Mapping[str, Any]) -> str:
     return f"{told}; the network’s own {own}" if own and kept != "network" else told
 
 
-def _data_set(item: Mapping[str, Any]) -> str:
-    rows = f" ({item['rows']:,} pairs" if _number(item.get("rows")) else " ("
+def _rows(card: Mapping[str, Any]) -> str:
+    """What a row of its data is."""
+    return "texts" if _mapping(card.get("roles")).get("second") == "" else "pairs"
+
+
+def _data_set(item: Mapping[str, Any], unit: str) -> str:
+    rows = f" ({item['rows']:,} {unit}" if _number(item.get("rows")) else " ("
     licence = str(item.get("licence") or "licence not stated")
     return f"{item.get('name', 'unnamed')}{rows}{', ' if len(rows) > 2 else ''}{licence})"
 

@@ -2,33 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from core.evidence import Explanation, FilterProvenance
+from core.evidence import Explanation, FilterProducts, FilterProvenance
+
+
+def provenances(explanation: Explanation) -> list[FilterProvenance]:
+    """One record a side whose filters are told, the judged side first; none for a model without filters."""
+    return [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
+
+
+def part_names(width: int) -> list[str]:
+    """The parts of a pre-activation: one a word of the window, then the attentive context and the bias."""
+    near = {1: ["self"], 3: ["left", "self", "right"]}
+    return [*near.get(width, [f"word {i}" for i in range(1, width + 1)]), "context", "bias"]
+
+
+def rest(explanation: Explanation) -> list[tuple[str, tuple[float, ...]]]:
+    """What the logits hold beside the filters' shares and the classifier's bias: a name and a share a class."""
+    record: FilterProducts | None = explanation.find(FilterProducts)
+    if record is None:
+        return []
+    products = tuple(sum(column) for column in zip(*record.products, strict=True))
+    lines = [("products of both texts’ filters", products), ("linguistic features", record.linguistic)]
+    return [(name, shares) for name, shares in lines if any(shares)]
 
 
 def payload(explanation: Explanation) -> dict[str, Any] | None:
     """What the table draws, or None for a model without filters.
 
-    A filter is a list (shorter than a dict a filter): index, position, first and last token of its window, left, self,
-    right, context, bias, pre-activation, activation, then one share a class.
+    A filter is a list (shorter than a dict a filter): index, position, first and last token of its window, one number
+    a part (see ``parts``), pre-activation, activation, then one share a class (none where shares are not told).
     """
-    record: FilterProvenance | None = explanation.find(FilterProvenance)
-    if record is None:
+    records = provenances(explanation)
+    if not records:
         return None
-    rows = [
-        [
-            f.index, f.position, *f.window,
-            *(float(f"{value:.6g}") for value in (
-                f.left, f.self_, f.right, f.context, f.bias, f.preactivation, f.activation, *f.logit_shares)),
-        ]
-        for f in record.filters
-    ]  # fmt: skip
     return {
-        "rows": record.rows,
-        "width": record.width,
-        "labels": list(explanation.labels),
-        "filters": rows,
-        "bias": [float(f"{value:.6g}") for value in record.logit_bias],
-        "logits": [float(f"{value:.6g}") for value in explanation.logits],
-    }
+        "sides": [
+            {
+                "role": record.rows,
+                "made_from": record.made_from,
+                "activation": record.activation,
+                "parts": part_names(record.width),
+                "filters": [
+                    [f.index, f.position, *f.window,
+                     *_short((*f.offsets, f.context, f.bias, f.preactivation, f.activation, *f.logit_shares))]
+                    for f in record.filters
+                ],
+            }
+            for record in records
+        ],
+        "shares": all(f.logit_shares for record in records for f in record.filters),
+        "rest": [[name, _short(shares)] for name, shares in rest(explanation)],
+        "bias": _short(records[0].logit_bias),
+        "logits": _short(explanation.logits),
+    }  # fmt: skip
+
+
+def _short(values: Sequence[float]) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]

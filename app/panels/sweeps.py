@@ -15,9 +15,15 @@ KINDS = ("network", "logistic regression", "linear SVM")
 PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
     "model.extra": {"none": "without extra", "entailment": "with extra", "answer": "with extra"},
+    "model.adaptivity": {
+        "none": "fixed filters", "self": "filters from the text itself", "one-way": "filters from the question",
+        "two-way": "filters from the other text",
+    },
+    "model.matching": {"none": "without matching", "multi-perspective": "multi-perspective matching"},
     "architecture": {
         "addition": "Addition", "cnn": "CNN", "attentive-lstm": "A-LSTM", "apcnn": "AP-CNN", "abcnn": "ABCNN",
         "phrases": "GRU phrases", "attconv-light": "AttConv light", "attconv-advanced": "AttConv advanced",
+        "acnn": "ACNN", "adaqa": "AdaQA",
     },
 }  # fmt: skip
 """Plain words for a varied key's values; :func:`label` makes up the others."""
@@ -126,7 +132,7 @@ def label(varied: dict[str, str]) -> str:
     """What was varied in plain words: k-min pooling, k = 5, rep + simi, without extra."""
     words = []
     for key, value in varied.items():
-        made = {"model.k": f"k = {value}", "model.features": value.replace("+", " + "),
+        made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
                 "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
         words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{key.rpartition('.')[2]} {value}"))
     return ", ".join(words) or "as the recipe says"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 
-from core.evidence import Explanation, FilterProvenance, PhraseSelection
+from app.panels import filters
+from core.evidence import Explanation, PhraseSelection
 
 
 def attention_csv(explanation: Explanation) -> str:
@@ -26,19 +27,26 @@ def attention_csv(explanation: Explanation) -> str:
 
 
 def filters_csv(explanation: Explanation) -> str:
-    """One line a filter: winning n-gram, parts that add up to the pre-activation, shares that add up to the logits."""
-    record: FilterProvenance | None = explanation.find(FilterProvenance)
-    if record is None:
+    """One line a filter and text: winning n-gram, parts that add up to the pre-activation, shares in the logits. Lines
+    with a name in place of a number are what the logits hold beside the filters: with them the shares add up."""
+    records = filters.provenances(explanation)
+    if not records:
         return ""
-    tokens = explanation.sentence(record.rows).tokens
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["filter", "position", "ngram", "left", "self", "right", "context", "bias", "preactivation",
-                     "activation", *(f"share_{label}" for label in explanation.labels)])  # fmt: skip
-    for f in record.filters:
-        ngram = " ".join(token.text for token in tokens[slice(*f.window)])
-        writer.writerow([f.index, f.position + 1, cell(ngram), f.left, f.self_, f.right, f.context, f.bias,
-                         f.preactivation, f.activation, *f.logit_shares])  # fmt: skip
+    names = [name.replace(" ", "_") for name in filters.part_names(records[0].width)]
+    told = all(f.logit_shares for record in records for f in record.filters)
+    shares = [f"share_{label}" for label in explanation.labels] if told else []
+    writer.writerow(["text", "filter", "position", "ngram", *names, "preactivation", "activation", *shares])
+    for record in records:
+        tokens = explanation.sentence(record.rows).tokens
+        for f in record.filters:
+            ngram = " ".join(token.text for token in tokens[slice(*f.window)])
+            writer.writerow([record.rows, f.index, f.position + 1, cell(ngram), *f.offsets, f.context, f.bias,
+                             f.preactivation, f.activation, *f.logit_shares])  # fmt: skip
+    if told:
+        beside = [*filters.rest(explanation), ("the classifier’s bias", records[0].logit_bias)]
+        writer.writerows(["", name, *[""] * (len(names) + 4), *values] for name, values in beside)
     return out.getvalue()
 
 

@@ -10,11 +10,16 @@ from core.evidence import Explanation
 
 
 def class_names(explanation: Explanation) -> tuple[str, ...]:
-    """The labels as people read them: those of answer selection's data files are "0" and "1"."""
-    if explanation.labels == ("0", "1"):
-        role = explanation.judged
-        return (f"not {'an' if role[:1] in 'aeiou' else 'a'} {role}", role)
-    return explanation.labels
+    """The labels as people read them."""
+    return readable(explanation.labels, explanation.judged)
+
+
+def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:
+    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1"."""
+    if labels != ("0", "1"):
+        return labels
+    name = "paraphrase" if judged in ("first", "second") else judged
+    return (f"not {'an' if name[:1] in 'aeiou' else 'a'} {name}", name)
 
 
 def classes(names: Sequence[str], probabilities: Sequence[float]) -> list[dict[str, Any]]:
@@ -23,6 +28,20 @@ def classes(names: Sequence[str], probabilities: Sequence[float]) -> list[dict[s
         {"label": name, "p": p, "light": light, "dark": dark}
         for name, p, (light, dark) in zip(names, probabilities, class_colours(names), strict=True)
     ]
+
+
+def told(explanation: Explanation) -> str:
+    """The likeliest class with the others that have a share worth naming: film 83 %, album 9 %, artist 3.1 %."""
+    shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
+    return ", ".join(f"{name} {percent(p)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
+
+
+def percent(share: float) -> str:
+    """As many digits as a share deserves, as the components' own ``percent``: 46 %, 4.6 %, > 99.9 %."""
+    value = 100 * share
+    if 0 < value < 0.1 or 99.9 < value < 100:
+        return "< 0.1\u00a0%" if value < 1 else "> 99.9\u00a0%"
+    return f"{value:.{1 if 0 < value < 9.95 else 0}f}\u00a0%"
 
 
 def payload(explanation: Explanation, alone: Explanation | None = None) -> dict[str, Any]:

@@ -14,30 +14,36 @@ from app.address import short_enough
 from app.components.pair_view import KEY, pair_view
 from app.examples import EXAMPLES
 from app.linked import LinkedPage
+from app.offered import offered, reads_pairs
 from app.pair_form import PairForm, digest, titles
 from app.panels import attention, card, filters, tables, verdict
 from app.state import SHOWN, PageState, Selection, default_model, from_file, from_parameters
 from core.checkpoint import Checkpoint, CheckpointError, available, load_named
-from core.evidence import Explanation, FilterProvenance, PhraseSelection
+from core.evidence import AttentionMap, Explanation, GeneratedFilters, PhraseSelection
 from core.explain import PairError, explain, with_nearest
 
 ALONE = "nli-hypothesis-only"
 """The checkpoint that reads the judged sentence only, for the comparison beside the verdict."""
 
 PAGE: LinkedPage[PageState] = LinkedPage("explore", ("model", "example", "first", "second", "show", "select"))
-FORM = PairForm(PAGE, EXAMPLES, lambda text: from_file(text, list(available())))
+FORM = PairForm(PAGE, lambda text: from_file(text, list(_models())), examples=EXAMPLES)
 
 
 def main() -> None:
     """Draw the page."""
     look.apply()
-    models = available()
+    models = _models()
     FORM.open(models, from_parameters, default_model)
     _sidebar(models)
     FORM.sentences(models.get(PAGE.state.model or ""))
-    found = FORM.answer(_explained, "No model is installed: train one with `python -m trainers train`")
+    found = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
     if found is not None:
         _show(PAGE.state, *found, PAGE.problems)
+
+
+def _models() -> dict[str, Path]:
+    """All models of pairs; those of single texts belong to the page Filter map."""
+    return offered(reads_pairs, unreadable=True)
 
 
 def _selected() -> None:
@@ -108,8 +114,9 @@ def _show(
         "sides": sides,
         "verdict": verdict.payload(explanation, alone),
         "attention": matrix,
+        "windows": attention.windows(explanation),
         "filters": drawn,
-        "instead": _instead(explanation, drawn is not None),
+        "instead": _instead(explanation),
         "notices": [*problems, *explanation.warnings],
         "footer": [explanation.title, *card.made_and_measured(checkpoint.card), f"{explanation.milliseconds:.0f} ms"],
         "link": parameters,
@@ -125,7 +132,9 @@ def _show(
     }
     pair_view(data, _selected)
     if explanation.find(PhraseSelection) is not None:
-        _to_phrases(page)
+        _elsewhere(page, "phrases", "Phrases", "Show this pair’s phrases")
+    if explanation.find(GeneratedFilters) is not None:
+        _elsewhere(page, "filter_map", "Filter map", "Show this pair’s filters on the map")
     _downloads(explanation)
 
 
@@ -142,23 +151,27 @@ def _sides(explanation: Explanation, matrix: dict[str, Any] | None) -> list[dict
     return out
 
 
-def _instead(explanation: Explanation, has_filters: bool) -> str:
+def _instead(explanation: Explanation) -> str:
     """What stands in the place of the matrix, for a model without attention over words."""
     if explanation.find(PhraseSelection) is not None:
         return "This model compares phrases, not words: the page Phrases shows what it keeps of this pair."
-    if has_filters:
+    sides = len(filters.provenances(explanation))
+    if any(isinstance(record, AttentionMap) for record in explanation.evidence):
+        return "This model’s attention is over windows of words: below stands what each window takes in."
+    if sides > 1:
+        return "This model has no attention over words to show: it compares what filters find in either text."
+    if sides:
         return "This model reads the judged sentence alone, so it has no attention to show."
     return "This model has no attention over words to show: its verdict stands above."
 
 
-def _to_phrases(page: PageState) -> None:
-    """A link to the same pair and model on the page Phrases."""
+def _elsewhere(page: PageState, file: str, title: str, label: str) -> None:
+    """A link to the same pair and model on another page."""
     model = {"model": page.model or ""}
     pair = short_enough(model | {"first": page.first, "second": page.second})
-    there = st.Page(Path(__file__).with_name("phrases.py"), title="Phrases", url_path="phrases")
-    label = (
-        "Show this pair’s phrases" if pair else "Open Phrases (the pair is too long for a link: save it, open it there)"
-    )
+    there = st.Page(Path(__file__).with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-"))
+    if not pair:
+        label = f"Open {title} (the pair is too long for a link: save it, open it there)"
     st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=pair or model)
 
 
@@ -171,7 +184,7 @@ def _downloads(explanation: Explanation) -> None:
         save("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json")
         if explanation.word_attention is not None:
             save("Attention (CSV)", lambda: tables.attention_csv(explanation), "pairlens-attention.csv", "text/csv")
-        if explanation.find(FilterProvenance) is not None:
+        if filters.provenances(explanation):
             save("Filters (CSV)", lambda: tables.filters_csv(explanation), "pairlens-filters.csv", "text/csv")
 
 

@@ -13,6 +13,7 @@ from app import look
 from app.components.phrase_view import KEY, phrase_view
 from app.examples import PHRASE_EXAMPLES
 from app.linked import LinkedPage
+from app.offered import offered
 from app.pair_form import PairForm, digest, titles
 from app.panels import card, phrases, tables
 from app.phrase_state import (
@@ -24,7 +25,7 @@ from app.phrase_state import (
     from_file,
     from_parameters,
 )
-from core.checkpoint import Checkpoint, CheckpointError, available, load_named, read_card
+from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
 from core.explain import PairError, explain
 
@@ -32,7 +33,7 @@ COMPARED = 5
 """At most this many models stand in the comparison: more would push its reading off the first screen."""
 
 PAGE: LinkedPage[PhrasePage] = LinkedPage("phrases", ("model", "example", "first", "second", "k", "select"))
-FORM = PairForm(PAGE, PHRASE_EXAMPLES, lambda text: from_file(text, list(_models())))
+FORM = PairForm(PAGE, lambda text: from_file(text, list(_models())), examples=PHRASE_EXAMPLES)
 
 
 def main() -> None:
@@ -45,7 +46,7 @@ def main() -> None:
         FORM.example()
         FORM.files()
     FORM.sentences(models.get(PAGE.state.model or ""))
-    found = FORM.answer(
+    found = FORM.explained(
         _explained, "No phrase model is installed: train one with `python -m trainers train te-phrases-kmin`"
     )
     if found is not None:
@@ -54,17 +55,10 @@ def main() -> None:
 
 def _models() -> dict[str, Path]:
     """The phrase models: known ones first, last those whose vocabulary is closed."""
-    found: dict[str, tuple[bool, Path]] = {}
-    for name, folder in available().items():
-        try:
-            told = read_card(folder)
-        except CheckpointError:
-            continue
-        if told["architecture"] == "phrases":
-            found[name] = (bool(_closed(told)), folder)
+    found = offered(lambda told: told["architecture"] == "phrases")
     known = {name: place for place, name in enumerate(PREFERRED_MODELS)}
-    order = sorted(found, key=lambda name: (found[name][0], known.get(name, len(known))))
-    return {name: found[name][1] for name in order}
+    order = sorted(found, key=lambda name: (bool(_closed(read_card(found[name]))), known.get(name, len(known))))
+    return {name: found[name] for name in order}
 
 
 def _closed(told: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -14,10 +15,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from core import checkpoint
+from core.checkpoint import Checkpoint
+from core.filter_map import FilterMap, MapItem, codes_of, filter_sides
 from core.models import build
 from core.words import WordTable, default_table
 
@@ -71,16 +75,64 @@ def make_phrases(folder: Path, name: str, title: str, task: str, pooling: str, k
     checkpoint.save(folder / name, build("phrases", config), card, None if shared else words)
 
 
+TOPICS = {
+    "film": "man woman smile playing jumping",
+    "animal": "dog cat animal toy",
+    "place": "snow cold weather outside",
+}
+
+
+def make_filters(folder: Path, name: str, title: str, map: bool = True, **settings: Any) -> Checkpoint:
+    """An untrained model that makes filters: of single texts, or of questions and answers where ``adaptivity`` is told.
+    With a small ``map`` of made-up texts."""
+    generator = torch.Generator().manual_seed(5)
+    words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
+    pairs, labels = "adaptivity" in settings, list(TOPICS)
+    torch.manual_seed(6)
+    config = {"input_size": 16, "projection": 8, "filters": 7, "code": 6, "classes": 2 if pairs else 3, **settings}
+    architecture = "adaqa" if pairs else "acnn"
+    card = {
+        "name": name, "title": title, "architecture": architecture, "config": config, "licence": "CC0", "seed": 1,
+        "task": "answer selection" if pairs else "text classification", "labels": ["0", "1"] if pairs else labels,
+        "roles": {"first": "question", "second": "answer", "judged": "answer"} if pairs
+        else {"first": "text", "second": "", "judged": "text"},
+        "results": {"test dev": {"accuracy": 0.5, "items": 10}}, "data": [{"name": "made up", "rows": 45}],
+    }  # fmt: skip
+    checkpoint.save(folder / name, build(architecture, config), card, words)
+    found = checkpoint.load(folder / name)
+    if map:
+        draw, items, codes = random.Random(7), [], []
+        for side in filter_sides(found):
+            for i in range(45):
+                topic = labels[i % 3]
+                text = " ".join(draw.choices(TOPICS[topic].split(), k=6))
+                label = topic if not pairs else "question" if side == "question" else str(i % 2)
+                items.append(MapItem(f"row {i}", label, "" if pairs else f"**Row** <b>{i}</b>", side))
+                codes.append(codes_of(found, [text], side)[0])
+        made = FilterMap.fit(found, items, np.stack(codes), perplexity=5, iterations=(50, 50))
+        made.save(found.folder / "map")
+    return found
+
+
 @pytest.fixture(scope="session")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, two phrase models, four
-    broken ones."""
+    """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, two phrase models, those
+    that make filters (with and without a map), and broken ones."""
     folder = tmp_path_factory.mktemp("checkpoints")
     make_checkpoint(folder, "test-light", "Test light", 1)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
     make_phrases(folder, "test-te", "Test entailment phrases", "entailment", "kmin", 5)
     make_phrases(folder, "test-as", "Test answer phrases", "answer selection", "kmax", 6)
+    make_filters(folder, "test-topics", "Test topics")
+    make_filters(folder, "test-qa", "Test questions and answers", adaptivity="two-way")
+    make_filters(folder, "test-qa-one-way", "Test one way", adaptivity="one-way")
+    make_filters(
+        folder, "test-qa-bare", "Test without a map", map=False, adaptivity="self", matching="multi-perspective"
+    )
+    make_filters(folder, "test-qa-fixed", "Test fixed filters", map=False, adaptivity="none")
+    shutil.copytree(folder / "test-topics", folder / "test-map-truncated")
+    (folder / "test-map-truncated" / "map" / "map.safetensors").write_bytes(b"short")
     for whole, broken in (("test-light", "test-truncated"), ("test-te", "test-te-truncated")):
         shutil.copytree(folder / whole, folder / broken)
         weights = folder / broken / "weights.safetensors"

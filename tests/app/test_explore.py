@@ -48,10 +48,12 @@ def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
     assert [c["label"] for c in data["verdict"]["classes"]] == ["entailment", "neutral", "contradiction"]
     assert sum(c["p"] for c in data["verdict"]["classes"]) == pytest.approx(1)
     assert [sum(row) for row in data["attention"]["weights"]] == pytest.approx([1, 1], abs=1e-4)
+    (side,) = data["filters"]["sides"]
+    assert side["parts"] == ["left", "self", "right", "context", "bias"]
     for c in range(3):
-        total = sum(f[11 + c] for f in data["filters"]["filters"]) + data["filters"]["bias"][c]
+        total = sum(f[11 + c] for f in side["filters"]) + data["filters"]["bias"][c]
         assert total == pytest.approx(data["filters"]["logits"][c], abs=1e-4)
-    for f in data["filters"]["filters"]:
+    for f in side["filters"]:
         assert sum(f[4:9]) == pytest.approx(f[9], abs=1e-4)
     assert data["nearest"], "the word told before anything is selected has its nearest words"
     assert not data["chosen"]
@@ -178,7 +180,54 @@ def test_a_broken_checkpoint_gets_one_sentence(name):
 def test_a_model_without_attention_shows_its_filters(drawn):
     data = drawn(explore(model="test-alone", first="A dog", second="A cat"))
     assert data["attention"] is None
-    assert data["filters"]["filters"]
+    assert data["filters"]["sides"][0]["filters"]
+
+
+@pytest.mark.parametrize("adaptivity", ["two-way", "one-way", "none"])
+def test_both_texts_filters_and_their_products_add_up_to_the_logits(adaptivity, drawn):
+    name = {"two-way": "test-qa", "one-way": "test-qa-one-way", "none": "test-qa-fixed"}[adaptivity]
+    app = explore(model=name, first="is a dog outside", second="the dog is playing with a toy")
+    assert not app.exception
+    data = drawn(app)
+    told = data["filters"]
+    assert data["attention"] is data["windows"] is None
+    assert "compares what filters find in either text" in data["instead"]
+    assert [side["role"] for side in told["sides"]] == ["answer", "question"]
+    made = {"two-way": ["question", "answer"], "one-way": ["question", ""], "none": ["", ""]}[adaptivity]
+    assert [side["made_from"] for side in told["sides"]] == made
+    for side in told["sides"]:
+        assert side["activation"] == "ReLU"
+        assert side["parts"] == [*(f"word {i}" for i in range(1, 6)), "context", "bias"]
+        for f in side["filters"]:
+            assert sum(f[4:11]) == pytest.approx(f[11], abs=1e-4)
+            assert f[12] == pytest.approx(max(0, f[11]))
+    assert [name for name, _ in told["rest"]] == ["products of both texts’ filters"]
+    for c in range(2):
+        total = sum(f[13 + c] for side in told["sides"] for f in side["filters"]) + told["bias"][c]
+        assert total + sum(shares[c] for _, shares in told["rest"]) == pytest.approx(told["logits"][c], abs=1e-4)
+    links = app.get("page_link")
+    assert [link.proto.page for link in links] == ([] if adaptivity == "none" else ["filter-map"])
+
+
+def test_attention_over_windows_is_told_and_filters_have_no_shares(drawn):
+    app = explore(model="test-qa-bare", first="is a dog outside in the snow", second="the dog is playing with a toy")
+    assert not app.exception
+    data = drawn(app)
+    assert not data["filters"]["shares"]
+    assert {len(f) for side in data["filters"]["sides"] for f in side["filters"]} == {13}
+    windows = data["windows"]
+    assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)
+    assert [line[0] for line in windows["lines"]] == [0, 1, 2]
+    for _, other, cosine, weight in windows["lines"]:
+        assert (other in (0, 1) and 0 < weight <= 1 and cosine > 0) or (other is None and weight == 0)
+    assert "attention is over windows" in data["instead"]
+
+
+def test_models_of_single_texts_belong_to_another_page(drawn):
+    app = explore(model="test-topics")
+    assert not app.exception
+    assert not any("Test topics" in option for option in chooser(app, "Model").options)
+    assert any("“test-topics”, which is not here" in notice for notice in drawn(app)["notices"])
 
 
 def test_a_models_title_is_text(drawn):

@@ -1,5 +1,7 @@
 """The page Models, a card that says little, and tables of sweeps beside a card."""
 
+import csv
+import io
 import json
 import shutil
 from pathlib import Path
@@ -94,7 +96,33 @@ def test_tables_have_one_line_a_cell_and_a_filter(checkpoints):
     cells = tables.attention_csv(told).splitlines()
     assert cells[0] == "hypothesis_position,hypothesis_word,premise_position,premise_word,score,weight"
     assert len(cells) == 1 + 2 * 4
-    assert len(tables.filters_csv(told).splitlines()) == 1 + 12
+    lines = list(csv.DictReader(io.StringIO(tables.filters_csv(told))))
+    assert len(lines) == 12 + 1
+    for label, logit in zip(told.labels, told.logits, strict=True):
+        assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["test-qa", "test-qa-bare"])
+def test_the_table_of_filters_has_both_texts(name, checkpoints):
+    told = explain(load(checkpoints / name), "is a dog outside", "the dog is playing with a toy")
+    lines = list(csv.DictReader(io.StringIO(tables.filters_csv(told))))
+    assert [line["text"] for line in lines[:14]] == ["answer"] * 7 + ["question"] * 7
+    for line in lines[:14]:
+        parts = [line[f"word_{i}"] for i in range(1, 6)]
+        assert sum(map(float, [*parts, line["bias"]])) == pytest.approx(float(line["preactivation"]), abs=1e-5)
+    if name == "test-qa":
+        assert [line["filter"] for line in lines[14:]] == ["products of both texts’ filters", "the classifier’s bias"]
+        for label, logit in zip(told.labels, told.logits, strict=True):
+            assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
+    else:
+        assert len(lines) == 14
+        assert not any(name.startswith("share") for name in lines[0])
+
+
+def test_a_card_of_single_texts_counts_texts_and_its_map(checkpoints):
+    facts = dict(card.facts(load(checkpoints / "test-topics").card, checkpoints / "test-topics"))
+    assert "45 texts" in facts["Trained on"]
+    assert "its filter map 0.0 MB" in facts["Size on disk"]
     alone = explain(load(checkpoints / "test-alone"), "A dog", "A cat")
     assert tables.attention_csv(alone) == ""
 

@@ -86,6 +86,22 @@ def test_lines_of_the_poolings_stay_apart_for_every_eye_and_stand_out_in_both_th
     assert all(contrast(c, ground) >= 3 for c in (*colours, palette.OTHER_LINE[0]) for ground in palette.PAPER)
 
 
+@pytest.mark.parametrize("vision", VISION)
+def test_colours_of_a_map_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision):
+    yes_or_no = {*palette.NO_YES.values(), palette.NEITHER}
+    for colours in (palette.MAP_COLOURS, yes_or_no):
+        for one, other in itertools.combinations(colours, 2):
+            assert math.dist(lab(one, vision), lab(other, vision)) >= 18
+        assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.PAPER)
+    assert all(contrast(palette.ACCENT_MARK, ground) >= 3 for ground in palette.PAPER)
+
+
+def test_fourteen_classes_of_a_map_differ_in_colour_or_symbol():
+    looks = palette.map_look([f"class {i}" for i in range(14)])
+    assert len(set(looks)) == 14
+    assert palette.map_look(["not an answer", "answer", "question"])[2][0] == palette.NEITHER
+
+
 def test_an_answer_has_the_colour_of_a_yes():
     assert palette.class_colours(("not an answer", "answer"))[1] == palette.CLASSES["entailment"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from app.components import component
 
-_SCRIPTS = ("colours", "verdict", "text", "matrix", "context", "filters", "save", "view")
+_SCRIPTS = ("colours", "verdict", "text", "matrix", "context", "windows", "filters", "save", "view")
 
 KEY = "pair_view"
 

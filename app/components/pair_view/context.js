@@ -71,7 +71,7 @@ class ContextPanel {
   won(row) {
     const { filters } = this.view.data;
     if (!filters) return null;
-    const count = filters.filters.filter((filter) => filter[1] === row).length;
-    return html("p", { class: "nearest" }, `Centre of the winning n-gram in ${count} of ${filters.filters.length} filters.`);
+    const count = filters.sides[0].filters.filter((filter) => filter[1] === row).length;
+    return html("p", { class: "nearest" }, `Centre of the winning n-gram in ${count} of ${filters.sides[0].filters.length} filters.`);
   }
 }

@@ -48,7 +48,7 @@ function saveBars(panel, kind) {
 function saveFilters(panel, kind) {
   inLight(panel.view, () => {
     const ink = inkOf(panel.view, "ink");
-    const width = 560 + panel.classes.length * 110;
+    const width = 560 + Math.max(1, panel.classes.length) * 110;
     const names = ["filter", "winning n-gram", "parts", "sum"];
     const at = [12, 70, 300, 500];
     const head = [...names.map((name, i) => label(at[i], 52, name, { fill: ink, "font-size": 12 })), ...panel.classes.map((k, i) => label(640 + i * 110, 52, k.label, { fill: ink, "font-size": 12, "text-anchor": "end" }))];
@@ -59,10 +59,10 @@ function saveFilters(panel, kind) {
       return [label(at[0], y, String(f.index), { fill: ink }), svg("text", { x: at[1], y, fill: ink, "font-size": 14 }, words), place(drawn[r], at[2], y - 12),
         label(at[3], y, signed(f.pre), { fill: ink }), ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" }))];
     });
-    const legend = PARTS.map((name, i) => {
-      const probe = panel.table.querySelector(`.legend .part-${name}`);
-      return probe ? [svg("rect", { x: 12 + i * 100, y: 84 + panel.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probe).fill, stroke: getComputedStyle(probe).stroke }), label(28 + i * 100, 93 + panel.shown.length * 26, name, { fill: ink, "font-size": 12 })] : [];
-    });
-    deliver(panel.view, "filters", kind, width, 110 + panel.shown.length * 26, [label(12, 24, "What won the filters", { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat());
+    const probes = Array.from(panel.table.querySelectorAll(".legend.parts rect"));
+    const legend = panel.side.used.map((name, i) => [
+      svg("rect", { x: 12 + i * 100, y: 84 + panel.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probes[i]).fill, stroke: getComputedStyle(probes[i]).stroke }),
+      label(28 + i * 100, 93 + panel.shown.length * 26, name, { fill: ink, "font-size": 12 })]);
+    deliver(panel.view, "filters", kind, width, 110 + panel.shown.length * 26, [label(12, 24, panel.sides.length > 1 ? `What won the filters that read the ${panel.side.role}` : "What won the filters", { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat());
   });
 }

@@ -48,9 +48,10 @@ class PairView {
     this.context = data.attention ? new ContextPanel(this) : null;
     this.text = new TextPanel(this);
     this.filters = data.filters ? new FilterPanel(this) : null;
-    this.panels = [this.text, this.attention, this.context, this.filters].filter(Boolean);
+    this.windows = data.windows ? new WindowPanel(this) : null;
+    this.panels = [this.text, this.attention, this.context, this.windows, this.filters].filter(Boolean);
     const middle = this.attention ? html("div", { class: "side-by-side" }, this.attention.element, this.context.element) : html("p", { class: "empty" }, data.instead);
-    this.root.replaceChildren(...[drawVerdict(data.verdict, data.notices), this.text.element, middle, this.filters?.element, this.footer()].filter(Boolean));
+    this.root.replaceChildren(...[drawVerdict(data.verdict, data.notices), this.text.element, middle, this.windows?.element, this.filters?.element, this.footer()].filter(Boolean));
     this.fitted = null;
     this.fit();
     this.draw();
