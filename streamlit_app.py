@@ -10,6 +10,7 @@ st.navigation(
     [
         st.Page("app/views/explore.py", title="Explore", url_path="explore", default=True),
         st.Page("app/views/phrases.py", title="Phrases", url_path="phrases"),
+        st.Page("app/views/filter_map.py", title="Filter map", url_path="filter-map"),
         st.Page("app/views/models.py", title="Models", url_path="models"),
     ],
     position="sidebar",

@@ -1,0 +1,83 @@
+"""One generated filter: its weights as a heatmap, and the windows of the text it reads that it answers to most."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.palette import DIVERGING, SOFT
+from core.evidence import Explanation, FilterProvenance, FilterRecord, GeneratedFilters, Matrix
+
+
+@dataclass(frozen=True)
+class Made:
+    """The filters made from one text, and what they found in the text that they read."""
+
+    bank: GeneratedFilters
+    won: FilterProvenance
+
+    def strongest(self) -> list[FilterRecord]:
+        """All filters, the largest value first."""
+        return sorted(self.won.filters, key=lambda f: -f.preactivation)
+
+    def named(self, explanation: Explanation, index: int) -> str:
+        """A filter with what it found: filter 12: +3.41 at “a film directed by Ann”."""
+        record = self.won.filters[index]
+        words = " ".join(t.text for t in explanation.sentence(self.won.rows).tokens[slice(*record.window)])
+        return f"filter {index}: {signed(record.preactivation)} at “{words}”"
+
+
+def made(explanation: Explanation, role: str) -> Made | None:
+    """The filters made from the text with this role, or None where it made none."""
+    bank = next((r for r in explanation.evidence if isinstance(r, GeneratedFilters) and r.made_from == role), None)
+    if bank is None:
+        return None
+    won = next(r for r in explanation.evidence if isinstance(r, FilterProvenance) and r.rows == bank.applied_to)
+    return Made(bank, won)
+
+
+def signed(value: float) -> str:
+    """A number with its sign, a true minus."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def figure(weights: Matrix, dark: bool) -> Any:
+    """Heatmap of one filter ``[h, d]``; ``dark``: the theme that its edges are written for."""
+    import plotly.graph_objects as go  # here, so that the other pages start without it
+
+    rows, columns, ink = len(weights), len(weights[0]), {"color": SOFT[dark]}
+    top = max(abs(value) for row in weights for value in row) or 1.0
+    drawn = go.Figure(
+        go.Heatmap(
+            z=weights, x=list(range(1, columns + 1)), y=[f"word {i}" for i in range(1, rows + 1)], zmin=-top, zmax=top,
+            colorscale=[list(step) for step in DIVERGING], hoverongaps=False,
+            hovertemplate="%{y}, dimension %{x}: %{z:.4f}<extra></extra>",
+            colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": ".2~f", "nticks": 5, "tickfont": ink},
+        )
+    )  # fmt: skip
+    drawn.update_xaxes(
+        title={"text": "dimension of a word", "font": ink}, tickfont=ink, showgrid=False, zeroline=False, nticks=8
+    )
+    drawn.update_yaxes(autorange="reversed", tickfont=ink, showgrid=False, zeroline=False)
+    drawn.update_layout(height=60 + 34 * rows, margin={"l": 0, "r": 0, "t": 26, "b": 0})
+    return drawn
+
+
+def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> list[tuple[str, float]]:
+    """The windows of the text that the filter reads, the largest value before the ReLU first; ``values``: one a
+    window."""
+    tokens = [t.text for t in explanation.sentence(side.won.rows).tokens]
+    listed = [(" ".join(tokens[i : i + side.won.width]), value) for i, value in enumerate(values)]
+    return sorted(listed, key=lambda line: -line[1])
+
+
+def to_csv(index: int, weights: Matrix) -> str:
+    """One line a word of the window, one column a dimension."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["filter", "word", *(f"dimension_{i}" for i in range(1, len(weights[0]) + 1))])
+    writer.writerows([index, i, *row] for i, row in enumerate(weights, start=1))
+    return out.getvalue()

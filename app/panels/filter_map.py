@@ -1,0 +1,280 @@
+"""The filter map as a figure: the reference collection by class, a person's own texts as stars, and how to read it."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import itertools
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from app.palette import ACCENT, ACCENT_MARK, INK, OTHER_LINE, PAPER, map_look
+from app.panels.tables import cell
+from app.panels.verdict import percent
+from core.filter_map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
+
+HEIGHT = 390
+"""Of the map without its legend."""
+_STARS = ("star", "hexagram")
+"""Of a pair's first and second text."""
+_BADGE = INK[0]
+"""Ground of a star's number, with white on it: it stands out on either theme."""
+
+
+class TextSide(NamedTuple):
+    """One of the person's texts, or one side of a pair."""
+
+    place: int
+    """Which of the texts, from 0."""
+    side: str
+    """The text's role in its pair; empty for single texts."""
+
+    @property
+    def name(self) -> str:
+        """1, or 1 question."""
+        return f"{self.place + 1} {self.side}".strip()
+
+
+@dataclass(frozen=True)
+class Star:
+    """A version of one of the person's texts, placed into a layout."""
+
+    of: TextSide
+    words: str
+    age: int
+    """0 for the present version, 1 for the one before it …"""
+    x: float
+    y: float
+    told: str = ""
+    """What the model says of it."""
+
+
+def figure(
+    found: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star], chosen: TextSide | None,
+    nearest: Sequence[Neighbour], near: bool = False, dark: bool = False,
+) -> Any:  # fmt: skip
+    """The map. ``names``: classes as people read them; ``chosen``: the text that is looked into, and its ``nearest``
+    items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for.
+
+    A view of its own, because Streamlit draws a changed figure anew: a person's own zoom is gone with every edit.
+    """
+    import plotly.graph_objects as go  # here, so that the other pages start without it
+
+    drawn = go.Figure()
+    for (colour, symbol), name, told, at in _groups(found, layout, names):
+        drawn.add_scattergl(
+            x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=told,
+            hovertemplate="%{text}<extra></extra>",
+            marker={"color": colour, "symbol": symbol, "size": 9 if near else 7, "opacity": 0.85},
+        )  # fmt: skip
+        _add_name(drawn, name, at, layout.coordinates, dark)
+    rings = layout.coordinates[[n.index for n in nearest]]
+    if len(rings):
+        drawn.add_scattergl(
+            x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
+            marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14, "line": {"width": 2.5}},
+        )  # fmt: skip
+    _add_trails(drawn, stars, chosen)
+    _add_stars(drawn, stars, chosen)
+    around = [star for star in stars if star.of == chosen and not star.age] if near else []
+    if around:
+        x, y = _range(np.concatenate([[(star.x, star.y) for star in around], rings]), layout, 0.15)
+    else:
+        x, y = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
+    # The whole map stays whole when the window changes its shape; a part of it may show more.
+    constrain = "range" if around else "domain"
+    drawn.update_xaxes(visible=False, range=x, constrain=constrain)
+    drawn.update_yaxes(visible=False, range=y, constrain=constrain, scaleanchor="x")
+    # Room for the legend of a narrow window, two in a line: left to itself, Plotly cuts the map off when it is resized.
+    below = 12 + 19 * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
+    drawn.update_layout(
+        height=HEIGHT + below, hovermode="closest",
+        margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
+        legend={"orientation": "h", "yanchor": "top", "y": -0.01, "x": -0.05, "itemsizing": "constant",
+                "entrywidth": 122},
+    )  # fmt: skip
+    return drawn
+
+
+def _range(points: np.ndarray, layout: Layout, least: float) -> list[list[float]]:
+    """Ranges of x and y that hold the points, and at least this share of the map, with room at the edges."""
+    low, high = points.min(0), points.max(0)
+    half = 0.53 * np.maximum(high - low, least * np.ptp(layout.coordinates, axis=0))
+    middle = (low + high) / 2
+    ranges: list[list[float]] = np.stack([middle - half, middle + half], axis=1).tolist()
+    return ranges
+
+
+def _groups(found: FilterMap, layout: Layout, names: Mapping[str, str]) -> list[tuple[Any, str, list[str], np.ndarray]]:
+    """Items of each class: their look, the class's name, what hovering tells, and where they lie."""
+    rows: dict[str, list[int]] = {name: [] for name in names.values()}
+    for i, item in enumerate(found.items):
+        rows.setdefault(kind(item, names), []).append(i)
+    rows = {name: at for name, at in rows.items() if at}
+    out = []
+    for style, (name, at) in zip(map_look(list(rows)), rows.items(), strict=True):
+        told = [f"<b>{_wrapped(title(found.items[i]))}</b><br>{_safe(name)}" for i in at]
+        out.append((style, name, told, layout.coordinates[at]))
+    return out
+
+
+def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dark: bool) -> None:
+    """The class's name amid its points, where it has a place of its own: most points near their middle are its own."""
+    middle = np.median(at, axis=0)
+    middle = at[np.argmin(((at - middle) ** 2).sum(1))]
+    nearest = np.sort(((everything - middle) ** 2).sum(1))[: QUALITY_NEIGHBOURS + 1][-1]
+    own = (((at - middle) ** 2).sum(1) <= nearest).sum()
+    if own > QUALITY_NEIGHBOURS * 0.7:
+        halo = ", ".join(f"0 0 {size}px {PAPER[dark]}" for size in (2, 2, 3, 3, 4, 5))
+        drawn.add_annotation(
+            x=middle[0], y=middle[1], text=_safe(name), showarrow=False, name="class",
+            font={"size": 13, "color": INK[dark], "shadow": halo},
+        )  # fmt: skip
+
+
+def _add_trails(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> None:
+    """An arrow from each version of a text to the next, and a dotted line between both texts of a pair. Not as traces:
+    WebGL draws all lines below all points."""
+    for of in dict.fromkeys(star.of for star in stars):
+        way = sorted((star for star in stars if star.of == of), key=lambda star: -star.age)
+        for before, after in itertools.pairwise(way):
+            if (before.x, before.y) != (after.x, after.y):
+                drawn.add_annotation(
+                    x=after.x, y=after.y, ax=before.x, ay=before.y, axref="x", ayref="y", arrowhead=2, arrowwidth=2,
+                    arrowcolor=ACCENT_MARK if of == chosen else OTHER_LINE[0], standoff=9,
+                    startstandoff=7, text="",
+                )  # fmt: skip
+    now = [star for star in stars if not star.age]
+    for place in dict.fromkeys(star.of.place for star in now):
+        both = [star for star in now if star.of.place == place]
+        if len(both) > 1:
+            drawn.add_shape(
+                type="line", x0=both[0].x, y0=both[0].y, x1=both[1].x, y1=both[1].y, layer="above",
+                line={"color": OTHER_LINE[0], "width": 2, "dash": "dot"},
+            )  # fmt: skip
+
+
+def _add_stars(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> None:
+    sides = list(dict.fromkeys(star.of.side for star in stars))
+    earlier, now = [s for s in stars if s.age], [s for s in stars if not s.age]
+    # The chosen text's star is drawn last, above the others.
+    now.sort(key=lambda s: s.of == chosen)
+    for group, name, opacity, size in (
+        (earlier, "earlier versions", 0.55, 15), (now, "yours (approximate)", 1.0, 20),
+    ):  # fmt: skip
+        if not group:
+            continue
+        drawn.add_scattergl(
+            x=[s.x for s in group], y=[s.y for s in group], mode="markers", name=name,
+            text=[_told(star) for star in group], hovertemplate="%{text}<extra></extra>",
+            marker={
+                "color": [ACCENT_MARK if s.of == chosen else _BADGE for s in group],
+                "symbol": [_STARS[sides.index(s.of.side) % 2] for s in group], "size": size, "opacity": opacity,
+                "line": {"color": "#ffffff", "width": 1.5},
+            },
+        )  # fmt: skip
+    for star in now:
+        drawn.add_annotation(
+            x=star.x, y=star.y, text=_safe(star.of.name), showarrow=False, yshift=22, borderpad=2,
+            font={"color": "#ffffff", "size": 12}, bordercolor="#ffffff",
+            bgcolor=ACCENT[0] if star.of == chosen else _BADGE,
+        )  # fmt: skip
+
+
+def description(found: FilterMap, stars: Sequence[Star]) -> str:
+    """The figure in one sentence, for a screen reader."""
+    count = sum(not star.age for star in stars)
+    return (
+        f"Filter map of {len(found.items):,} texts in the plane, coloured by class, with {count} of your own. The "
+        "nearest filters are listed beside it."
+    )
+
+
+def title(item: MapItem) -> str:
+    """What an item is called: its title, or its row in the data."""
+    return item.title or item.id
+
+
+def kind(item: MapItem, names: Mapping[str, str]) -> str:
+    """Its class as people read it; the text of a pair that is not judged has its role in place of a class."""
+    return names.get(item.label, item.label)
+
+
+def nearest_rows(
+    found: FilterMap, nearest: Sequence[Neighbour], names: Mapping[str, str]
+) -> tuple[str, list[tuple[str, str, str]]]:
+    """What the distances are called (small ones are told in thousandths or millionths); title, class and distance of
+    each neighbour."""
+    furthest = max((neighbour.distance for neighbour in nearest), default=1.0)
+    power, unit = (0, "") if furthest >= 0.01 else (3, ", × 10⁻³") if furthest >= 1e-5 else (6, ", × 10⁻⁶")
+    rows = [
+        (title(item), kind(item, names), f"{neighbour.distance * 10**power:#.3g}")
+        for neighbour in nearest
+        for item in [found.items[neighbour.index]]
+    ]
+    return f"distance{unit}", rows
+
+
+def reading(found: FilterMap, layout: Layout) -> str:
+    """How to read the map, in one line."""
+    data = found.card.get("data")
+    file = f" of {data['file']}" if isinstance(data, Mapping) and "file" in data else ""
+    what = "the filters" if layout.filter is None else f"filter {layout.filter} of those"
+    metric = "cosine" if layout.metric == "cosine" else "euclidean"
+    return (
+        f"Each point is one of {len(found.items):,} texts{file}, by {what} that the model makes from it: "
+        f"t-SNE of their {metric} distances. A star’s place is approximate (openTSNE’s transform)."
+    )
+
+
+def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
+    """How far the map may be trusted: one line of numbers, and what they mean."""
+    q = layout.quality
+    line = (
+        f"Classes named by the {neighbours} nearest neighbours: {percent(q['knn_filters'])} right by the filters, "
+        f"{percent(q['knn_plane'])} on the map, {percent(q['majority'])} if always the largest class; "
+        f"trustworthiness {q['trustworthiness']:.2f}."
+    )
+    meaning = (
+        "Each text is given the class of most of its nearest neighbours, once by the filters’ true distances and once "
+        "by places on the map. Where the map does as well as the filters, its clusters are those of the filters. "
+        "Trustworthiness is 1 when all neighbours on the map are neighbours among the filters too. Distances between "
+        "clusters, and their sizes, mean nothing in t-SNE; the list of nearest filters has true distances."
+    )
+    return line, meaning
+
+
+def to_csv(found: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
+    """One line a point: the person's texts first (version 0 is the present one), then the reference collection."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["of", "id", "title", "side", "class", "version", "x", "y"])
+    for star in stars:
+        writer.writerow(
+            ["yours", star.of.name, cell(star.words), star.of.side, cell(star.told), star.age, star.x, star.y]
+        )
+    for item, (x, y) in zip(found.items, layout.coordinates.tolist(), strict=True):
+        told = [cell(item.id), cell(item.title), item.side, cell(kind(item, names))]
+        writer.writerow(["reference", *told, "", x, y])
+    return out.getvalue()
+
+
+def _told(star: Star) -> str:
+    which = f"{star.of.name}, an earlier version" if star.age else star.of.name
+    lines = [f"<b>{_safe(which)}</b>", _wrapped(star.words), _safe(star.told)]
+    return "<br>".join(filter(None, lines))
+
+
+def _wrapped(text: str) -> str:
+    lines = textwrap.wrap(text, 56, max_lines=4, placeholder=" …") or [text[:56]]
+    return "<br>".join(map(_safe, lines))
+
+
+def _safe(text: str) -> str:
+    """Plotly reads a few HTML tags in names and texts; escaped, they show as they are."""
+    return html.escape(text, quote=False)

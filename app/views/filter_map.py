@@ -1,0 +1,385 @@
+"""Filter map: where the filters made for a person's own texts lie among those of a reference collection."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import look
+from app.address import short
+from app.filter_map_state import (
+    MOST_TEXTS,
+    PARAMETERS,
+    PREFERRED_MODELS,
+    SIDES,
+    VIEWS,
+    MapPage,
+    default_model,
+    default_texts,
+    from_file,
+    from_parameters,
+)
+from app.linked import LinkedPage
+from app.map_examples import MapText, example_of, examples_of, kind_of
+from app.offered import makes_filters, offered
+from app.pair_form import ModelForm, digest, titles
+from app.panels import card, filter_look, filter_map, verdict
+from app.panels.filter_map import Star, TextSide
+from app.placing import Opened, explain_texts, open_map, place_texts, window_values
+from core.checkpoint import Checkpoint, read_card
+from core.evidence import Explanation, Matrix
+from core.filter_map import FilterMap, Layout, Neighbour
+
+PAGE: LinkedPage[MapPage] = LinkedPage("filter map", PARAMETERS)
+FORM = ModelForm(PAGE, lambda text: from_file(text, _kinds(_models())), "set of texts")
+FORMATS = ("PNG", "SVG")
+WINDOWS = 6
+"""n-grams that are listed under a filter."""
+PROPORTION = (1.8, 1)
+
+_STYLE = """<style>
+.pl-list { border-collapse: collapse; width: 100%; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
+.pl-list th, .pl-list td { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); text-align: left;
+  padding: 0.22rem 0.7rem 0.22rem 0; vertical-align: top; overflow-wrap: break-word; font-weight: 400; }
+.pl-list td:first-child { overflow-wrap: anywhere; }
+.pl-list thead th { font-size: 0.83rem; opacity: 0.78; }
+.pl-list .pl-number { text-align: right; padding-right: 0; white-space: nowrap; }
+@media print { .modebar, .stButton, .stDownloadButton { display: none !important; } }
+@media (max-width: 760px) {
+  [class*="st-key-map-text"] > .stElementContainer:has(.stTextInput) { flex-basis: 15rem; }
+}
+.pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
+.stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
+.pl-how { font-size: 0.87rem; opacity: 0.78; margin: 0.1rem 0; overflow-wrap: anywhere; }
+</style>"""
+
+
+def main() -> None:
+    """Draw the page."""
+    look.apply()
+    st.html(_STYLE)
+    models = _models()
+    kinds = _kinds(models)
+    FORM.open(models, lambda address, _: from_parameters(address, kinds), lambda _: default_model(kinds))
+    _suit(kinds)
+    with st.sidebar:
+        FORM.model(titles(models), layout=None, filter=None)
+        below = st.container()
+    FORM.write_link()
+    opened = FORM.answer(
+        lambda page: open_map(page.model),
+        "No model that makes filters is installed: train one with `python -m trainers train topic-acnn`",
+    )
+    with below:
+        layout = None if opened is None else _layout(opened)
+        if layout is not None:
+            views, key = list(VIEWS), PAGE.key("view")
+            st.radio("Show", views, views.index(PAGE.state.view), key=key, on_change=PAGE.take, args=("view", key),
+                     format_func=VIEWS.__getitem__)  # fmt: skip
+        _example(kinds)
+        st.radio("Save figures as", FORMATS, horizontal=True, key="filter map format")
+        FORM.files()
+    if opened is not None:
+        _texts(opened.checkpoint)
+        _show(opened, layout)
+
+
+# --- what is asked for ------------------------------------------------------------------------------------------------
+
+
+def _models() -> dict[str, Path]:
+    """The models that make filters: first those that have a map, of these the known ones."""
+    found = offered(makes_filters)
+    known = {name: place for place, name in enumerate(PREFERRED_MODELS)}
+    bare = {name: not (folder / "map" / "map.json").is_file() for name, folder in found.items()}
+    return {name: found[name] for name in sorted(found, key=lambda name: (bare[name], known.get(name, len(known))))}
+
+
+def _kinds(models: Mapping[str, Path]) -> dict[str, str]:
+    return {name: kind_of(read_card(folder)) for name, folder in models.items()}
+
+
+def _suit(kinds: Mapping[str, str]) -> None:
+    """Another model's example gives way to one for the model that was chosen; texts of a person's own stay."""
+    page = PAGE.state
+    here, kind = example_of(page.texts), kinds.get(page.model or "")
+    if here is not None and kind is not None and here.kind != kind:
+        PAGE.set(replace(page, texts=default_texts(kind), look=0, side="first"), PAGE.problems)
+
+
+def _layout(opened: Opened) -> Layout | None:
+    """The chooser of the layout, and the one that is chosen."""
+    if opened.map is None:
+        return None
+    layouts, asked = opened.map.layouts, PAGE.state.layout
+    names, key = list(layouts), PAGE.key("layout")
+    chosen = asked if asked is not None and asked in layouts else names[0]
+
+    def told(name: str) -> str:
+        one = layouts[name].filter
+        return "all filters of a text" if one is None else f"one filter across texts: filter {one}"
+
+    st.radio("Map of", names, names.index(chosen), key=key, on_change=PAGE.take, args=("layout", key), format_func=told)
+    return layouts[chosen]
+
+
+def _example(kinds: Mapping[str, str]) -> None:
+    """The chooser of an example belongs to the texts that are shown: typing another makes it another chooser."""
+    page = PAGE.state
+    shown = {example.slug: example for example in examples_of(kinds[page.model])} if page.model else {}
+    here, slugs, key = example_of(page.texts), list(shown), _key_of_texts("example")
+    st.selectbox(
+        "Example", slugs, slugs.index(here.slug) if here and here.slug in shown else None, key=key,
+        on_change=_take_example, args=(key, {slug: example.texts for slug, example in shown.items()}),
+        format_func=lambda slug: shown[slug].title, placeholder="Texts of your own",
+    )  # fmt: skip
+
+
+def _take_example(key: str, texts: Mapping[str, tuple[MapText, ...]]) -> None:
+    chosen = texts.get(st.session_state[key])
+    if chosen is not None and key == _key_of_texts("example"):
+        PAGE.set(replace(PAGE.state, texts=chosen, look=0, side="first", filter=None))
+
+
+def _key_of_texts(widget: str, *more: Any) -> str:
+    """The key of a widget that belongs to the texts that are shown."""
+    page = PAGE.state
+    return f"{PAGE.key(widget)} {digest([page.model, [text.versions for text in page.texts], *more])}"
+
+
+def _texts(checkpoint: Checkpoint) -> None:
+    """One line a text or pair, and buttons that add, remove and forget."""
+    page, roles = PAGE.state, checkpoint.roles
+    for place, text in enumerate(page.texts):
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"map text {place}"):
+            for side in SIDES:
+                if not roles[side]:
+                    continue
+                role, key = str(roles[side]), PAGE.key(f"{side} {place}")
+                st.text_input(
+                    look.plain(f"{role[:1].upper()}{role[1:]} {place + 1}"), getattr(text, side), key=key,
+                    on_change=_typed, args=(place, side, key), icon=f":material/counter_{place + 1}:",
+                    label_visibility="collapsed" if place else "visible", placeholder=f"Type here: {role} {place + 1}",
+                )  # fmt: skip
+            if len(page.texts) > 1:
+                key = PAGE.key(f"remove {place}")
+                st.button(
+                    f"Remove text {place + 1}", icon=":material/close:", key=key, help=f"Remove text {place + 1}",
+                    on_click=_remove, args=(place, key),
+                )  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        if len(page.texts) < MOST_TEXTS:
+            st.button("Add a text", icon=":material/add:", key="add a text", type="tertiary", on_click=_add)
+        if any(text.earlier for text in page.texts):
+            st.button(
+                "Clear the trails", icon=":material/ink_eraser:", key="clear the trails", type="tertiary",
+                on_click=_clear,
+            )  # fmt: skip
+
+
+def _typed(place: int, side: str, key: str) -> None:
+    """A text's new words, unless its box shows another text by now. The text that was typed is the one looked into."""
+    texts = PAGE.state.texts
+    if key == PAGE.key(f"{side} {place}"):
+        text = texts[place].typed(side, st.session_state[key])
+        PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side, filter=None)
+
+
+def _add() -> None:
+    # A change, not a new state: the boxes that are there keep their keys, and so a text that is still on its way.
+    PAGE.change(texts=(*PAGE.state.texts, MapText())[:MOST_TEXTS])
+
+
+def _clear() -> None:
+    PAGE.change(texts=tuple(replace(text, earlier=()) for text in PAGE.state.texts))
+
+
+def _remove(place: int, key: str) -> None:
+    if key == PAGE.key(f"remove {place}"):
+        page = PAGE.state
+        texts = (*page.texts[:place], *page.texts[place + 1 :])
+        PAGE.set(replace(page, texts=texts, look=max(0, page.look - (page.look >= place)), filter=None))
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def _show(opened: Opened, layout: Layout | None) -> None:
+    page, found = PAGE.state, opened.map
+    with st.spinner("Placing the texts …"):
+        told = explain_texts(opened.checkpoint, page.texts)
+        stars, present, wordless = place_texts(opened, layout, page.texts, told)
+    wanted = TextSide(page.look, opened.makers.get(page.side, ""))
+    chosen = wanted if wanted in present else next(iter(present), None)
+    explanation = None if chosen is None else told[chosen.place]
+    cautions = explanation.warnings if isinstance(explanation, Explanation) else ()
+    look.notice([*PAGE.problems, *_problems(opened), *wordless, *cautions])
+    if chosen is None:
+        look.hint("Type a text above and press Enter, or choose an example in the sidebar.")
+    beside = st.container()
+    if found is not None and layout is not None:
+        left, beside = st.columns(PROPORTION, gap="large")
+        nearest = () if chosen is None else found.neighbours(present[chosen].code, layout.name)
+        with left:
+            _map(opened, found, layout, stars, chosen, nearest)
+    if chosen is None:
+        return
+    with beside:
+        _look_into(opened, list(present), chosen)
+        _verdict(explanation)
+        if found is not None:
+            distance, rows = filter_map.nearest_rows(found, nearest, opened.names)
+            _list(["nearest filters", "class", distance], rows)
+    looked = None
+    if isinstance(explanation, Explanation):
+        looked = _filter(opened, layout, chosen, explanation)
+    _downloads(opened, layout, stars, explanation, looked)
+
+
+def _problems(opened: Opened) -> list[str]:
+    """What is wrong with the map and with the link."""
+    page, out = PAGE.state, [opened.problem] if opened.problem else []
+    if opened.map is not None and page.layout is not None and page.layout not in opened.map.layouts:
+        known = ", ".join(opened.map.layouts)
+        out.append(f"The link asks for the map of “{short(page.layout)}”; known are {known}: the first is shown.")
+    link = page.link_parameters()
+    if link != page.to_parameters():
+        what = "These texts are" if link is None else "The trails are"
+        out.append(f"{what} too long for a link: “Save and open” in the sidebar keeps all in a file.")
+    return out
+
+
+def _map(
+    opened: Opened, found: FilterMap, layout: Layout, stars: Sequence[Star], chosen: TextSide | None,
+    nearest: Sequence[Neighbour],
+) -> None:  # fmt: skip
+    st.caption(look.plain(filter_map.reading(found, layout)))
+    near = PAGE.state.view == "near"
+    st.plotly_chart(
+        filter_map.figure(found, layout, opened.names, stars, chosen, nearest, near, _dark()), key="filter map figure",
+        config=_settings("filter-map"), alt=filter_map.description(found, stars),
+    )  # fmt: skip
+    numbers, meaning = filter_map.quality(layout, found.card.get("quality_neighbours", 10))
+    st.caption(look.plain(numbers), help=look.plain(meaning))
+
+
+def _dark() -> bool:
+    return st.context.theme.type == "dark"
+
+
+def _settings(name: str) -> dict[str, Any]:
+    """Plotly's buttons; its camera saves the format that is chosen in the sidebar."""
+    kind = st.session_state["filter map format"].lower()
+    return {
+        "displaylogo": False,
+        "displayModeBar": True,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": kind, "scale": 2, "filename": f"pairlens-{name}"},
+    }
+
+
+def _look_into(opened: Opened, present: Sequence[TextSide], chosen: TextSide) -> None:
+    """The chooser of a text belongs to the texts that are shown: typing another makes it another chooser."""
+    key = _key_of_texts("look")
+    sides = {role: side for side, role in opened.makers.items()}
+
+    def take() -> None:
+        place, role = st.session_state[key]
+        PAGE.change(look=place, side=sides[role], filter=None)
+
+    st.radio(
+        "Look into text", present, present.index(chosen), key=key, on_change=take, horizontal=True,
+        format_func=lambda one: look.plain(one.name),
+    )  # fmt: skip
+
+
+def _verdict(explanation: Explanation | str | None) -> None:
+    if isinstance(explanation, Explanation):
+        text = verdict.told(explanation)
+        st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p>')
+    else:
+        text = explanation or "Type the other text of the pair too, to see what the model says of both."
+        st.html(f'<p class="pl-how">{_safe(text)}</p>')
+
+
+def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Explanation) -> tuple[int, Matrix] | None:
+    """A look into one filter: its weights and the windows that it answers to. Returns its number and weights."""
+    role = chosen.side or told.judged
+    made = filter_look.made(told, role)
+    if made is None:
+        return None
+    order = [record.index for record in made.strongest()]
+    asked = PAGE.state.filter if PAGE.state.filter is not None else layout and layout.filter
+    index = order[0] if asked not in order else asked
+    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {role} {chosen.place + 1}</p>')
+    left, right = st.columns(PROPORTION, gap="large")
+    with left:
+        key = _key_of_texts("filter", chosen, layout and layout.name)
+        st.selectbox(
+            "Filter, strongest first", order, order.index(index), key=key, on_change=_take_filter, args=(key,),
+            format_func=lambda k: made.named(told, k),
+        )  # fmt: skip
+        weights = made.bank.bank[index]
+        size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
+        st.plotly_chart(
+            filter_look.figure(weights, _dark()), key="filter figure", config=_settings(f"filter-{index}"),
+            alt=f"Weights of filter {index}: {size}.",
+        )  # fmt: skip
+        st.caption(f"Its weights: {size}.")
+    with right:
+        listed = filter_look.windows(told, made, window_values(opened.checkpoint, told, made, index))
+        _list(
+            [f"what it finds in the {made.won.rows}", "value"],
+            [(words, filter_look.signed(value)) for words, value in listed[:WINDOWS]],
+        )
+        st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
+    return index, weights
+
+
+def _take_filter(key: str) -> None:
+    PAGE.change(filter=st.session_state[key])
+
+
+def _list(head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+    """A table whose last column is a number."""
+    *names, number = head
+    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
+    top += f'<th scope="col" class="pl-number">{_safe(number)}</th>'
+    body = ""
+    for *cells, value in rows:
+        told = "".join(f'<td dir="auto">{_safe(cell)}</td>' for cell in cells)
+        body += f'<tr>{told}<td class="pl-number">{_safe(value)}</td></tr>'
+    st.html(f'<table class="pl-list"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>')
+
+
+def _downloads(
+    opened: Opened, layout: Layout | None, stars: Sequence[Star], told: Explanation | str | None,
+    looked: tuple[int, Matrix] | None,
+) -> None:  # fmt: skip
+    found = opened.map
+    with st.container(horizontal=True, gap="small"):
+
+        def save(label: str, make: Any, name: str, kind: str) -> None:
+            st.download_button(label, make, name, kind, type="tertiary", on_click="ignore", key=f"save {kind} {name}")
+
+        if found is not None and layout is not None:
+            make = lambda: filter_map.to_csv(found, layout, opened.names, stars)  # noqa: E731
+            save("Map (CSV)", make, "pairlens-filter-map.csv", "text/csv")
+        if looked is not None:
+            save(f"Filter {looked[0]} (CSV)", lambda: filter_look.to_csv(*looked), "pairlens-filter.csv", "text/csv")
+        if isinstance(told, Explanation):
+            save("All numbers (JSON)", lambda: told.to_json(indent=1), "pairlens.json", "application/json")
+    facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
+    st.html(f'<p class="pl-how">{"&emsp;".join(map(_safe, facts))}</p>')
+
+
+def _safe(text: str) -> str:
+    return html.escape(text)
+
+
+main()

@@ -1,0 +1,204 @@
+"""The filter map in a real browser: texts become stars, edits leave trails, links open the same map; and Explore's
+filters of a pair."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+MAP = ".st-key-filter-map-figure .js-plotly-plot"
+SEEN = ".pl-list"
+QUESTION = {"first": "is a dog outside", "second": "the dog is playing in the snow"}
+
+
+def link(**parameters):
+    return "/filter-map?" + urlencode({"model": "test-topics"} | parameters)
+
+
+def drawn(page):
+    """Names of the stars, texts of all versions by hovering, and the number of arrows."""
+    return page.evaluate(
+        """selector => {
+            const {data, layout} = document.querySelector(selector);
+            const text = name => (data.find(t => t.name === name)?.text || []).map(t => t.replace(/<[^>]*>/g, " "));
+            return {
+                badges: layout.annotations.filter(a => a.name !== "class").map(a => a.text).filter(Boolean).sort(),
+                now: text("yours (approximate)"), earlier: text("earlier versions"),
+                arrows: layout.annotations.filter(a => !a.text).length,
+            };
+        }""",
+        MAP,
+    )
+
+
+def wait_for_star(page, words):
+    page.wait_for_function(
+        """([selector, words]) => {
+            const figure = document.querySelector(selector);
+            return figure?.data?.find(t => t.name === "yours (approximate)")?.text.some(t => t.includes(words));
+        }""",
+        arg=[MAP, words],
+    )
+
+
+def type_into(page, label, text):
+    box = page.get_by_label(label, exact=True)
+    box.fill(text)
+    box.press("Enter")
+
+
+def test_a_typed_text_becomes_a_star_an_edit_leaves_a_trail_and_a_reload_gives_the_same(open_page):
+    page = open_page(link(first="a dog with a toy"), wait=SEEN)
+    wait_for_star(page, "a dog with a toy")
+    type_into(page, "Text 1", "a man with a toy")
+    wait_for_star(page, "a man with a toy")
+    type_into(page, "Text 1", "a man in the snow")
+    wait_for_star(page, "a man in the snow")
+    page.get_by_role("button", name="Add a text").click()
+    type_into(page, "Text 2", "cold weather outside")
+    wait_for_star(page, "cold weather outside")
+    before = drawn(page)
+    assert before["badges"] == ["1", "2"]
+    assert before["arrows"] == len(before["earlier"]) == 2
+    page.wait_for_url(re.compile("first2=cold"))
+    page.reload()
+    wait_for_star(page, "cold weather outside")
+    assert drawn(page) == before
+    expect(page.get_by_label("Text 1", exact=True)).to_have_value("a man in the snow")
+    page.get_by_role("button", name="Clear the trails").click()
+    page.wait_for_function(
+        "selector => document.querySelector(selector)?.layout?.annotations.every(a => a.text)", arg=MAP
+    )
+    expect(page.get_by_role("button", name="Clear the trails")).to_have_count(0)
+    page.wait_for_url(lambda url: "first.1" not in url)
+
+
+def test_a_text_typed_without_enter_is_kept_when_another_is_added(open_page):
+    page = open_page(link(first="a dog"), wait=SEEN)
+    page.get_by_label("Text 1", exact=True).fill("a cat")
+    page.get_by_role("button", name="Add a text").click()
+    expect(page.get_by_label("Text 2", exact=True)).to_be_visible()
+    wait_for_star(page, "a cat")
+    page.get_by_role("button", name="Remove text 2").click()
+    expect(page.get_by_label("Text 2", exact=True)).to_have_count(0)
+    expect(page.get_by_label("Text 1", exact=True)).to_have_value("a cat")
+
+
+def test_the_view_around_a_text_follows_it(open_page):
+    page = open_page(link(first="a dog with a toy", view="near"), wait=SEEN)
+    wait_for_star(page, "a dog with a toy")
+    type_into(page, "Text 1", "cold weather outside with snow")
+    wait_for_star(page, "cold weather outside")
+    expect(page.get_by_role("radio", name="around the text looked into")).to_be_checked()
+    inside = """selector => {
+        const {data, _fullLayout} = document.querySelector(selector);
+        const [star, [left, right], [low, high]] = [data.find(t => t.name === "yours (approximate)"),
+            _fullLayout.xaxis.range, _fullLayout.yaxis.range];
+        return star.x[0] > left && star.x[0] < right && star.y[0] > low && star.y[0] < high;
+    }"""
+    assert page.evaluate(inside, MAP)
+    page.get_by_text("the whole map", exact=True).click()
+    page.wait_for_url(lambda url: "view=" not in url)
+
+
+def test_hovering_shows_titles_as_text(open_page):
+    page = open_page(link(first="a dog with a toy"), wait=SEEN)
+    wait_for_star(page, "a dog with a toy")
+    x, y = page.evaluate(
+        """selector => {
+            const figure = document.querySelector(selector), {xaxis, yaxis} = figure._fullLayout;
+            const box = figure.getBoundingClientRect(), at = figure.calcdata[0][0].t;
+            const [x, y] = [figure._fullData[0].x[0], figure._fullData[0].y[0]];
+            return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
+        }""",
+        MAP,
+    )
+    page.mouse.move(x - 3, y)
+    page.mouse.move(x, y)
+    expect(page.locator(f"{MAP} .hoverlayer .hovertext")).to_contain_text(re.compile(r"\*\*Row\*\* <b>\d+</b>"))
+
+
+def test_the_keyboard_chooses_the_text_that_is_looked_into(open_page):
+    page = open_page(link(first="a dog with a toy", first2="cold weather outside"), wait=SEEN)
+    page.get_by_role("radio", name="1", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("One of the 7 filters made from text 2")).to_be_visible()
+    page.wait_for_url(re.compile("look=2"))
+    expect(page.get_by_role("radio", name="2", exact=True)).to_be_focused()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "SVG"])
+def test_the_map_is_saved_as_a_picture(open_page, kind):
+    page = open_page(link(first="a dog with a toy"), wait=SEEN)
+    page.get_by_text(kind, exact=True).click()
+    expect(page.get_by_role("radio", name=kind)).to_be_checked()
+    page.wait_for_function(
+        "([s, kind]) => document.querySelector(s)?._context?.toImageButtonOptions.format === kind",
+        arg=[MAP, kind.lower()],
+    )
+    with page.expect_download() as waiting:
+        page.locator(f'{MAP} [data-title="{"Download plot as a PNG" if kind == "PNG" else "Download plot"}"]').click()
+    saved = waiting.value
+    assert saved.suggested_filename == f"pairlens-filter-map.{kind.lower()}"
+    assert saved.path().read_bytes().startswith(b"\x89PNG" if kind == "PNG" else b"<svg")
+
+
+def test_on_a_phone_the_parts_stack_in_order(open_page):
+    page = open_page(link(model="test-qa", **QUESTION), wait=SEEN, viewport={"width": 390, "height": 844})
+    names = ("[aria-label='Question 1']", "[aria-label='Answer 1']", MAP, ".pl-list >> nth=0", ".st-key-filter-figure")
+    tops = [page.locator(name).bounding_box()["y"] for name in names]
+    assert tops == sorted(tops)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_screen_holds_texts_map_and_nearest_filters(open_page, scheme):
+    page = open_page(link(first="a dog with a toy", first2="cold weather"), wait=SEEN, color_scheme=scheme)
+    for name in ("[aria-label='Text 1']", MAP, ".pl-list >> nth=0"):
+        box = page.locator(name).bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 800
+
+
+def test_explore_leads_to_both_filters_of_the_pair(open_page):
+    page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION}))
+    page.get_by_role("link", name="Show this pair’s filters on the map").click()
+    wait_for_star(page, "the dog is playing")
+    assert drawn(page)["badges"] == ["1 answer", "1 question"]
+    assert "/filter-map?model=test-qa" in page.url
+
+
+def test_explore_tells_what_each_window_takes_in(open_page):
+    page = open_page("/?" + urlencode({"model": "test-qa-bare", **QUESTION}))
+    panel = page.get_by_label("How the windows match")
+    expect(panel.locator("tbody tr")).to_have_count(3)
+    expect(panel.locator("tbody .ngram").nth(1)).to_have_text(re.compile("^(is a dog outside|none is alike)$"))
+    expect(page.locator(".filters thead")).not_to_contain_text("answer")
+    expect(page.locator(".filters .choices")).to_have_text("Strongest")
+
+
+def test_explore_shows_the_filters_of_either_text(open_page):
+    page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION}))
+    panel = page.locator(".filters")
+    expect(panel.get_by_role("button", name="answer", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(panel.locator("thead")).to_contain_text("ReLU")
+    expect(panel.locator(".whose")).to_contain_text("They are made from the question.")
+    words = panel.locator("tbody .ngram").all_inner_texts()
+    assert all(len(ngram.split()) == 5 for ngram in words)
+    expect(panel.locator("tfoot")).to_contain_text("all 7 filters over the question")
+    expect(panel.locator("tfoot")).to_contain_text("products of both texts’ filters")
+    panel.get_by_role("button", name="question", exact=True).click()
+    expect(panel.locator(".whose")).to_contain_text("They are made from the answer.")
+    expect(panel.locator("tbody .ngram").first).to_have_text("is a dog outside")
+    page.locator('.side[data-role="answer"] .chip', has_text="playing").click()
+    expect(panel.get_by_role("button", name="answer", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(panel.locator(".choices [aria-pressed=true]")).to_contain_text("Won by playing")
+    page.wait_for_url(re.compile("select=x4"))
+    page.locator('.side[data-role="question"] .chip', has_text="dog").click()
+    expect(panel.get_by_role("button", name="question", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(panel.locator(".choices [aria-pressed=true]")).to_contain_text("Won by dog (7)")

@@ -1,0 +1,373 @@
+"""The page Filter map without a browser: stars, trails, neighbours, one filter, and a sentence for every bad input."""
+
+import base64
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.map_examples import MAP_EXAMPLES, examples_of
+from app.panels import filter_look, filter_map
+from app.panels.filter_map import TextSide
+from app.placing import window_values
+from core.checkpoint import load
+from core.explain import explain
+from core.filter_map import FilterMap, Neighbour, codes_of
+
+ROOT = Path(__file__).resolve().parents[2]
+ALBUM = examples_of("topics")[0]
+
+
+def page(**parameters):
+    app = AppTest.from_file(str(ROOT / "app/views/filter_map.py"), default_timeout=60)
+    for name, value in ({"model": "test-topics"} | parameters).items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def notices(app):
+    found = [h.proto.body for h in app.get("html") if 'class="pl-notice"' in h.proto.body]
+    return [line.split(">", 1)[1] for body in found for line in body.split("</p>")[:-1]]
+
+
+def query(app):
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def figures(app):
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def trace(app, name):
+    return next((t for t in figures(app)[0]["data"] if t.get("name") == name), None)
+
+
+def numbers(values):
+    """Plotly packs arrays as base64."""
+    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]) if isinstance(values, dict) else values
+
+
+def badges(app):
+    return [a["text"] for a in figures(app)[0]["layout"]["annotations"] if a["text"] and a.get("name") != "class"]
+
+
+def arrows(app):
+    return [a for a in figures(app)[0]["layout"]["annotations"] if not a["text"]]
+
+
+def chooser(app, label):
+    return next(widget for widget in [*app.selectbox, *app.radio] if widget.label == label)
+
+
+def texts(app):
+    return [box.value for box in app.text_input]
+
+
+def test_the_page_opens_on_an_example_with_a_trail():
+    app = page()
+    assert not app.exception
+    assert texts(app) == [text.first for text in ALBUM.texts]
+    assert query(app) == {"model": "test-topics", "example": ALBUM.slug}
+    assert badges(app) == ["2", "1"]  # the one that is looked into is drawn last
+    assert len(arrows(app)) == len(trace(app, "earlier versions")["text"]) == 2
+    assert [notice for notice in notices(app) if "unknown to the word table" not in notice] == []
+
+
+def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints):
+    app = page(first="a dog with a toy")
+    model = load(checkpoints / "test-topics")
+    found = FilterMap.load(model.folder / "map", model)
+    code = codes_of(model, ["a dog with a toy"])
+    star = trace(app, "yours (approximate)")
+    place = found.place(code, "all filters")[0]
+    assert [star["x"][0], star["y"][0]] == pytest.approx(place.tolist(), rel=1e-5)
+    nearest = found.neighbours(code[0], "all filters")
+    body = next(h.proto.body for h in app.get("html") if "nearest filters" in h.proto.body)
+    for neighbour in nearest:
+        number = found.items[neighbour.index].id.split()[1]
+        assert f"**Row** &lt;b&gt;{number}&lt;/b&gt;" in body
+    distance, rows = filter_map.nearest_rows(found, nearest, {})
+    assert f">{distance}<" in body
+    assert all(f">{row[2]}<" in body for row in rows)
+    far, near = Neighbour(0, 0.25), Neighbour(1, 1.06e-6)
+    assert filter_map.nearest_rows(found, [far], {"film": "movie"}) == (
+        "distance",
+        [("**Row** <b>0</b>", "movie", "0.250")],
+    )
+    assert filter_map.nearest_rows(found, [near], {})[0] == "distance, × 10⁻⁶"
+    assert filter_map.nearest_rows(found, [near], {})[1][0][2] == "1.06"
+    rings = trace(app, "nearest filters")
+    expected = found.layouts["all filters"].coordinates[[n.index for n in nearest]]
+    assert numbers(rings["x"]) == pytest.approx(expected[:, 0])
+
+
+def test_classes_have_points_and_titles_are_text():
+    app = page()
+    data = figures(app)[0]["data"]
+    classes = [t for t in data if t["name"] in ("film", "animal", "place")]
+    assert [t["name"] for t in classes] == ["film", "animal", "place"]
+    assert all(t["type"] == "scattergl" for t in data)
+    assert [len(numbers(t["x"])) for t in classes] == [15, 15, 15]
+    assert len({t["marker"]["color"] for t in classes}) == len({t["marker"]["symbol"] for t in classes}) == 3
+    assert "&lt;b&gt;0&lt;/b&gt;" in classes[0]["text"][0]
+
+
+def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
+    app = page(first="a dog")
+    assert arrows(app) == []
+    app.text_input[0].input("a cat").run()
+    app.text_input[0].input("a man in snow").run()
+    assert query(app) == {"model": "test-topics", "first": "a man in snow", "first.1": "a dog", "first.2": "a cat"}
+    assert len(trace(app, "earlier versions")["x"]) == 2
+    again = page(**query(app))
+    assert figures(again)[0] == figures(app)[0]
+    app.button(key="clear the trails").click().run()
+    assert query(app) == {"model": "test-topics", "first": "a man in snow"}
+    assert trace(app, "earlier versions") is None
+
+
+def test_texts_are_added_and_removed_and_typing_looks_into_the_text():
+    app = page(first="a dog")
+    app.button(key="add a text").click().run()
+    assert texts(app) == ["a dog", ""]
+    assert badges(app) == ["1"]
+    app.text_input[1].input("a cat").run()
+    assert query(app) == {"model": "test-topics", "first": "a dog", "first2": "a cat", "look": "2"}
+    assert chooser(app, "Look into text").value == (1, "")
+    chooser(app, "Look into text").set_value(TextSide(0, "")).run()
+    assert "look" not in query(app)
+    remove = next(b for b in app.button if b.help == "Remove text 1")
+    remove.click().run()
+    assert texts(app) == ["a cat"]
+    assert query(app) == {"model": "test-topics", "first": "a cat"}
+    for _ in range(7):
+        if any(b.key == "add a text" for b in app.button):
+            app.button(key="add a text").click().run()
+    assert len(texts(app)) == 6
+    assert not app.exception
+
+
+def test_a_late_value_of_a_box_is_kept_when_a_text_is_added():
+    app = page(first="a dog")
+    app.text_input[0].input("a cat")
+    app.button(key="add a text").click().run()
+    assert texts(app) == ["a cat", ""]
+
+
+def test_the_other_layout_is_of_one_filter_and_stays_in_the_link():
+    app = page(first="a dog with a toy")
+    chooser(app, "Map of").set_value("filter 0").run()
+    assert query(app)["layout"] == "filter 0"
+    one = page(**query(app))
+    assert figures(one)[0]["data"] != figures(page(first="a dog with a toy"))[0]["data"]
+    assert chooser(one, "Filter, strongest first").value == 0
+    assert "filter 0 of those" in one.caption[0].value
+
+
+def test_a_filter_is_drawn_with_its_windows(checkpoints):
+    text = "a dog is jumping with a toy outside"
+    app = page(first=text, filter="3")
+    told = explain(load(checkpoints / "test-topics"), text)
+    made = filter_look.made(told, "text")
+    heat = figures(app)[1]["data"][0]
+    assert np.array(heat["z"]) == pytest.approx(np.array(made.bank.bank[3]))
+    values = window_values(load(checkpoints / "test-topics"), told, made, 3)
+    assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
+    assert len(values) == 4
+    listed = filter_look.windows(told, made, values)
+    body = next(h.proto.body for h in app.get("html") if "what it finds in the text" in h.proto.body)
+    assert body.index(listed[0][0]) < body.index(listed[1][0])
+    box = chooser(app, "Filter, strongest first")
+    assert box.value == 3
+    box.select_index(0).run()
+    strongest = max(made.won.filters, key=lambda f: f.preactivation).index
+    assert query(app)["filter"] == str(strongest)
+
+
+def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
+    app = page(model="test-qa", first="is a dog outside", second="the dog is playing in the snow")
+    assert not app.exception
+    assert [box.label for box in app.text_input] == ["Question 1", "Answer 1"]
+    assert sorted(badges(app)) == ["1 answer", "1 question"]
+    assert [t["name"] for t in figures(app)[0]["data"]][:3] == ["not an answer", "answer", "question"]
+    assert figures(app)[0]["layout"]["shapes"][0]["line"]["dash"] == "dot"
+    assert "made from question 1" in "".join(h.proto.body for h in app.get("html"))
+    assert any("what it finds in the answer" in h.proto.body for h in app.get("html"))
+    chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
+    assert query(app)["side"] == "second"
+    assert any("what it finds in the question" in h.proto.body for h in app.get("html"))
+    app.text_input[1].input("the cat is playing in the snow").run()
+    assert len(arrows(app)) == 1, "the question has not moved"
+
+
+def test_a_question_alone_is_placed_and_the_answer_asked_for():
+    app = page(model="test-qa", first="is a dog outside", second="")
+    assert badges(app) == ["1 question"]
+    assert any("Type the other text of the pair too" in h.proto.body for h in app.get("html"))
+
+
+def test_one_way_models_place_the_question_alone():
+    app = page(model="test-qa-one-way", first="is a dog outside", second="the dog is playing")
+    assert badges(app) == ["1 question"]
+    assert any("what it finds in the answer" in h.proto.body for h in app.get("html"))
+
+
+def test_another_models_example_gives_way_and_own_texts_stay():
+    app = page()
+    chooser(app, "Model").select("test-qa").run()
+    assert query(app) == {"model": "test-qa", "example": examples_of("answers")[0].slug}
+    app.text_input[0].input("my own question").run()
+    chooser(app, "Model").select("test-topics").run()
+    assert texts(app) == ["my own question"]
+    assert not app.exception
+
+
+def test_examples_can_be_chosen():
+    app = page()
+    for example in examples_of("topics"):
+        chooser(app, "Example").select(example.slug).run()
+        assert query(app) == {"model": "test-topics", "example": example.slug}
+        assert texts(app) == [text.first for text in example.texts]
+
+
+def test_every_example_has_a_name_of_its_own_and_fits_its_kind():
+    assert len({example.slug for example in MAP_EXAMPLES}) == len(MAP_EXAMPLES)
+    for example in MAP_EXAMPLES:
+        for text in example.texts:
+            assert bool(text.second) == (example.kind in ("answers", "paraphrases"))
+
+
+def test_only_models_that_make_filters_are_offered(checkpoints):
+    options = chooser(page(), "Model").options
+    for title in ("Test topics", "Test questions and answers", "Test without a map"):
+        assert any(title in option for option in options)
+    assert not any("Test fixed" in option or "Test light" in option for option in options)
+    assert any(option.startswith("Test without a map") for option in options[-1:]), "those without a map come last"
+
+
+def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
+    app = page(model="test-qa-bare", first="is a dog outside", second="the dog is playing in the snow")
+    assert notices(app) == [
+        "test-qa-bare has no map yet: make one of a data file with `python -m trainers map test-qa-bare FILE`."
+    ]
+    assert any("what it finds in the question" in h.proto.body for h in app.get("html"))
+    assert not app.exception
+
+
+def test_a_broken_map_gets_one_sentence():
+    app = page(model="test-map-truncated")
+    assert "This map cannot be used" in notices(app)[0]
+    assert app.text_input
+    assert not app.exception
+
+
+def test_a_model_without_a_generator_gets_one_sentence():
+    app = page(model="test-qa-fixed")
+    assert len(notices(app)) == 1
+    assert "“test-qa-fixed”, which is not here" in notices(app)[0]
+    assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("empty", ["", "   "])
+def test_an_empty_page_says_what_to_do_and_shows_the_map(empty):
+    app = page(first=empty)
+    assert any("Type a text above" in h.proto.body for h in app.get("html"))
+    assert len(figures(app)) == 1
+    assert not app.exception
+
+
+@pytest.mark.parametrize("wordless", ["?! ... —", "\u200b\u200d", "\x00\x07"])
+def test_a_text_without_a_word_gets_one_sentence_and_the_others_stay(wordless):
+    app = page(first=wordless, first2="a dog")
+    assert notices(app) == ["Text 1 has no word in it: type one."]
+    assert badges(app) == ["2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["🐕 dog 👨‍👩‍👧", "הכלב משחק בשלג", "d\u200bog \x01\x02 plays", "=1+1 dog", "a" * 3000,
+     "<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code`", "dog"],
+    ids=["emoji", "right to left", "zero width", "formula", "long word", "markup", "markdown", "one word"],
+)  # fmt: skip
+def test_odd_text_is_placed_and_never_markup(text):
+    app = page()
+    app.text_input[0].input(text).run()
+    assert not app.exception
+    assert badges(app) == ["2", "1"]
+    html = "".join(h.proto.body for h in app.get("html"))
+    assert "<img" not in html
+    assert "<img" not in json.dumps(figures(app))
+
+
+def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():
+    app = page(first="a dog")
+    app.text_input[0].input("dog and cat " * 3334).run()
+    assert any("cut after 200 words" in notice for notice in notices(app))
+    assert any(notice.startswith("These texts are too long for a link") for notice in notices(app))
+    assert query(app) == {"model": "test-topics"}
+    app.run()
+    assert texts(app)[0].startswith("dog and cat")
+
+
+def test_a_trail_too_long_for_a_link_is_said():
+    app = page(first="dog " * 300)
+    app.text_input[0].input("cat " * 300).run()
+    assert any(notice.startswith("The trails are too long for a link") for notice in notices(app))
+    assert query(app)["first"].startswith("cat")
+    assert "first.1" not in query(app)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"model": "gone"},
+        {"layout": "filter 99"},
+        {"look": "9"},
+        {"side": "third"},
+        {"filter": "x"},
+        {"example": "none"},
+    ],
+)
+def test_a_wrong_value_in_the_address_gets_one_sentence(wrong):
+    app = page(**wrong)
+    assert not app.exception
+    said = [notice for notice in notices(app) if "link" in notice]
+    assert len(said) == 1
+    assert next(iter(wrong.values())) in said[0]
+
+
+def test_without_any_model_the_page_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path)
+    app = page()
+    assert not app.exception
+    assert any("No model that makes filters is installed" in notice for notice in notices(app))
+
+
+def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
+    model = load(checkpoints / "test-topics")
+    found = FilterMap.load(model.folder / "map", model)
+    star = filter_map.Star(TextSide(0, ""), "=1+1 dog", 0, 1.5, 2.5, "film 60 %")
+    lines = list(csv.DictReader(io.StringIO(filter_map.to_csv(found, found.layouts["filter 0"], {}, [star]))))
+    assert len(lines) == 1 + 45
+    assert lines[0] == {
+        "of": "yours", "id": "1", "title": "'=1+1 dog", "side": "", "class": "film 60 %", "version": "0", "x": "1.5",
+        "y": "2.5",
+    }  # fmt: skip
+    assert lines[1]["title"] == "**Row** <b>0</b>"
+    weights = ((0.5, 1.0), (2.0, 3.0))
+    assert filter_look.to_csv(4, weights).splitlines() == [
+        "filter,word,dimension_1,dimension_2", "4,1,0.5,1.0", "4,2,2.0,3.0",
+    ]  # fmt: skip
+
+
+def test_the_caption_says_metric_quality_and_that_stars_are_approximate():
+    captions = [caption.value.replace("\\", "") for caption in page().caption]
+    assert "cosine" in captions[0]
+    assert "approximate (openTSNE’s transform)" in captions[0]
+    assert "nearest neighbours" in captions[1]
+    assert "trustworthiness" in captions[1]

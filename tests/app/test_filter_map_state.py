@@ -1,0 +1,85 @@
+"""The page Filter map's values in a link, good and bad, and saved files."""
+
+import pytest
+
+from app.address import LINK_LIMIT
+from app.filter_map_state import MapPage, default_texts, from_file, from_parameters
+from app.map_examples import LONGEST_TRAIL, MapText, examples_of, kind_of
+
+KINDS = {"topic-acnn": "topics", "as-adaqa": "answers"}
+TRAIL = MapText("now", "", (("first of all", ""), ("then", "")))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        MapPage("topic-acnn", (TRAIL, MapText("**b** $x$ <img src=x>")), "filter 0", 1, filter=12, view="near"),
+        MapPage("as-adaqa", (MapText("who", "he", (("when", "he"),)), MapText("", "an answer alone")), side="second"),
+        MapPage("topic-acnn", examples_of("topics")[1].texts),
+        MapPage("topic-acnn", (MapText("שלום & co = ?"), MapText("\u200bzero\u200dwidth \x01 é"))),
+        MapPage("topic-acnn", (MapText(""),)),
+    ],
+)
+def test_a_state_goes_through_link_and_file(page):
+    assert from_parameters(page.to_parameters(), KINDS) == (page, [])
+    assert from_file(page.to_file(), KINDS) == (page, [])
+
+
+def test_an_examples_texts_make_a_short_link():
+    page = MapPage("as-adaqa", examples_of("answers")[0].texts)
+    assert page.to_parameters() == {"model": "as-adaqa", "example": "who-when"}
+
+
+def test_a_pair_of_another_page_is_opened():
+    found, problems = from_parameters({"model": "as-adaqa", "first": "who", "second": "he"}, KINDS)
+    assert found.texts == (MapText("who", "he"),)
+    assert problems == []
+    explore = '{"pairlens": "explore", "version": 1, "first": "who", "second": "he", "show": "score"}'
+    assert from_file(explore, KINDS)[0].texts == (MapText("who", "he"),)
+
+
+def test_an_address_without_texts_opens_the_models_first_example():
+    for model, kind in KINDS.items():
+        assert from_parameters({"model": model}, KINDS)[0].texts == examples_of(kind)[0].texts
+
+
+def test_an_edited_text_keeps_what_it_was_and_the_oldest_gives_way():
+    text = MapText("")
+    assert text.typed("first", "one").earlier == ()
+    for i in range(LONGEST_TRAIL + 3):
+        text = text.typed("first", f"version {i}")
+    assert len(text.earlier) == LONGEST_TRAIL
+    assert text.earlier[-1] == (f"version {LONGEST_TRAIL + 1}", "")
+    assert text.typed("first", text.first) is text
+
+
+def test_a_link_leaves_out_trails_before_texts():
+    trail = MapPage("topic-acnn", (MapText("now", "", (("word " * LINK_LIMIT, ""),)),))
+    assert trail.link_parameters() == {"model": "topic-acnn", "first": "now"}
+    assert MapPage("topic-acnn", (MapText("word " * LINK_LIMIT),)).link_parameters() is None
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"model": "gone"}, {"example": "who-when"}, {"look": "0"}, {"look": "x"}, {"look": "١"},
+                   {"side": "third"}, {"filter": "-1"}, {"filter": "<b>"}, {"view": "all"}]
+)  # fmt: skip
+def test_each_wrong_value_gets_one_sentence_and_a_fallback(parameters):
+    page, problems = from_parameters(parameters, KINDS)
+    assert len(problems) == 1
+    assert f"“{next(iter(parameters.values()))}”" in problems[0]
+    assert problems[0].endswith(".")
+    assert page == MapPage("topic-acnn", default_texts("topics"))
+
+
+def test_without_any_model_nothing_breaks():
+    page, problems = from_parameters({}, {})
+    assert (page.model, page.texts, problems) == (None, (MapText(),), [])
+
+
+def test_a_models_kind_follows_from_its_card():
+    pair = {"first": "question", "second": "answer", "judged": "answer"}
+    single = {"first": "text", "second": "", "judged": "text"}
+    assert kind_of({"roles": pair, "labels": ["0", "1"]}) == "answers"
+    assert kind_of({"roles": pair | {"judged": "question"}, "labels": ["0", "1"]}) == "paraphrases"
+    assert kind_of({"roles": single, "labels": ["neg", "pos"]}) == "reviews"
+    assert kind_of({"roles": single, "labels": ["film", "village"]}) == "topics"
