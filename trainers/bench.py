@@ -7,7 +7,7 @@ It is a measurement, not a test: on a machine that does other work its times are
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), training (light at batch 256), app (time until the
-first page is complete, and the server's memory).
+first page is complete, and the server's memory), map (a new text on the filter map).
 """
 
 from __future__ import annotations
@@ -16,15 +16,9 @@ import argparse
 import json
 import os
 import platform
-import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -37,16 +31,18 @@ from torch.utils.flop_counter import FlopCounterMode
 from core.batch import Batch
 from core.checkpoint import available, load_named
 from core.explain import explain
+from core.filter_map import FilterMap, available_map, codes_of
 from core.words import WordTable
-from trainers import bench_filters, bench_phrases
+from trainers import bench_app, bench_filters, bench_phrases
 from trainers import recipe as recipes
 from trainers.card import device_name
 from trainers.encoding import Encoded, Ragged, Vocabulary
 from trainers.errors import RunError
 from trainers.recipe import Recipe
 
-ROOT = Path(__file__).resolve().parent.parent
 TRAINING_BATCH = 256
+MAPPED = "topic-acnn"
+"""The checkpoint whose filter map is measured."""
 
 
 @dataclass(frozen=True)
@@ -226,58 +222,35 @@ def counted_work(recipe: Recipe, width: int) -> Callable[[np.ndarray, np.ndarray
 def app_speed(quick: bool) -> list[Row]:
     """Seconds from the server's start until the first page shows its attention matrix, and the server's memory then."""
     names = ("app: first page complete after server start", "app: memory after the first page")
+    repeats = 1 if quick else 3
     try:
-        import psutil
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError as error:
-        return _app_rows(names, None, None, f"{error.name} is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    times, memory = [], []
-    try:
-        with sync_playwright() as play:
-            browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            for _ in range(1 if quick else 3):
-                seconds, rss = _first_page(browser, psutil)
-                times.append(seconds)
-                memory.append(rss)
-            browser.close()
-    except Error as error:
-        return _app_rows(names, None, None, str(error).splitlines()[0][:100])
-    return _app_rows(names, statistics.median(times), max(memory), f"median of {len(times)}")
-
-
-def _app_rows(names: tuple[str, str], seconds: float | None, memory: float | None, note: str) -> list[Row]:
+        seconds, memory = bench_app.first_page(repeats)
+    except bench_app.Unmeasured as error:
+        return [Row(names[0], None, "s", 5, note=str(error)), Row(names[1], None, "GB", 1.2, note=str(error))]
+    note = f"median of {repeats}"
     return [Row(names[0], seconds, "s", 5, note=note), Row(names[1], memory, "GB", 1.2, note=note)]
 
 
-def _first_page(browser: Any, psutil: Any) -> tuple[float, float]:
-    """Start a server of its own, open the page, wait for a cell of the matrix; seconds and gigabytes."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", f"--server.port={port}"]
-    command += ["--server.headless=true", "--server.address=127.0.0.1"]
-    begun = time.perf_counter()
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
+def map_speed(quick: bool) -> list[Row]:
+    """Milliseconds to read and place a text on a filter map, seconds from Enter until its star stands in a browser."""
+    names = ("filter map: a new text's place", "filter map: star after Enter")
+    folder = available_map(load_named(MAPPED)) if MAPPED in available() else None
+    if folder is None:
+        return [Row(name, None, unit, bar, note="the map is not there")
+                for name, unit, bar in ((names[0], "ms", 500), (names[1], "s", 1))]  # fmt: skip
+    checkpoint = load_named(MAPPED)
+    found, times = FilterMap.load(folder, checkpoint), []
+    layout = next(iter(found.layouts))
+    for text in bench_app.TEXTS * (1 if quick else 3):
+        begun = time.perf_counter()
+        found.place(codes_of(checkpoint, [text]), layout)
+        times.append((time.perf_counter() - begun) * 1000)
+    rows = [Row(names[0], statistics.median(times), "ms", 500, note=f"among {len(found.items):,}")]
     try:
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1).read()
-                break
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-                if time.perf_counter() - begun > 60 or server.poll() is not None:
-                    raise RunError("the app's server does not start; try `streamlit run streamlit_app.py`") from None
-        page.goto(f"http://127.0.0.1:{port}/", wait_until="commit")
-        page.get_by_role("gridcell").first.wait_for(timeout=60_000)
-        seconds = time.perf_counter() - begun
-        process = psutil.Process(server.pid)
-        return seconds, sum(p.memory_info().rss for p in [process, *process.children(recursive=True)]) / 1e9
-    finally:
-        page.close()
-        server.terminate()
-        server.wait(timeout=20)
+        seconds = bench_app.star(MAPPED)
+    except bench_app.Unmeasured as error:
+        return [*rows, Row(names[1], None, "s", 1, note=str(error))]
+    return [*rows, Row(names[1], seconds, "s", 1, note=f"median of {len(bench_app.TEXTS)}")]
 
 
 BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
@@ -288,4 +261,5 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "filters": filter_speed,
     "training": training_speed,
     "app": app_speed,
+    "map": map_speed,
 }
