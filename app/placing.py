@@ -13,12 +13,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
-import torch
 
 from app.filter_map_state import SIDES
 from app.map_examples import MapText
 from app.panels import verdict
-from app.panels.filter_look import Made
 from app.panels.filter_map import Star, TextSide
 from core.checkpoint import Checkpoint, load_named
 from core.evidence import Explanation
@@ -143,17 +141,6 @@ def _explain(checkpoint: Checkpoint, text: MapText) -> Explanation | str | None:
         return explain(checkpoint, text.first, text.second)
     except PairError as error:
         return str(error)
-
-
-def window_values(checkpoint: Checkpoint, told: Explanation, made: Made, index: int) -> list[float]:
-    """The value of filter ``index`` before the ReLU at each window of the text that it reads."""
-    sentence = told.sentence(made.won.rows)
-    norms = [token.norm for token in tokenize(sentence.text)[: len(sentence.tokens)]]
-    model: Any = checkpoint.model
-    with torch.inference_mode():
-        windows = model.windows(checkpoint.words.vectors(norms)[None], torch.ones(1, len(norms), dtype=torch.bool))
-        values = windows.values[0] @ torch.tensor(made.bank.bank[index]).flatten()
-    return [value + made.won.filters[index].bias for value in values.tolist()]
 
 
 class _Memory:

@@ -10,7 +10,16 @@ from torch import Tensor
 
 from core.batch import Batch
 from core.checkpoint import Checkpoint
-from core.evidence import AttentiveContext, ContextWord, Explanation, Sentence, TokenRecord
+from core.evidence import (
+    AttentiveContext,
+    ContextWord,
+    Explanation,
+    FilterProvenance,
+    GeneratedFilters,
+    Sentence,
+    TokenRecord,
+)
+from core.models.acnn import ACNN, AdaQA
 from core.models.phrases import PhraseMatcher
 from core.phrases import into_slots
 from core.records import evidence_of
@@ -112,6 +121,22 @@ def with_nearest(checkpoint: Checkpoint, explanation: Explanation, row: int) -> 
     filled = replace(record, nearest=tuple(nearest))
     evidence = tuple(filled if item is record else item for item in explanation.evidence)
     return replace(explanation, evidence=evidence)
+
+
+@torch.inference_mode()
+def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: GeneratedFilters, filter: int) -> list[float]:
+    """What one generated filter gives for every window of the text that it convolves, before the ReLU, bias included.
+
+    Its :class:`FilterProvenance` tells the largest of them alone.
+    """
+    sentence = explanation.sentence(bank.applied_to)
+    model = checkpoint.model
+    assert isinstance(model, ACNN | AdaQA), "only these models make filters"
+    norms = [token.norm for token in tokenize(sentence.text)[: len(sentence.tokens)]]
+    windows = model.windows(checkpoint.words.vectors(norms)[None], torch.ones(1, len(norms), dtype=torch.bool))
+    values = windows.values[0] @ torch.tensor(bank.bank[filter]).flatten()
+    won = next(r for r in explanation.evidence if isinstance(r, FilterProvenance) and r.rows == bank.applied_to)
+    return (values + won.filters[filter].bias).tolist()  # type: ignore[no-any-return]
 
 
 def _linguistic(checkpoint: Checkpoint, first: list[Token], second: list[Token]) -> Tensor | None:

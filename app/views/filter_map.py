@@ -30,9 +30,10 @@ from app.offered import makes_filters, offered
 from app.pair_form import ModelForm, digest, titles
 from app.panels import card, filter_look, filter_map, verdict
 from app.panels.filter_map import Star, TextSide
-from app.placing import Opened, explain_texts, open_map, place_texts, window_values
+from app.placing import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint, read_card
 from core.evidence import Explanation, Matrix
+from core.explain import window_values
 from core.filter_map import FilterMap, Layout, Neighbour
 
 PAGE: LinkedPage[MapPage] = LinkedPage("filter map", PARAMETERS)
@@ -332,7 +333,7 @@ def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Expla
         )  # fmt: skip
         st.caption(f"Its weights: {size}.")
     with right:
-        listed = filter_look.windows(told, made, window_values(opened.checkpoint, told, made, index))
+        listed = filter_look.windows(told, made, window_values(opened.checkpoint, told, made.bank, index))
         _list(
             [f"what it finds in the {made.won.rows}", "value"],
             [(words, filter_look.signed(value)) for words, value in listed[:WINDOWS]],

@@ -102,9 +102,10 @@ def _explained(page: PhrasePage) -> tuple[Checkpoint, Explanation]:
 def _compared(page: PhrasePage, models: Mapping[str, Path]) -> list[dict[str, Any]]:
     """Models of the open vocabulary on this pair, the shown one among them, each under its own pooling and k."""
     cards = {name: read_card(folder) for name, folder in models.items()}
-    names = [name for name, told in cards.items() if not _closed(told)]
-    names = names[:COMPARED] if page.model in [*names[:COMPARED], *set(cards) - set(names)] else [
-        *names[: COMPARED - 1], str(page.model)]  # fmt: skip
+    known = [name for name, told in cards.items() if not _closed(told)]
+    names = known[:COMPARED]
+    if page.model in known[COMPARED:]:
+        names[-1] = page.model
     key = (page.first, page.second, tuple((name, cards[name]["sha256"]) for name in names))
     session = st.session_state
     if session.get("phrases compared key") != key:

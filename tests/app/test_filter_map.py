@@ -13,9 +13,8 @@ from streamlit.testing.v1 import AppTest
 from app.map_examples import MAP_EXAMPLES, examples_of
 from app.panels import filter_look, filter_map
 from app.panels.filter_map import TextSide
-from app.placing import window_values
 from core.checkpoint import load
-from core.explain import explain
+from core.explain import explain, window_values
 from core.filter_map import FilterMap, Neighbour, codes_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -175,7 +174,7 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     made = filter_look.made(told, "text")
     heat = figures(app)[1]["data"][0]
     assert np.array(heat["z"]) == pytest.approx(np.array(made.bank.bank[3]))
-    values = window_values(load(checkpoints / "test-topics"), told, made, 3)
+    values = window_values(load(checkpoints / "test-topics"), told, made.bank, 3)
     assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
     assert len(values) == 4
     listed = filter_look.windows(told, made, values)
