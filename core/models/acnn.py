@@ -206,7 +206,8 @@ class ACNN(_Convolutions):
 
 
 class AdaQA(_Convolutions):
-    """A pair, each text convolved with the filters that ``adaptivity`` names (section 3.3).
+    """A pair, each text convolved with filters made from itself or from the other one, or with fixed ones (section
+    3.3).
 
     | here | paper | space |
     |---|---|---|
