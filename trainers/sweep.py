@@ -152,9 +152,10 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
 
 def scores(card: dict[str, Any]) -> dict[str, Any]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
-    result = card["results"][card["recipe"]["dev"]["name"]]
-    (first, value), (second, other), *_ = result.items()
-    out = {"best_epoch": card["best_epoch"], "classifier": card.get("classifier", "network")}
+    dev = card["recipe"]["dev"]["name"]
+    (first, value), (second, other), *_ = card["results"][dev].items()
+    # The table may come to lie beside a card of a final training, whose dev set is another one.
+    out = {"best_epoch": card["best_epoch"], "dev": dev, "classifier": card.get("classifier", "network")}
     out |= {first: round(value, 4), second: round(other, 4)}
     for kind in ("network", "logistic regression", "linear SVM"):
         of_kind = [s[first] for name, s in card.get("classifiers", {}).items() if name.startswith(kind)]

@@ -49,6 +49,8 @@ class Sweep:
     measure: str
     columns: dict[str, str]
     folds: int
+    dev: str
+    """The data set of the scores; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
 
     def points(self) -> list[dict[str, Any]]:
@@ -105,7 +107,8 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     for varied, runs in groups.items():
         scores = {key: [_score(row[key], key) for row in runs if row[key] or key == measure] for key in columns}
         variants.append((dict(varied), {key: mean(found) for key, found in scores.items() if found}))
-    return Sweep(data, measure, columns, len({row["fold"] for row in rows}) if "fold" in head else 0, variants)
+    folds = len({row["fold"] for row in rows}) if "fold" in head else 0
+    return Sweep(data, measure, columns, folds, rows[0].get("dev", ""), variants)
 
 
 def _score(cell: str, column: str) -> float:
@@ -146,11 +149,13 @@ def text(mean: Mean, measure: str) -> str:
 
 
 def caption(sweep: Sweep, dev: str) -> str:
-    """How to read the figure or table."""
+    """How to read the figure or table; ``dev`` is the card's own dev set, for a table that names none."""
     drawn, runs = bool(sweep.points()), sorted({means[sweep.measure].runs for _, means in sweep.variants})
     kept = [name for key, name in sweep.columns.items() if "(" not in key]
     told = " and ".join(kept[:1] if drawn else kept).replace("accuracy", "Accuracy")
-    told += f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {dev}"
+    told += (
+        f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {sweep.dev or dev}"
+    )
     told += " with the classifier that was kept"
     told += ". " if drawn or len(kept) == len(sweep.columns) else f"; then {kept[0]} of each kind of classifier. "
     if runs == [1]:

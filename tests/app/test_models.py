@@ -193,6 +193,12 @@ def test_folds_are_told_one_by_one_and_together(tmp_path):
     assert "cross-validation over train and dev (2 folds)" in sweeps.caption(folds, "SICK dev")
 
 
+def test_a_table_that_names_its_dev_set_is_not_said_to_be_of_another(tmp_path: Path) -> None:
+    (tmp_path / "seeds.csv").write_text("seed,best_epoch,dev,accuracy\n1,2,SICK trial,0.8\n2,2,SICK trial,0.9\n")
+    sweep = sweeps.read(tmp_path / "seeds.csv")
+    assert sweeps.caption(sweep, "SICK trial (trained on)").startswith("Accuracy on SICK trial with the classifier")
+
+
 @pytest.mark.parametrize(("content", "why"), [
     (b"", "no runs"), (b"\xff\xfe\x00", "not UTF-8"), (b"epoch,loss\n1,2\n", "does not name"),
     (HEAD.encode() + b"1,3,network,0.8\n", "longer or shorter"), (HEAD.encode() + b'1,"3\n', "end of data"),
