@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trainers.data.lines import Line, mostly, says_something
+from trainers.data.delimited import binary_pairs
+from trainers.data.lines import Line, mostly
 from trainers.data.records import Example, Found, Problem
 
 NAME = "Quora TSV"
@@ -15,16 +16,9 @@ def recognises(head: list[Line]) -> bool:
 
 def read(lines: list[Line], labelled: bool) -> Found:
     """All rows; the layout has no mark for a missing label, so none is dropped."""
-    rows: list[Example] = []
     problems: list[Problem] = []
-    for number, text in lines:
-        cells = text.split("\t")
-        if len(cells) != 4:
-            problems.append(Problem(number, f"{len(cells)} columns instead of 4"))
-        elif not says_something(cells[1]) or not says_something(cells[2]):
-            problems.append(Problem(number, "an empty question"))
-        elif cells[0].strip() not in ("0", "1"):
-            problems.append(Problem(number, f"label {cells[0].strip()[:40]!r} is neither 0 nor 1"))
-        else:
-            rows.append(Example(cells[3].strip() or f"line {number}", cells[1], cells[2], cells[0].strip()))
+    rows = [
+        Example(cells[3].strip() or f"line {number}", cells[1], cells[2], cells[0].strip())
+        for number, cells in binary_pairs(lines, 4, 1, 0, "question", problems)
+    ]
     return rows, problems, 0, NAME

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trainers.data.lines import Line, says_something
+from trainers.data.delimited import binary_pairs
+from trainers.data.lines import Line
 from trainers.data.records import Example, Found, Problem
 
 NAME = "SelQA TSV"
@@ -15,16 +16,9 @@ def recognises(head: list[Line]) -> bool:
 
 def read(lines: list[Line], labelled: bool) -> Found:
     """All rows; the layout has no mark for a missing label, so none is dropped."""
-    rows: list[Example] = []
     problems: list[Problem] = []
-    for number, text in lines:
-        cells = text.split("\t")
-        if len(cells) != 3:
-            problems.append(Problem(number, f"{len(cells)} columns instead of 3"))
-        elif not says_something(cells[0]) or not says_something(cells[1]):
-            problems.append(Problem(number, "an empty sentence"))
-        elif cells[2].strip() not in ("0", "1"):
-            problems.append(Problem(number, f"label {cells[2].strip()[:40]!r} is neither 0 nor 1"))
-        else:
-            rows.append(Example(f"line {number}", cells[0], cells[1], cells[2].strip(), cells[0]))
+    rows = [
+        Example(f"line {number}", cells[0], cells[1], cells[2].strip(), cells[0])
+        for number, cells in binary_pairs(lines, 3, 0, 2, "sentence", problems)
+    ]
     return rows, problems, 0, NAME
