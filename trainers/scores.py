@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -86,6 +86,7 @@ def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[fl
 
 QUESTION_WORDS = ("what", "where", "how", "when", "who")
 """The kinds of question of Shen et al. 2018, figure 3b."""
+QUESTION_KINDS = (*QUESTION_WORDS, "other")
 
 
 def by_question_word(
@@ -93,9 +94,16 @@ def by_question_word(
 ) -> dict[str, dict[str, float]]:
     """MAP, MRR and number of questions for each question word, and for ``other`` questions; kinds that do not occur are
     left out. ``questions``: the text of each row's question. A question counts for the first such word in it."""
-    kinds = [_question_word(text) for text in questions]
+    kinds = [question_kind(token.norm for token in tokenize(text)) for text in questions]
+    return by_kind(kinds, groups, relevant, scores)
+
+
+def by_kind(
+    kinds: Sequence[str], groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]
+) -> dict[str, dict[str, float]]:
+    """The same from each row's kind of question (:func:`question_kind`)."""
     out = {}
-    for kind in (*QUESTION_WORDS, "other"):
+    for kind in QUESTION_KINDS:
         rows = [i for i, own in enumerate(kinds) if own == kind]
         found = ranking([groups[i] for i in rows], [relevant[i] for i in rows], [scores[i] for i in rows])
         if found.questions:
@@ -103,8 +111,9 @@ def by_question_word(
     return out
 
 
-def _question_word(text: str) -> str:
-    return next((token.norm for token in tokenize(text) if token.norm in QUESTION_WORDS), "other")
+def question_kind(norms: Iterable[str]) -> str:
+    """The first question word among a question's normalised words, or ``other``."""
+    return next((norm for norm in norms if norm in QUESTION_WORDS), "other")
 
 
 def _by_question(

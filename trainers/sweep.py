@@ -4,9 +4,13 @@
     python -m trainers sweep sick-phrases-kmin --vary model.k=1,2,3,4,5,6,7,8,9,10 --seeds 1,2 --csv figure6.csv
     python -m trainers sweep sick-phrases-kmin --set keep=last --folds 5 --csv folds.csv
 
+    python -m trainers sweep as-adaqa --vary model.adaptivity=none,two-way --seeds 1,2,3 --csv adaptivity.csv \
+        --question-words figure3b.csv
+
 A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier. With --folds
 training and dev data are put together and cut into as many parts, a ranking set by questions; each part is dev once.
-Every run's folder keeps the probabilities of its dev set, which `python -m trainers compare` reads. A run whose folder
+--question-words writes the MAP of each kind of question (what, where, how, when, who, others) as a second table. Every
+run's folder keeps the probabilities of its dev set, which `python -m trainers compare` reads. A run whose folder
 is finished is not run again.
 """
 
@@ -24,13 +28,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from scipy.stats import t as student  # type: ignore[import-untyped]
 
 from core.checkpoint import read_card
 from trainers import recipe as recipes
 from trainers.errors import RunError
 from trainers.recipe import Recipe
+from trainers.scores import QUESTION_KINDS, by_kind, question_kind
 from trainers.train import data_folder, load_data, table_for
 
 if TYPE_CHECKING:
@@ -43,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers sweep`."""
     parser.add_argument("recipe", metavar="RECIPE", help="a name or the path of a YAML file")
     parser.add_argument("--csv", type=Path, required=True, metavar="FILE", help="the table")
+    parser.add_argument(
+        "--question-words", type=Path, metavar="FILE", help="a table of rankings by question word as well"
+    )
     parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--vary", action="append", default=[], metavar="KEY=A,B,C",
@@ -60,15 +68,19 @@ def run(args: argparse.Namespace) -> int:
     """Run what is not there yet, write the table, print means."""
     if args.threads:
         torch.set_num_threads(args.threads)
-    if not args.csv.parent.is_dir():
-        raise RunError(f"the folder of --csv {args.csv} does not exist; make it first")
+    for option, path in (("--csv", args.csv), ("--question-words", args.question_words)):
+        if path is not None and not path.parent.is_dir():
+            raise RunError(f"the folder of {option} {path} does not exist; make it first")
     folder = data_folder(args.data)
     rows: list[dict[str, Any]] = []
+    by_word: list[dict[str, Any]] = []
     for varied in variants(args.vary):
         for seed in whole_numbers(args.seeds):
             for fold in range(max(1, args.folds)):
                 changes = [*args.changes, *(f"{key}={value}" for key, value in varied.items()), f"seed={seed}"]
                 recipe = recipes.load(args.recipe, changes)
+                if args.question_words and recipe.task != "answer selection":
+                    raise RunError(f"{recipe.name} ranks no answers to questions: leave --question-words out")
                 name = "-".join([recipe.name, *(f"{k}={v}" for k, v in varied.items()), f"seed={seed}"])
                 name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
                 out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
@@ -76,6 +88,11 @@ def run(args: argparse.Namespace) -> int:
                 head = {**varied, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
                 rows.append(head | scores(card))
                 write(args.csv, rows)
+                if args.question_words:
+                    by_word += [
+                        {**varied, "question_word": word, **head, **told} for word, told in questions(out, card)
+                    ]
+                    write(args.question_words, by_word)
                 print(f"{name}: {rows[-1]}", flush=True)
     for line in summary(rows, [*next(iter(variants(args.vary)))]):
         print(line)
@@ -129,8 +146,36 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     names = {group: i for i, group in enumerate(dict.fromkeys(data.dev.groups or ()))}
     groups = torch.tensor([names[group] for group in data.dev.groups or ()], dtype=torch.int64)
     kept = {"probabilities": found.float(), "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows)}
+    if names:
+        kept["question_words"] = question_words(data, recipe)
     save_file(kept, out / DEV)
     return card
+
+
+def question_words(data: TrainingData, recipe: Recipe) -> torch.Tensor:
+    """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
+    norms = {number: norm for norm, number in data.vocabulary.ids.items()}
+    asked = data.dev.x if recipe.judged == recipe.roles[0] else data.dev.y
+    texts = np.split(asked.flat.numpy(), asked.starts.numpy()[1:])
+    kinds = [question_kind(norms.get(int(number), "") for number in text) for text in texts]
+    return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
+
+
+def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The kinds of question of a run's dev set, each with the columns of its row."""
+    kept = load_file(out / DEV)
+    if "question_words" not in kept:
+        raise RunError(f"{out} holds a run from before questions were told apart; delete it to run it again")
+    kinds = [QUESTION_KINDS[i] for i in kept["question_words"].tolist()]
+    last = kept["probabilities"].shape[1] - 1
+    found = by_kind(
+        kinds, kept["groups"].tolist(), (kept["gold"] == last).tolist(), kept["probabilities"][:, last].tolist()
+    )
+    for kind, told in found.items():
+        yield kind, {
+            "best_epoch": card["best_epoch"], "dev": card["recipe"]["dev"]["name"],
+            "questions": told["questions"], "map": round(told["map"], 4), "mrr": round(told["mrr"], 4),
+        }  # fmt: skip
 
 
 def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[TrainingData, np.ndarray]:

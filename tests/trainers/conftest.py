@@ -41,11 +41,11 @@ WIKIQA = ("QuestionID", "Question", "DocumentID", "DocumentTitle", "SentenceID",
 def answers(source: random.Random, questions: int) -> Iterator[str]:
     """Lines of three candidates a question; the right one holds the question's word. The last question has none."""
     for q in range(questions):
-        word = source.choice(WORDS)
+        word, asked = source.choice(WORDS), "who" if q % 4 == 1 else "what"
         for i in range(3):
             right = i == q % 3 and q < questions - 1
             sentence = " ".join(["the", word if right else "thing", *(source.choice(WORDS) for _ in range(4))])
-            yield f"Q{q}\twhat is {word} ?\tD{q}\ttitle\tD{q}-{i}\t{sentence}\t{int(right)}\n"
+            yield f"Q{q}\t{asked} is {word} ?\tD{q}\ttitle\tD{q}-{i}\t{sentence}\t{int(right)}\n"
 
 
 DBPEDIA = tuple(recipes.load("topic-acnn").labels)
