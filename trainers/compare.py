@@ -1,15 +1,18 @@
 """Compare two groups of runs on the dev set they share, by a paired bootstrap over items and seeds.
 
     python -m trainers compare --ours runs/sweep/…kmin-seed=* --theirs runs/sweep/…kmax-seed=*
+    python -m trainers compare --ours … --theirs … --named "M-ACNN against M-CNN" --csv comparisons.csv
 
 Each resample draws items (questions of a ranking set) and, for each group, seeds, all with replacement. Items that
 are hard are hard for both groups, so the same items are drawn for both. The folders are those that `sweep` wrote; the
-folds of a seed are one run over all rows, in their order among training and dev data.
+folds of a seed are one run over all rows, in their order among training and dev data. --csv keeps the result as the row
+--named of a table, which the page Models draws when the table lies beside a card.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import re
 from collections.abc import Sequence
@@ -20,6 +23,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
+from core.checkpoint import CheckpointError, read_card
 from trainers.errors import RunError
 from trainers.scores import per_item
 from trainers.sweep import DEV
@@ -30,11 +34,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ours", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of one variant")
     parser.add_argument("--theirs", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of another one")
     parser.add_argument("--json", action="store_true", help="print as JSON")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="keep the result in this table")
+    parser.add_argument("--named", default="", metavar="NAME", help="what is compared, for --csv")
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, compare, print."""
+    if bool(args.csv) != bool(args.named):
+        raise RunError("--csv and --named go together: a row of the table has a name")
     found = compare(table(args.ours), table(args.theirs))
+    if args.csv:
+        keep(args.csv, {"comparison": args.named, **dev_of(args.ours[0]), **found})
     if args.json:
         print(json.dumps(found, indent=1))
         return 0
@@ -45,6 +55,39 @@ def run(args: argparse.Namespace) -> int:
         f"resamples over {found['items']:,} items and {found['seeds'][0]} and {found['seeds'][1]} seeds"
     )
     return 0
+
+
+def dev_of(folder: Path) -> dict[str, str]:
+    """What a run was scored by and on, as its card says; folds are named."""
+    try:
+        card = read_card(folder)
+    except CheckpointError as error:
+        raise RunError(str(error)) from error
+    dev = card["recipe"]["dev"]["name"]
+    folds = re.search(r"-fold=\d+of(\d+)$", folder.resolve().name)
+    parts = f"{folds[1]} folds of {card['recipe']['train'][0]['name']} and {dev}" if folds else dev
+    return {"measure": next(iter(card["results"][dev])), "dev": parts}
+
+
+def keep(path: Path, found: dict[str, Any]) -> None:
+    """Write a comparison into a table, in place of the row of the same name or after the others."""
+    row = {key: str(found[key]) for key in ("comparison", "measure", "dev")}
+    low, high = found["interval_95"]
+    numbers = {"ours": found["ours"], "theirs": found["theirs"], "difference": found["difference"],
+               "low": low, "high": high}  # fmt: skip
+    row |= {key: f"{value:.4f}" for key, value in numbers.items()}
+    row |= {"items": str(found["items"]), "seeds": str(found["seeds"][0]), "seeds_theirs": str(found["seeds"][1])}
+    rows: dict[str, dict[str, str]] = {}
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = {old["comparison"]: old for old in csv.DictReader(file)}
+    rows[row["comparison"]] = row
+    if not path.parent.is_dir():
+        raise RunError(f"the folder of --csv {path} does not exist; make it first")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(row))
+        writer.writeheader()
+        writer.writerows(rows.values())
 
 
 def table(folders: Sequence[Path]) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,44 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
     assert score == pytest.approx(float(found[0]["map"]), abs=1e-4)
     assert main(["compare", "--ours", *map(str, folders[:2]), "--theirs", *map(str, folders[2:])]) == 0
     assert "over 7 items and 2 and 2 seeds" in capsys.readouterr().out
+    kept_in = tmp_path / "comparisons.csv"
+    for name, (ours, theirs) in {"one": (0, 2), "two": (2, 0), "one again": (0, 2)}.items():
+        folders_of = ["--ours", *map(str, folders[ours:][:2]), "--theirs", *map(str, folders[theirs:][:2])]
+        assert main(["compare", *folders_of, "--csv", str(kept_in), "--named", name.removesuffix(" again")]) == 0
+    told = rows(kept_in)
+    assert [(row["comparison"], row["measure"], row["dev"]) for row in told] == [
+        ("one", "map", "WikiQA dev"), ("two", "map", "WikiQA dev"),
+    ]  # fmt: skip
+    assert float(told[0]["difference"]) == -float(told[1]["difference"])
+    assert float(told[0]["ours"]) == pytest.approx(np.mean(values), abs=1e-4)
+    assert main(["compare", *folders_of, "--csv", str(kept_in)]) == 2
+    assert "go together" in capsys.readouterr().err
+
+
+def test_rankings_are_told_by_question_word(data: Path, tmp_path: Path, capsys) -> None:
+    both = {name: tmp_path / f"{name}.csv" for name in ("all", "words")}
+    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(both["all"]), "--question-words",
+               str(both["words"]), "--runs", str(tmp_path / "runs"), "--vary", "model.k=1,2", *CHANGES]  # fmt: skip
+    assert main(command) == 0
+    scored, parts = rows(both["all"]), rows(both["words"])
+    evaluated = [
+        "evaluate",
+        *map(str, (tmp_path / "runs").glob("*k=2*")),
+        str(data / "wikiqa/WikiQA-dev.tsv"),
+        "--json",
+    ]
+    capsys.readouterr()
+    assert main(evaluated) == 0
+    true = json.loads(capsys.readouterr().out)["question_words"]
+    of_two = {row["question_word"]: row for row in parts if row["model.k"] == "2"}
+    assert {word: (int(row["questions"]), float(row["map"])) for word, row in of_two.items()} == {
+        word: (told["questions"], pytest.approx(told["map"], abs=1e-4)) for word, told in true.items()
+    }
+    assert len(true) > 1
+    weighed = sum(int(row["questions"]) * float(row["map"]) for row in of_two.values())
+    assert weighed / sum(int(row["questions"]) for row in of_two.values()) == pytest.approx(
+        float(scored[1]["map"]), abs=1e-4
+    )
 
 
 def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> None:
@@ -87,6 +126,8 @@ def test_a_run_of_other_settings_is_not_taken_for_this_one(data: Path, tmp_path:
         (["--vary", "model.k"], "--vary wants KEY=A,B,C"),
         (["--seeds", "1,x"], "--seeds wants whole numbers"),
         (["--csv", "nowhere/a.csv"], "does not exist"),
+        (["--question-words", "nowhere/a.csv"], "does not exist"),
+        (["--question-words", "a.csv"], "ranks no answers"),
     ],
 )
 def test_refusals(more: list[str], says: str, data: Path, tmp_path: Path, capsys) -> None:
