@@ -33,6 +33,15 @@ POOLING_LINES: dict[str, Line] = {
     "kmax": ("#3a93cf", (6, 3), "square"),
     "full": ("#8a7a2e", (2, 3), "triangle-up"),
 }
+FILTER_LINES: dict[str, Line] = {
+    "none": ("#7f8e9c", (2, 3), "triangle-up"),
+    "self": ("#bf816c", (6, 3), "square"),
+    "one-way": ("#0f9de4", (4, 2), "cross"),
+    "two-way": ("#3661ce", (1, 0), "circle"),
+    "multi-perspective": ("#9a4798", (8, 2), "diamond"),
+}
+"""By whose filters a text is convolved with (AdaQA's ``adaptivity``), and for matching beside them."""
+CHART_LINES = POOLING_LINES | FILTER_LINES
 OTHER_LINE: Line = ("#77828e", (1, 0), "diamond")
 
 CLASSES: dict[str, Pair] = {

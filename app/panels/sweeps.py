@@ -16,10 +16,10 @@ PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
     "model.extra": {"none": "without extra", "entailment": "with extra", "answer": "with extra"},
     "model.adaptivity": {
-        "none": "fixed filters", "self": "filters from the text itself", "one-way": "filters from the question",
-        "two-way": "filters from the other text",
+        "none": "fixed filters", "self": "the text’s own filters", "one-way": "the question’s filters",
+        "two-way": "the other text’s filters",
     },
-    "model.matching": {"none": "without matching", "multi-perspective": "multi-perspective matching"},
+    "model.matching": {"none": "without matching", "multi-perspective": "with matching"},
     "architecture": {
         "addition": "Addition", "cnn": "CNN", "attentive-lstm": "A-LSTM", "apcnn": "AP-CNN", "abcnn": "ABCNN",
         "phrases": "GRU phrases", "attconv-light": "AttConv light", "attconv-advanced": "AttConv advanced",
@@ -27,6 +27,27 @@ PLAIN = {
     },
 }  # fmt: skip
 """Plain words for a varied key's values; :func:`label` makes up the others."""
+
+
+class Axis(NamedTuple):
+    """What a table may be drawn against, and what else may vary in it: a line for each."""
+
+    key: str
+    name: str
+    others: frozenset[str]
+    least: int = 2
+    """Fewer values than this are a table."""
+    kinds: bool = False
+    """Its values are words without an order."""
+    logarithmic: bool = False
+
+
+AXES = (
+    Axis("question_word", "question word", frozenset({"model.adaptivity", "model.matching", "model.pooling"}),
+         kinds=True),
+    Axis("model.k", "k", frozenset({"model.pooling"})),
+    Axis("model.filters", "number of filters", frozenset({"model.adaptivity"}), least=3, logarithmic=True),
+)  # fmt: skip
 
 
 class SweepError(ValueError):
@@ -53,24 +74,49 @@ class Sweep:
     """The data set of the scores; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
 
+    @property
+    def axis(self) -> Axis | None:
+        """What the table is drawn against; None for one that stays a table."""
+        varied = {key for variant, _ in self.variants for key in variant}
+        for axis in AXES:
+            values = [variant.get(axis.key, "") for variant, _ in self.variants]
+            fits = axis.kinds or all(value.isdecimal() and len(value) < 6 for value in values)
+            if fits and all(values) and len({*values}) >= axis.least and varied - {axis.key} <= axis.others:
+                return axis
+        return None
+
     def points(self) -> list[dict[str, Any]]:
-        """A point a pooling and k when nothing else was varied and there are two k at least, else none."""
-        sizes = [varied.get("model.k", "") for varied, _ in self.variants]
-        other = {key for varied, _ in self.variants for key in varied} - {"model.k", "model.pooling"}
-        if other or len({*sizes}) < 2 or not all(size.isdecimal() and len(size) < 5 for size in sizes):
+        """A point a variant of a table with an axis, else none."""
+        if self.axis is None:
             return []
-        rows = []
+        key, kinds, rows = self.axis.key, self.axis.kinds, []
         for varied, means in self.variants:
             mean = means[self.measure]
-            line, half = label({key: told for key, told in varied.items() if key != "model.k"}), mean.half or 0.0
-            rows.append({"line": line, "pooling": varied.get("model.pooling"), "k": int(varied["model.k"]),
+            other, half = {name: told for name, told in varied.items() if name != key}, mean.half or 0.0
+            look = next((value for value in reversed(other.values()) if value != "none"), "none")
+            rows.append({"line": label(other), "look": look, "x": varied[key] if kinds else int(varied[key]),
                          "mean": mean.value, "low": max(0.0, mean.value - half), "high": min(1.0, mean.value + half),
                          "runs": mean.runs, "text": text(mean, self.measure)})  # fmt: skip
         return rows
 
+    @property
+    def varied(self) -> bool:
+        """Whether anything but seeds and folds was varied."""
+        return any({*variant} - {"fold"} for variant, _ in self.variants)
 
-def read(path: Path) -> Sweep:
-    """Read and average. Raises SweepError for a file that is damaged or that no sweep wrote."""
+
+@dataclass(frozen=True)
+class Comparisons:
+    """What `python -m trainers compare --csv` kept: pairs of variants and the difference of their scores."""
+
+    data: bytes
+    rows: list[dict[str, str]]
+    """name, on (data and runs), ours, theirs, difference with its interval, and what it says: higher, lower or
+    unresolved."""
+
+
+def read(path: Path) -> Sweep | Comparisons:
+    """Read and average. Raises SweepError for a file that is damaged or that neither sweep nor compare wrote."""
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("more than 1 MB")
@@ -78,7 +124,8 @@ def read(path: Path) -> Sweep:
         lines = [*filter(None, csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))]
         if len(lines) < 2 or len({*map(len, lines)}) > 1:
             raise ValueError("no runs" if len(lines) < 2 else "a row is longer or shorter than the first line")
-        return _averaged(data, lines[0], [dict(zip(lines[0], row, strict=True)) for row in lines[1:]])
+        rows = [dict(zip(lines[0], row, strict=True)) for row in lines[1:]]
+        return _compared(data, rows) if lines[0][0] == "comparison" else _averaged(data, lines[0], rows)
     except (OSError, ValueError, csv.Error) as error:
         why = getattr(error, "strerror", None) or ("not UTF-8" if isinstance(error, UnicodeError) else error)
         raise SweepError(
@@ -111,13 +158,32 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     return Sweep(data, measure, columns, folds, rows[0].get("dev", ""), variants)
 
 
-def _score(cell: str, column: str) -> float:
+def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:
+    if not {"measure", "dev", "ours", "theirs", "difference", "low", "high", "items", "seeds"} <= {*rows[0]}:
+        raise ValueError("its first line does not name a comparison’s columns")
+    told = []
+    for row in rows:
+        measure = row["measure"]
+        ours, theirs = (text(Mean(_score(row[key], key), None, 1), measure) for key in ("ours", "theirs"))
+        gap, low, high = (_score(row[key], key, -1.0) for key in ("difference", "low", "high"))
+        scale, digits = (100, 1) if measure == "accuracy" else (1, 4)
+        numbers = [f"{scale * value:+.{digits}f}".replace("-", "−") for value in (gap, low, high)]
+        told.append({
+            "comparison": row["comparison"], "on": f"{row['dev']}: {int(row['items']):,} items, {row['seeds']} seeds",
+            "scores": f"{'MAP' if measure == 'map' else measure} {ours} against {theirs}",
+            "difference": f"{numbers[0]} [{numbers[1]}, {numbers[2]}]",
+            "": "higher" if low > 0 else "lower" if high < 0 else "unresolved",
+        })  # fmt: skip
+    return Comparisons(data, told)
+
+
+def _score(cell: str, column: str, least: float = 0.0) -> float:
     try:
         value = float(cell)
     except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise ValueError(f"{column} holds {cell[:40]!r}, not a number from 0 to 1")
+        value = -2.0
+    if not least <= value <= 1:
+        raise ValueError(f"{column} holds {cell[:40]!r}, not a number from {least:g} to 1")
     return value
 
 
@@ -135,7 +201,10 @@ def label(varied: dict[str, str]) -> str:
     """What was varied in plain words: k-min pooling, k = 5, rep + simi, without extra."""
     words = []
     for key, value in varied.items():
+        if key == "model.matching" and value == "none" and "model.adaptivity" in varied:
+            continue  # one of five models, of which a single one has it
         made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
+                "question_word": f"questions with {value}" if value != "other" else "other questions",
                 "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
         words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{key.rpartition('.')[2]} {value}"))
     return ", ".join(words) or "as the recipe says"

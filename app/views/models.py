@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ _STYLE = """<style>
   padding: 0.28rem 2rem 0.28rem 0; vertical-align: bottom; overflow-wrap: anywhere; }
 .pl-sweep thead th { font-size: 0.86rem; opacity: 0.78; }
 .pl-sweep td { padding-right: 2rem; white-space: nowrap; }
+.pl-compared td:nth-child(2) { white-space: normal; }
+.pl-compared th[scope=row] { min-width: 11rem; }
 @media (max-width: 760px) {
   .pl-card td:first-child { white-space: normal; overflow-wrap: normal; }
   .pl-sweep thead { display: none; }
@@ -37,9 +41,16 @@ _STYLE = """<style>
     border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
   .pl-sweep tr > * { border: 0 !important; padding: 0.1rem 0 !important; }
   .pl-sweep th { grid-column: 1 / -1; font-weight: 650; }
+  .pl-compared tr { grid-template-columns: 1fr; }
   .pl-sweep td::before { content: attr(data-of); display: block; font-size: 0.8rem; font-weight: 400; opacity: 0.78; }
 }
 </style>"""
+
+
+COMPARED = (
+    "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
+    "interval holds zero."
+)
 
 
 def main() -> None:
@@ -91,55 +102,102 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         except sweeps.SweepError as error:
             look.notice([str(error)])
             continue
-        caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card)))}</p></div>"
-        if points := sweep.points():
-            _by_k(points, sweep.columns[sweep.measure])
-            st.html(f'<div class="pl-card">{caption}')
-        else:
-            heading = "Cross-validation" if sweep.folds else _capital(path.stem.replace("_", " "))
-            st.html(f'<div class="pl-card pl-sweep"><h3>{_safe(heading)}</h3>{_table(sweep)}{caption}')
+        _sweep(sweep, card, _capital(re.sub("[_-]", " ", path.stem)))
         st.download_button(look.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
                            icon=":material/download:", on_click="ignore", key=f"save {name}/{path.name}")  # fmt: skip
 
 
-def _table(sweep: sweeps.Sweep) -> str:
-    head = "".join(f'<th scope="col">{_safe(told)}</th>' for told in ("variant", "runs", *sweep.columns.values()))
-    rows = ""
+def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any], heading: str) -> None:
+    """A table, as a figure where it has an axis, and how to read it."""
+    if isinstance(sweep, sweeps.Comparisons):
+        shown = _rows(list(sweep.rows[0]), [list(row.values()) for row in sweep.rows], strong=3)
+        st.html(f'<div class="pl-card pl-sweep pl-compared"><h3>{_safe(heading)}</h3>{shown}<p>{COMPARED}</p></div>')
+        return
+    caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card)))}</p></div>"
+    if sweep.axis:
+        _chart(sweep, sweep.axis, sweep.columns[sweep.measure])
+        st.html(f'<div class="pl-card">{caption}')
+        return
+    head, rows = ["variant", "runs", *sweep.columns.values()], []
     for varied, means in sweep.variants:
-        cells = {"runs": str(means[sweep.measure].runs)}
-        cells |= {told: sweeps.text(means[key], key) if key in means else "–" for key, told in sweep.columns.items()}
-        rows += f'<tr><th scope="row">{_safe(sweeps.label(varied))}</th>'
-        for told, cell in cells.items():
-            strong = ' class="pl-number"' if told == sweep.columns[sweep.measure] else ""
-            rows += f'<td data-of="{_safe(told)}"{strong}>{_safe(cell)}</td>'
-        rows += "</tr>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        cells = [sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns]
+        rows.append([sweeps.label(varied), str(means[sweep.measure].runs), *cells])
+    table = _rows(head, rows, strong=2)
+    heading = "Cross-validation" if sweep.folds and not sweep.varied else heading
+    st.html(f'<div class="pl-card pl-sweep"><h3>{_safe(heading)}</h3>{table}{caption}')
 
 
-def _by_k(points: list[dict[str, Any]], measure: str) -> None:
+def _rows(head: list[str], rows: list[list[str]], strong: int) -> str:
+    """A table whose first column names the rows and whose column ``strong`` stands out."""
+    top = "".join(f'<th scope="col">{_safe(told)}</th>' for told in head)
+    body = ""
+    for first, *cells in rows:
+        body += f'<tr><th scope="row">{_safe(first)}</th>'
+        for place, (told, cell) in enumerate(zip(head[1:], cells, strict=True), 1):
+            number = ' class="pl-number"' if place == strong else ""
+            body += f'<td data-of="{_safe(told)}"{number}>{_safe(cell)}</td>'
+        body += "</tr>"
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     import altair as alt  # here, so that Explore starts without it
 
-    st.html(f'<div class="pl-card"><h3>{_capital(measure)} at each k</h3></div>')
-    names, sizes = {p["line"]: p["pooling"] for p in points}, sorted({p["k"] for p in points})
-    for point in points:  # side by side, so that no bar hides another
-        point["x"] = point["k"] + 0.14 * (list(names).index(point["line"]) - (len(names) - 1) / 2)
-    legend = None if len(names) == 1 else alt.Legend(title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0)
-    styles = [palette.POOLING_LINES.get(pooling, palette.OTHER_LINE) for pooling in names.values()]
+    points = sweep.points()
+    title = f"{_capital(measure)} {'by question word' if axis.key == 'question_word' else f'at each {axis.name}'}"
+    st.html(f'<div class="pl-card"><h3>{title}</h3></div>')
+    names = {point["line"]: point["look"] for point in points}
+    x = _axis(points, axis, list(names))
+    columns = 1 if len(names) > 3 else alt.Undefined  # a line for all would be cut off
+    legend = None if len(names) == 1 else alt.Legend(
+        title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0, labelLimit=300, columns=columns
+    )  # fmt: skip
+    styles = [palette.CHART_LINES.get(look_of, palette.OTHER_LINE) for look_of in names.values()]
     colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in zip(*styles, strict=True))
     base = alt.Chart({"values": points}).encode(
-        x=alt.X("x:Q", title="k", scale=alt.Scale(domain=[sizes[0] - 0.5, sizes[-1] + 0.5], nice=False),
-                axis=alt.Axis(values=sizes, format="d", grid=False, labelOverlap=True)),
+        x=x,
         y=alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False),
                 axis=alt.Axis(format=".3f" if measure == "MAP" else ".1%", tickCount=5)),
         color=alt.Color("line:N", legend=legend, scale=colour),
-        tooltip=[alt.Tooltip("line:N", title="variant"), "k:Q", alt.Tooltip("text:N", title=measure), "runs:Q"],
+        tooltip=[alt.Tooltip("line:N", title="variant"), alt.Tooltip("x:N", title=axis.name),
+                 alt.Tooltip("text:N", title=measure), "runs:Q"],
     )  # fmt: skip
-    chart = alt.layer(
+    layers = [
         base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
         base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("line:N", legend=None, scale=dash)),
         base.mark_point(filled=True, size=70, opacity=1).encode(shape=alt.Shape("line:N", legend=legend, scale=shape)),
-    )
-    st.altair_chart(chart.properties(height=300, description=f"{_capital(measure)} at each k"))
+    ]
+    if axis.kinds:
+        del layers[1]  # kinds have no order: a line between them would mean nothing
+    st.altair_chart(alt.layer(*layers).properties(height=300, description=title))
+
+
+def _axis(points: list[dict[str, Any]], axis: sweeps.Axis, lines_drawn: Sequence[str]) -> Any:
+    """The x of a chart. Points of one place stand side by side, so that no bar hides another."""
+    import altair as alt
+
+    places = [*dict.fromkeys(point["x"] for point in points)]
+    if axis.kinds:
+        for point in points:
+            point["drawn"] = places.index(point["x"]) + 0.7 * _aside(point, lines_drawn) / max(1, len(lines_drawn) - 1)
+        told = alt.Axis(values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False,
+                        labelOverlap=False)  # fmt: skip
+        return alt.X("drawn:Q", title=axis.name, axis=told,
+                     scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False))  # fmt: skip
+    places, wide = sorted(places), axis.logarithmic
+    for point in points:
+        step = _aside(point, lines_drawn)
+        point["drawn"] = point["x"] * 1.04**step if wide else point["x"] + 0.14 * step
+    low, high = (places[0] / 1.3, places[-1] * 1.3) if wide else (places[0] - 0.5, places[-1] + 0.5)
+    return alt.X(
+        "drawn:Q", title=axis.name, axis=alt.Axis(values=places, format="d", grid=False, labelOverlap=True),
+        scale=alt.Scale(domain=[low, high], nice=False, type="log" if wide else "linear"),
+    )  # fmt: skip
+
+
+def _aside(point: Mapping[str, Any], lines_drawn: Sequence[str]) -> float:
+    """How many steps to the right of its place a point stands: -1, 0 and 1 for three lines."""
+    return lines_drawn.index(point["line"]) - (len(lines_drawn) - 1) / 2
 
 
 def _curve(rows: list[dict[str, Any]], title: str) -> None:

@@ -171,7 +171,7 @@ def test_k_is_drawn_as_points_and_one_seed_has_no_interval(tmp_path):
     path = table(tmp_path, "figure6.csv", head, "kmin,1,1,3,network,0.61,0.7", "kmax,1,1,3,network,0.62,0.7",
                  "kmin,10,1,3,network,0.65,0.7")  # fmt: skip
     sweep = sweeps.read(path)
-    assert [(p["line"], p["k"], p["mean"], p["low"], p["high"], p["text"]) for p in sweep.points()] == [
+    assert [(p["line"], p["x"], p["mean"], p["low"], p["high"], p["text"]) for p in sweep.points()] == [
         ("k-min pooling", 1, 0.61, 0.61, 0.61, "0.6100"), ("k-max pooling", 1, 0.62, 0.62, 0.62, "0.6200"),
         ("k-min pooling", 10, 0.65, 0.65, 0.65, "0.6500"),
     ]  # fmt: skip
@@ -183,6 +183,44 @@ def test_k_is_drawn_as_points_and_one_seed_has_no_interval(tmp_path):
     # t(.975, 1) = 12.7062, s = 0.00707107, n = 2: half = 0.063531
     assert [(p["low"], p["high"]) for p in seeds.points()] == [pytest.approx((0.551469, 0.678531), abs=1e-6)] * 2
     assert "Bars: the 95\u00a0% interval of the mean over 2 runs" in sweeps.caption(seeds, "WikiQA dev")
+
+
+def test_question_words_and_numbers_of_filters_are_drawn_too(tmp_path):
+    tail = "seed,best_epoch,dev,map,mrr"
+    words = sweeps.read(table(tmp_path, "figure3b.csv", "model.adaptivity,model.matching,question_word," + tail, *(
+        f"{kind},{matching},{word},{seed},3,WikiQA dev,0.{seed},0.7" for word in ("how", "other") for seed in (5, 7)
+        for kind, matching in (("none", "none"), ("two-way", "none"), ("two-way", "multi-perspective")))))  # fmt: skip
+    assert words.axis and words.axis.kinds
+    assert [(p["x"], p["line"], p["look"], p["mean"]) for p in words.points()[:3]] == [
+        ("how", "fixed filters", "none", 0.6), ("how", "the other text’s filters", "two-way", 0.6),
+        ("how", "the other text’s filters, with matching", "multi-perspective", 0.6),
+    ]  # fmt: skip
+    head = "model.filters,model.adaptivity,seed,best_epoch,accuracy"
+    drawn = sweeps.read(table(tmp_path, "figure3a.csv", head, *(
+        f"{k},{kind},1,3,0.5" for k in (1, 10, 300) for kind in ("none", "self"))))  # fmt: skip
+    assert drawn.axis and drawn.axis.logarithmic
+    assert [p["x"] for p in drawn.points()] == [1, 1, 10, 10, 300, 300]
+    two = sweeps.read(table(tmp_path, "two.csv", head, "1,none,1,3,0.5", "100,none,1,3,0.5"))
+    assert two.axis is None and sweeps.label(two.variants[1][0]) == "K = 100, fixed filters"
+
+
+COMPARED = "comparison,measure,dev,ours,theirs,difference,low,high,items,seeds,seeds_theirs"
+
+
+def test_comparisons_say_what_is_resolved(tmp_path):
+    found = sweeps.read(table(
+        tmp_path, "comparisons.csv", COMPARED, "a,accuracy,SICK trial,0.96,0.95,0.01,0.002,0.02,6600,3,3",
+        "b,map,WikiQA dev,0.65,0.66,-0.01,-0.03,0.01,126,3,3", "c,map,WikiQA dev,0.6,0.7,-0.1,-0.2,-0.05,126,3,3",
+    ))  # fmt: skip
+    assert [tuple(row.values()) for row in found.rows] == [
+        ("a", "SICK trial: 6,600 items, 3 seeds", "accuracy 96.0 % against 95.0 %", "+1.0 [+0.2, +2.0]", "higher"),
+        ("b", "WikiQA dev: 126 items, 3 seeds", "MAP 0.6500 against 0.6600", "−0.0100 [−0.0300, +0.0100]",
+         "unresolved"),
+        ("c", "WikiQA dev: 126 items, 3 seeds", "MAP 0.6000 against 0.7000", "−0.1000 [−0.2000, −0.0500]", "lower"),
+    ]  # fmt: skip
+    for broken in ("a,map,x,0.9,0.8,nan,0,0,1,1,1", "a,map,x,9,0.8,0.1,0,0,1,1,1", "a,map,x,0.9,0.8,0,0,0,z,1,1"):
+        with pytest.raises(sweeps.SweepError, match="cannot be shown"):
+            sweeps.read(table(tmp_path, "broken.csv", COMPARED, broken))
 
 
 def test_folds_are_told_one_by_one_and_together(tmp_path):
@@ -222,6 +260,9 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     table(folder, "a_b<b>.csv", "model.<img src=x>," + HEAD, "<script>1</script>**x**,1,3,network,0.8,0.7,0.79,0.80")
     table(folder, "broken.csv", "<u>a</u>")
     table(folder, "figure6.csv", "model.k," + HEAD, *(f"{k},1,3,network,0.8,0.7,0.79,0.8" for k in (1, 2)))
+    table(folder, "comparisons.csv", COMPARED, "<b>x</b>,map,<u>dev</u>,0.6,0.5,0.1,0.05,0.2,9,1,1")
+    words = [f"{word},1,3,network,0.8,0.7,0.79,0.8" for word in ("how", "<i>why</i>")]
+    table(folder, "figure3b.csv", "question_word," + HEAD, *words)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     app = models()
@@ -234,6 +275,9 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     assert page.count('class="pl-notice"') == 1
     assert "broken.csv beside this card" in page
     assert "Test entailment phrases" in page
-    (chart,) = app.get("arrow_vega_lite_chart") or app.get("vega_lite_chart")
-    assert "Accuracy at each k" in chart.proto.spec
-    assert [button.proto.label for button in app.get("download_button")] == [r"a\_b\<b\>\.csv", r"figure6\.csv"]
+    kinds, sizes = app.get("arrow_vega_lite_chart") or app.get("vega_lite_chart")
+    assert "Accuracy at each k" in sizes.proto.spec and "Accuracy by question word" in kinds.proto.spec
+    assert "&lt;b&gt;x&lt;/b&gt;" in page and "+0.1000 [+0.0500, +0.2000]" in page and "higher" in page
+    assert [button.proto.label for button in app.get("download_button")] == [
+        r"a\_b\<b\>\.csv", r"comparisons\.csv", r"figure3b\.csv", r"figure6\.csv",
+    ]  # fmt: skip

@@ -79,10 +79,12 @@ def test_poolings_stay_apart_in_grey(theme):
 
 
 @pytest.mark.parametrize("vision", VISION)
-def test_lines_of_the_poolings_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision):
-    colours = [colour for colour, _, _ in palette.POOLING_LINES.values()]
+@pytest.mark.parametrize("lines", [palette.POOLING_LINES, palette.FILTER_LINES])
+def test_lines_of_a_chart_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision, lines):
+    colours = [colour for colour, _, _ in lines.values()]
     for one, other in itertools.combinations(colours, 2):
-        assert math.dist(lab(one, vision), lab(other, vision)) >= 20
+        assert math.dist(lab(one, vision), lab(other, vision)) >= 18
+    assert len({shape for _, _, shape in lines.values()}) == len(lines)
     assert all(contrast(c, ground) >= 3 for c in (*colours, palette.OTHER_LINE[0]) for ground in palette.PAPER)
 
 
