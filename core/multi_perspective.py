@@ -8,7 +8,9 @@ m = f(v_1, v_2; W) ∈ R^l, m_k = cos(W_k ∘ v_1, W_k ∘ v_2), W ∈ R^{l×d},
 - attentive: a state with the mean of the other side's states, weighed by their cosines with it;
 - max-attentive: a state with the other side's state of the largest cosine.
 
-The l numbers of each kind are pooled over a side's positions by max, where BiMPM reads them with a BiLSTM: 4·l a side.
+The l numbers of each kind are pooled over a side's positions by max and by a weighted mean, softmax(u·v) being a state's
+weight, where BiMPM reads them with a BiLSTM: 8·l a side. The max says that something matches, the mean how much of what
+counts does; with u = 0 all positions count the same.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ class Matched(NamedTuple):
     """What matching found."""
 
     vectors: Tensor
-    """[B, 8·l]: the four kinds of side x, then of side y."""
+    """[B, 16·l]: of side x the four kinds' maxima, then their weighted means; then of side y."""
     scores: Tensor
     """Cosines of the states, [B, T_x, T_y]; meaningless on pads."""
     weights: Tensor
@@ -38,11 +40,12 @@ class Matched(NamedTuple):
 
 
 class MultiPerspective(nn.Module):
-    """W of the four kinds, ``[4, l, d]``; both directions share them, as in BiMPM."""
+    """W of the four kinds, ``[4, l, d]``, and u ``[d]``; both directions share them, as in BiMPM."""
 
     def __init__(self, size: int, perspectives: int) -> None:
         super().__init__()
         self.w = nn.Parameter(torch.empty(len(KINDS), perspectives, size).uniform_(0.5, 1.5))
+        self.u = nn.Parameter(torch.zeros(size))
 
     def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, attention: Tensor | None = None) -> Matched:
         """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``attention [B, T_x, T_y]`` takes the place of the
@@ -74,7 +77,9 @@ class MultiPerspective(nn.Module):
             _cosines(own, weights @ other, self.w[2]),
             _cosines(own, most, self.w[3]),
         ]
-        return masked_max(torch.cat(found, dim=2), own_mask)[0]
+        matched = torch.cat(found, dim=2)
+        counts = (own @ self.u).masked_fill(~own_mask, float("-inf")).softmax(1)
+        return torch.cat([masked_max(matched, own_mask)[0], (counts[:, None] @ matched)[:, 0]], dim=1)
 
 
 def _shares(scores: Tensor, mask: Tensor) -> Tensor:

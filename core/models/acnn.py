@@ -218,7 +218,7 @@ class AdaQA(_Convolutions):
     config: AdaQAConfig
 
     def __init__(self, config: AdaQAConfig) -> None:
-        matched = 8 * config.perspectives if config.matching != "none" else 0
+        matched = 16 * config.perspectives if config.matching != "none" else 0
         super().__init__(config, 4 * config.filters + matched, config.extra)
         adaptive = config.adaptivity != "none"
         self.bias_a = nn.Parameter(torch.zeros(config.filters)) if adaptive else None

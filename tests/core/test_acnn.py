@@ -83,8 +83,8 @@ def cosine(a, b):
     return sum(v * w for v, w in zip(a, b, strict=True)) / lengths if lengths else 0.0
 
 
-def slow_matching(w, own, other):
-    """The four kinds of one side, each l numbers, pooled over positions by max."""
+def slow_matching(w, u, own, other):
+    """The four kinds of one side, each l numbers, pooled over positions by max and by the mean that u weighs."""
     kinds, perspectives = w.shape[:2]
 
     def m(kind, a, b):
@@ -105,7 +105,10 @@ def slow_matching(w, own, other):
         every = [m(1, state, o) for o in other]
         rows.append([m(0, state, last), [max(e[k] for e in every) for k in range(perspectives)], m(2, state, mean),
                      m(3, state, most)])  # fmt: skip
-    return [max(row[kind][k] for row in rows) for kind in range(kinds) for k in range(perspectives)]
+    every = [[row[kind][k] for row in rows] for kind in range(kinds) for k in range(perspectives)]
+    counts = [math.exp(sum(a * b for a, b in zip(u, state, strict=True))) for state in own]
+    means = [sum(c * v for c, v in zip(counts, values, strict=True)) / sum(counts) for values in every]
+    return [max(values) for values in every] + means
 
 
 def slow_adaqa(model, answer, question):
@@ -128,8 +131,8 @@ def slow_adaqa(model, answer, question):
     t = [*h_q, *h_a, *(x - y for x, y in zip(h_q, h_a, strict=True)), *(x * y for x, y in zip(h_q, h_a, strict=True))]
     if model.matching is not None:
         active = [[[max(0.0, v) for v in row] for row in side] for side in states]
-        t += slow_matching(model.matching.w, active[0], active[1])
-        t += slow_matching(model.matching.w, active[1], active[0])
+        t += slow_matching(model.matching.w, model.matching.u.tolist(), active[0], active[1])
+        t += slow_matching(model.matching.w, model.matching.u.tolist(), active[1], active[0])
     return model.classifier(torch.tensor(t, dtype=torch.float64))
 
 
