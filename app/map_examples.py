@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from core.text import tokenize
+
 LONGEST_TRAIL = 8
 """Earlier versions of a text that are kept; the oldest gives way."""
+SAME_TEXT = 1 / 3
+"""Share of its words that an edited text has kept at least; one with fewer is another text."""
 
 Version = tuple[str, str]
 """A text, or both texts of a pair; of a single text the second is empty."""
@@ -32,11 +37,25 @@ class MapText:
         return not self.first.strip() and not self.second.strip()
 
     def typed(self, side: str, text: str) -> MapText:
-        """The same after its ``side`` (first or second) became ``text``."""
+        """The same after its ``side`` (first or second) became ``text``. A text that keeps too few of the words that
+        this side had last is another one, and begins a new trail."""
         if text == getattr(self, side):
             return self
-        earlier = self.earlier if self.empty else (*self.earlier, (self.first, self.second))[-LONGEST_TRAIL:]
-        return replace(self, earlier=earlier, **{side: text})
+        had = (version[side == "second"] for version in reversed(self.versions))
+        last = next((words for words in had if _words(words)), "")
+        earlier = self.earlier if self.empty else self.versions[-LONGEST_TRAIL:]
+        return replace(self, earlier=earlier if kept_words(last, text) >= SAME_TEXT else (), **{side: text})
+
+
+def kept_words(before: str, after: str) -> float:
+    """Words that both texts have, each as often as both have it, as a share of the longer one's; 1 where a text has no
+    word, and so nothing that could have been kept. Case does not matter."""
+    old, new = _words(before), _words(after)
+    return (old & new).total() / max(old.total(), new.total()) if old and new else 1.0
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(token.norm for token in tokenize(text) if token.is_word)
 
 
 @dataclass(frozen=True)

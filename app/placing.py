@@ -18,6 +18,7 @@ from app.filter_map_state import SIDES
 from app.map_examples import MapText
 from app.panels import verdict
 from app.panels.filter_map import Star, TextSide
+from app.reference_texts import ReferenceTexts, reference_texts
 from core.checkpoint import Checkpoint, load_named
 from core.evidence import Explanation
 from core.explain import PairError, explain
@@ -29,11 +30,13 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True)
 class Opened:
-    """A model with its map, or with one sentence that says why it has none."""
+    """A model with its map, or with one sentence that says why it has none; ``texts``: the map's reference texts where
+    their data file is there."""
 
     checkpoint: Checkpoint
     map: FilterMap | None
     problem: str = ""
+    texts: ReferenceTexts | None = None
 
     @property
     def names(self) -> dict[str, str]:
@@ -63,7 +66,7 @@ def open_map(model: str) -> Opened:
             found = _read(model, folder, checkpoint.card["sha256"], (folder / "map.json").stat().st_mtime_ns)
     except FilterMapError as error:
         return Opened(checkpoint, None, f"This map cannot be used: {error}.")
-    return Opened(checkpoint, found)
+    return Opened(checkpoint, found, texts=reference_texts(checkpoint, found))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

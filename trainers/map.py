@@ -6,7 +6,7 @@
 CHECKPOINT is a shipped name or a folder of a model that makes its filters from the text (acnn, adaqa). Of a file of
 single texts as many of every class are drawn, as far as they go; of a file of pairs the first rows are taken, every
 question and every answer as a text of its own. The texts themselves are not kept: only the ids of their rows, and with
---titles their titles.
+--titles their titles. The app shows the texts where PAIRLENS_DATA names a data folder that holds the file, unchanged.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One generated filter: its weights as a heatmap, and the windows of the text it reads that it answers to most."""
+"""One generated filter: its weights as a heatmap, and the words and the windows of its text that it answers to most."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from app.palette import DIVERGING, SOFT
 from core.evidence import Explanation, FilterProvenance, FilterRecord, GeneratedFilters, Matrix
+from core.ngrams import ReadWords
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
 
+def place(number: int) -> str:
+    """What a place of the window is called, from 1."""
+    return f"word {number}"
+
+
 def figure(weights: Matrix, dark: bool) -> Any:
     """Heatmap of one filter ``[h, d]``; ``dark``: the theme that its edges are written for."""
     import plotly.graph_objects as go  # here, so that the other pages start without it
@@ -52,7 +58,7 @@ def figure(weights: Matrix, dark: bool) -> Any:
     top = max(abs(value) for row in weights for value in row) or 1.0
     drawn = go.Figure(
         go.Heatmap(
-            z=weights, x=list(range(1, columns + 1)), y=[f"word {i}" for i in range(1, rows + 1)], zmin=-top, zmax=top,
+            z=weights, x=list(range(1, columns + 1)), y=[place(i) for i in range(1, rows + 1)], zmin=-top, zmax=top,
             colorscale=[list(step) for step in DIVERGING], hoverongaps=False,
             hovertemplate="%{y}, dimension %{x}: %{z:.4f}<extra></extra>",
             colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": ".2~f", "nticks": 5, "tickfont": ink},
@@ -72,6 +78,14 @@ def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> li
     tokens = [t.text for t in explanation.sentence(side.won.rows).tokens]
     listed = [(" ".join(tokens[i : i + side.won.width]), value) for i, value in enumerate(values)]
     return sorted(listed, key=lambda line: -line[1])
+
+
+def by_place(words: ReadWords, weights: Matrix, k: int) -> list[tuple[str, list[tuple[str, str]]]]:
+    """The k words that add most to a window's value at each place, named as the heatmap's rows, and what they add."""
+    return [
+        (place(i), [(word, signed(value)) for word, value in row])
+        for i, row in enumerate(words.strongest(weights, k), start=1)
+    ]
 
 
 def to_csv(index: int, weights: Matrix) -> str:

@@ -24,6 +24,10 @@ _STARS = ("star", "hexagram")
 """Of a pair's first and second text."""
 _BADGE = INK[0]
 """Ground of a star's number, with white on it: it stands out on either theme."""
+_LINE = 56
+"""Characters in a line of what hovering tells."""
+_BEGINNING = 54
+"""Characters of a reference text that are listed: a line beside the map."""
 
 
 class TextSide(NamedTuple):
@@ -56,17 +60,20 @@ class Star:
 
 def figure(
     found: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star], chosen: TextSide | None,
-    nearest: Sequence[Neighbour], near: bool = False, dark: bool = False,
+    nearest: Sequence[Neighbour], near: bool = False, dark: bool = False, texts: Sequence[str] = (),
 ) -> Any:  # fmt: skip
     """The map. ``names``: classes as people read them; ``chosen``: the text that is looked into, and its ``nearest``
-    items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for.
+    items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for;
+    ``texts``: the reference texts, one an item, where they are there.
 
-    A view of its own, because Streamlit draws a changed figure anew: a person's own zoom is gone with every edit.
+    ``near`` is a view of its own, because a person's own zoom is gone with every edit: Streamlit 1.67 makes a chart's
+    identity from its whole figure, whatever its key, so a changed figure is a new element in the browser, and Plotly's
+    uirevision, which lets one element keep its zoom, has nothing to keep.
     """
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
-    for (colour, symbol), name, told, at in _groups(found, layout, names):
+    for (colour, symbol), name, told, at in _groups(found, layout, names, texts):
         drawn.add_scattergl(
             x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=told,
             hovertemplate="%{text}<extra></extra>",
@@ -93,7 +100,7 @@ def figure(
     # Room for the legend of a narrow window, two in a line: left to itself, Plotly cuts the map off when it is resized.
     below = 12 + 19 * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
     drawn.update_layout(
-        height=HEIGHT + below, hovermode="closest",
+        height=HEIGHT + below, hovermode="closest", hoverlabel={"align": "left", "font": {"color": INK[dark]}},
         margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
         legend={"orientation": "h", "yanchor": "top", "y": -0.01, "x": -0.05, "itemsizing": "constant",
                 "entrywidth": 122},
@@ -110,7 +117,9 @@ def _range(points: np.ndarray, layout: Layout, least: float) -> list[list[float]
     return ranges
 
 
-def _groups(found: FilterMap, layout: Layout, names: Mapping[str, str]) -> list[tuple[Any, str, list[str], np.ndarray]]:
+def _groups(
+    found: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str]
+) -> list[tuple[Any, str, list[str], np.ndarray]]:
     """Items of each class: their look, the class's name, what hovering tells, and where they lie."""
     rows: dict[str, list[int]] = {name: [] for name in names.values()}
     for i, item in enumerate(found.items):
@@ -118,7 +127,7 @@ def _groups(found: FilterMap, layout: Layout, names: Mapping[str, str]) -> list[
     rows = {name: at for name, at in rows.items() if at}
     out = []
     for style, (name, at) in zip(map_look(list(rows)), rows.items(), strict=True):
-        told = [f"<b>{_wrapped(title(found.items[i]))}</b><br>{_safe(name)}" for i in at]
+        told = [hovering(found.items[i], name, texts[i] if texts else "") for i in at]
         out.append((style, name, told, layout.coordinates[at]))
     return out
 
@@ -200,6 +209,11 @@ def title(item: MapItem) -> str:
     return item.title or item.id
 
 
+def opening(item: MapItem, text: str) -> str:
+    """What a reference text says after the title that it begins with."""
+    return text.removeprefix(item.title).removeprefix(".").strip() if item.title else text.strip()
+
+
 def kind(item: MapItem, names: Mapping[str, str]) -> str:
     """Its class as people read it; the text of a pair that is not judged has its role in place of a class."""
     return names.get(item.label, item.label)
@@ -211,13 +225,20 @@ def nearest_rows(
     """What the distances are called (small ones are told in thousandths or millionths); title, class and distance of
     each neighbour."""
     furthest = max((neighbour.distance for neighbour in nearest), default=1.0)
-    power, unit = (0, "") if furthest >= 0.01 else (3, ", × 10⁻³") if furthest >= 1e-5 else (6, ", × 10⁻⁶")
+    power, unit = (0, "") if furthest >= 0.01 else (3, ", ×\u00a010⁻³") if furthest >= 1e-5 else (6, ", ×\u00a010⁻⁶")
     rows = [
         (title(item), kind(item, names), f"{neighbour.distance * 10**power:#.3g}")
         for neighbour in nearest
         for item in [found.items[neighbour.index]]
     ]
     return f"distance{unit}", rows
+
+
+def beginnings(found: FilterMap, nearest: Sequence[Neighbour], texts: Sequence[str]) -> list[str]:
+    """How each neighbour's text begins, in about one line; none where the ``texts`` are not there."""
+    if not texts:
+        return []
+    return [_lines(opening(found.items[n.index], texts[n.index]), _BEGINNING, 1)[0] for n in nearest]
 
 
 def reading(found: FilterMap, layout: Layout) -> str:
@@ -249,6 +270,15 @@ def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
     return line, meaning
 
 
+def without_texts(found: FilterMap) -> str:
+    """How to see the reference texts, said where they are not there."""
+    data = found.card.get("data")
+    file = str(data["file"]) if isinstance(data, Mapping) and "file" in data else "the file of this map"
+    return (
+        f"To read the reference texts here, let PAIRLENS_DATA name a data folder that holds {file}: a map keeps none."
+    )
+
+
 def to_csv(found: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
     """One line a point: the person's texts first (version 0 is the present one), then the reference collection."""
     out = io.StringIO()
@@ -270,9 +300,23 @@ def _told(star: Star) -> str:
     return "<br>".join(filter(None, lines))
 
 
-def _wrapped(text: str) -> str:
-    lines = textwrap.wrap(text, 56, max_lines=4, placeholder=" …") or [text[:56]]
-    return "<br>".join(map(_safe, lines))
+def hovering(item: MapItem, name: str, text: str) -> str:
+    """What hovering tells of a reference text of the class ``name``."""
+    if not text:
+        return f"<b>{_wrapped(title(item))}</b><br>{_safe(name)}"
+    head = [f"<b>{_wrapped(item.title)}</b>"] if item.title else []
+    told = name if item.title else f"{name}, {item.id}"
+    return "<br>".join([*head, _wrapped(opening(item, text), 3), _safe(told)])
+
+
+def _wrapped(text: str, most: int = 4) -> str:
+    return "<br>".join(map(_safe, _lines(text, _LINE, most)))
+
+
+def _lines(text: str, width: int, most: int) -> list[str]:
+    """The beginning of a text in lines of whole words; "…" says that it goes on."""
+    # A document is long, and only its beginning is wrapped.
+    return textwrap.wrap(text[: width * (most + 2)], width, max_lines=most, placeholder=" …") or [text[:width]]
 
 
 def _safe(text: str) -> str:

@@ -24,11 +24,12 @@ from app.filter_map_state import (
     from_file,
     from_parameters,
 )
+from app.filter_ngrams import reference_ngrams, vocabulary
 from app.linked import LinkedPage
 from app.map_examples import MapText, example_of, examples_of, kind_of
 from app.offered import makes_filters, offered
 from app.pair_form import ModelForm, digest, titles
-from app.panels import card, filter_look, filter_map, verdict
+from app.panels import card, filter_look, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
 from app.placing import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint, read_card
@@ -39,17 +40,15 @@ from core.filter_map import FilterMap, Layout, Neighbour
 PAGE: LinkedPage[MapPage] = LinkedPage("filter map", PARAMETERS)
 FORM = ModelForm(PAGE, lambda text: from_file(text, _kinds(_models())), "set of texts")
 FORMATS = ("PNG", "SVG")
+NEAREST, NEAREST_WITH_TEXTS = 8, 6
+"""Reference texts that are listed beside the map: their beginnings take room on the first screen."""
 WINDOWS = 6
-"""n-grams that are listed under a filter."""
+"""n-grams that are listed beside a filter, of the text and of the reference texts."""
+PLACE_WORDS = 4
+"""Words of the word table that are listed for each place of a filter's window."""
 PROPORTION = (1.8, 1)
 
 _STYLE = """<style>
-.pl-list { border-collapse: collapse; width: 100%; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
-.pl-list th, .pl-list td { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); text-align: left;
-  padding: 0.22rem 0.7rem 0.22rem 0; vertical-align: top; overflow-wrap: break-word; font-weight: 400; }
-.pl-list td:first-child { overflow-wrap: anywhere; }
-.pl-list thead th { font-size: 0.83rem; opacity: 0.78; }
-.pl-list .pl-number { text-align: right; padding-right: 0; white-space: nowrap; }
 @media print { .modebar, .stButton, .stDownloadButton { display: none !important; } }
 @media (max-width: 760px) {
   [class*="st-key-map-text"] > .stElementContainer:has(.stTextInput) { flex-basis: 15rem; }
@@ -63,7 +62,7 @@ _STYLE = """<style>
 def main() -> None:
     """Draw the page."""
     look.apply()
-    st.html(_STYLE)
+    st.html(_STYLE + lists.STYLE)
     models = _models()
     kinds = _kinds(models)
     FORM.open(models, lambda address, _: from_parameters(address, kinds), lambda _: default_model(kinds))
@@ -225,7 +224,8 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     beside = st.container()
     if found is not None and layout is not None:
         left, beside = st.columns(PROPORTION, gap="large")
-        nearest = () if chosen is None else found.neighbours(present[chosen].code, layout.name)
+        count = NEAREST if opened.texts is None else NEAREST_WITH_TEXTS
+        nearest = () if chosen is None else found.neighbours(present[chosen].code, layout.name, count)
         with left:
             _map(opened, found, layout, stars, chosen, nearest)
     if chosen is None:
@@ -235,7 +235,8 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         _verdict(explanation)
         if found is not None:
             distance, rows = filter_map.nearest_rows(found, nearest, opened.names)
-            _list(["nearest filters", "class", distance], rows)
+            said = filter_map.beginnings(found, nearest, _words(opened))
+            st.html(lists.table(["nearest filters", "class", distance], rows, said))
     looked = None
     if isinstance(explanation, Explanation):
         looked = _filter(opened, layout, chosen, explanation)
@@ -262,11 +263,19 @@ def _map(
     st.caption(look.plain(filter_map.reading(found, layout)))
     near = PAGE.state.view == "near"
     st.plotly_chart(
-        filter_map.figure(found, layout, opened.names, stars, chosen, nearest, near, _dark()), key="filter map figure",
-        config=_settings("filter-map"), alt=filter_map.description(found, stars),
+        filter_map.figure(
+            found, layout, opened.names, stars, chosen, nearest, near, _dark(), _words(opened)
+        ), key="filter map figure", config=_settings("filter-map"), alt=filter_map.description(found, stars),
     )  # fmt: skip
     numbers, meaning = filter_map.quality(layout, found.card.get("quality_neighbours", 10))
+    if opened.texts is None:
+        meaning = f"{meaning} {filter_map.without_texts(found)}"
     st.caption(look.plain(numbers), help=look.plain(meaning))
+
+
+def _words(opened: Opened) -> tuple[str, ...]:
+    """The map's reference texts, none where they are not there."""
+    return () if opened.texts is None else opened.texts.own
 
 
 def _dark() -> bool:
@@ -325,37 +334,49 @@ def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Expla
             "Filter, strongest first", order, order.index(index), key=key, on_change=_take_filter, args=(key,),
             format_func=lambda k: made.named(told, k),
         )  # fmt: skip
-        weights = made.bank.bank[index]
-        size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
-        st.plotly_chart(
-            filter_look.figure(weights, _dark()), key="filter figure", config=_settings(f"filter-{index}"),
-            alt=f"Weights of filter {index}: {size}.",
-        )  # fmt: skip
-        st.caption(f"Its weights: {size}.")
+        _weights(opened.checkpoint, index, made.bank.bank[index])
     with right:
-        listed = filter_look.windows(told, made, window_values(opened.checkpoint, told, made.bank, index))
-        _list(
-            [f"what it finds in the {made.won.rows}", "value"],
-            [(words, filter_look.signed(value)) for words, value in listed[:WINDOWS]],
-        )
-        st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
-    return index, weights
+        _answers(opened, made, told, index)
+    return index, made.bank.bank[index]
+
+
+def _weights(checkpoint: Checkpoint, index: int, weights: Matrix) -> None:
+    """A filter's weights, and the words that each place of its window answers to."""
+    size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
+    st.plotly_chart(
+        filter_look.figure(weights, _dark()), key="filter figure", config=_settings(f"filter-{index}"),
+        alt=f"Weights of filter {index}: {size}.",
+    )  # fmt: skip
+    st.caption(f"Its weights: {size}.")
+    words = vocabulary(checkpoint)
+    st.html(lists.by_place(("place", "words it answers to most"), filter_look.by_place(words, weights, PLACE_WORDS)))
+    st.caption(
+        f"Of {len(words.words):,} frequent words, those that add most to a window’s value at each place; the first "
+        "ones together make it largest."
+    )
+
+
+def _answers(opened: Opened, made: filter_look.Made, told: Explanation, index: int) -> None:
+    """The n-grams that a filter answers to most: of the text that it reads, and of the reference texts."""
+    read = made.won.rows
+    listed = filter_look.windows(told, made, window_values(opened.checkpoint, told, made.bank, index))
+    rows = [(words, filter_look.signed(value)) for words, value in listed[:WINDOWS]]
+    st.html(lists.table([f"what it finds in the {read}", "value"], rows))
+    st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
+    if opened.map is None or opened.texts is None:
+        return
+    known = reference_ngrams(opened.checkpoint, opened.texts, read)
+    found = known.strongest(made.bank.bank[index], made.won.filters[index].bias, WINDOWS)
+    others = [
+        (" ".join(ngram.words), filter_map.title(opened.map.items[ngram.text]), filter_look.signed(ngram.value))
+        for ngram in found
+    ]
+    st.html(lists.table(["in the reference texts", "first in", "value"], others))
+    st.caption(f"The same for all {len(known):,} n-grams of the map’s texts.")
 
 
 def _take_filter(key: str) -> None:
     PAGE.change(filter=st.session_state[key])
-
-
-def _list(head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    """A table whose last column is a number."""
-    *names, number = head
-    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
-    top += f'<th scope="col" class="pl-number">{_safe(number)}</th>'
-    body = ""
-    for *cells, value in rows:
-        told = "".join(f'<td dir="auto">{_safe(cell)}</td>' for cell in cells)
-        body += f'<tr>{told}<td class="pl-number">{_safe(value)}</td></tr>'
-    st.html(f'<table class="pl-list"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>')
 
 
 def _downloads(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import random
@@ -21,9 +22,11 @@ import torch
 
 from core import checkpoint
 from core.checkpoint import Checkpoint
-from core.filter_map import FilterMap, MapItem, codes_of, filter_sides
+from core.filter_map import FilterMap, codes_of, filter_sides
 from core.models import build
 from core.words import WordTable, default_table
+from trainers.data import read
+from trainers.map import draw
 
 PATIENCE = 60_000
 """Milliseconds to wait for the page: long, because a machine that trains beside the tests answers late."""
@@ -101,23 +104,40 @@ def make_filters(folder: Path, name: str, title: str, map: bool = True, **settin
     checkpoint.save(folder / name, build(architecture, config), card, words)
     found = checkpoint.load(folder / name)
     if map:
-        draw, items, codes = random.Random(7), [], []
-        for side in filter_sides(found):
-            for i in range(45):
-                topic = labels[i % 3]
-                text = " ".join(draw.choices(TOPICS[topic].split(), k=6))
-                label = topic if not pairs else "question" if side == "question" else str(i % 2)
-                items.append(MapItem(f"row {i}", label, "" if pairs else f"**Row** <b>{i}</b>", side))
-                codes.append(codes_of(found, [text], side)[0])
-        made = FilterMap.fit(found, items, np.stack(codes), perplexity=5, iterations=(50, 50))
-        made.save(found.folder / "map")
+        make_map(found, make_data(folder / "data", pairs))
     return found
+
+
+def make_data(folder: Path, pairs: bool) -> Path:
+    """A table of 45 made-up texts with titles, or of 45 questions and answers."""
+    source, topics, rows = random.Random(7), list(TOPICS), []
+    for i in range(45):
+        topic = topics[i % 3]
+        first, second = (" ".join(source.choices(TOPICS[topic].split(), k=6)) for _ in range(2))
+        rows.append((f"row {i}", first, second, i % 2) if pairs else (f"row {i}", f"**Row** <b>{i}</b>", first, topic))
+    file = folder / ("qa/pairs.csv" if pairs else "topics/texts.csv")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as out:
+        second, third = ("question", "answer") if pairs else ("title", "text")
+        csv.writer(out).writerows([("id", second, third, "label"), *rows])
+    return file
+
+
+def make_map(found: Checkpoint, file: Path) -> None:
+    """The checkpoint's map of the file, as `python -m trainers map` makes it, after few iterations."""
+    dataset = read(file)
+    drawn = draw(found, dataset, filter_sides(found), 90, seed=0, titles=found.single)
+    codes = np.concatenate([codes_of(found, [text], item.side) for item, text in drawn])
+    about = {"data": {"file": file.name, "sha256": dataset.sha256}}
+    made = FilterMap.fit(found, [item for item, _ in drawn], codes, perplexity=5, iterations=(50, 50), about=about)
+    made.save(found.folder / "map")
 
 
 @pytest.fixture(scope="session")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, two phrase models, those
-    that make filters (with and without a map), and broken ones."""
+    that make filters (with and without a map), and broken ones. The folder data beside them has what the maps were made
+    of."""
     folder = tmp_path_factory.mktemp("checkpoints")
     make_checkpoint(folder, "test-light", "Test light", 1)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
@@ -147,6 +167,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(checkpoints))
+    monkeypatch.delenv("PAIRLENS_DATA", raising=False)
 
 
 @pytest.fixture(scope="session")
@@ -160,7 +181,7 @@ def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*command, "--server.fileWatcherType", "none"], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints)},
+            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints), "PAIRLENS_DATA": ""},
         )  # fmt: skip
     address = f"http://localhost:{port}"
     try:

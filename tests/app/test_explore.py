@@ -219,7 +219,7 @@ def test_attention_over_windows_is_told_and_filters_have_no_shares(drawn):
     assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)
     assert [line[0] for line in windows["lines"]] == [0, 1, 2]
     for _, other, cosine, weight in windows["lines"]:
-        assert (other in (0, 1) and 0 < weight <= 1 and cosine > 0) or (other is None and weight == 0)
+        assert (other in (0, 1, 2) and 0 < weight <= 1 and cosine > 0) or (other is None and weight == 0)
     assert "attention is over windows" in data["instead"]
 
 

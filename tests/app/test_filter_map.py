@@ -2,8 +2,10 @@
 
 import base64
 import csv
+import html
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,11 @@ from app.panels import filter_look, filter_map
 from app.panels.filter_map import TextSide
 from core.checkpoint import load
 from core.explain import explain, window_values
-from core.filter_map import FilterMap, Neighbour, codes_of
+from core.filter_map import FilterMap, MapItem, Neighbour, codes_of
+from core.ngrams import ReadWords, TextNgrams
+from core.text import tokenize
+from tests.app.conftest import WORDS
+from trainers.data import read
 
 ROOT = Path(__file__).resolve().parents[2]
 ALBUM = examples_of("topics")[0]
@@ -97,7 +103,7 @@ def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints
         "distance",
         [("**Row** <b>0</b>", "movie", "0.250")],
     )
-    assert filter_map.nearest_rows(found, [near], {})[0] == "distance, × 10⁻⁶"
+    assert filter_map.nearest_rows(found, [near], {})[0] == "distance, ×\u00a010⁻⁶"
     assert filter_map.nearest_rows(found, [near], {})[1][0][2] == "1.06"
     rings = trace(app, "nearest filters")
     expected = found.layouts["all filters"].coordinates[[n.index for n in nearest]]
@@ -119,14 +125,27 @@ def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
     app = page(first="a dog")
     assert arrows(app) == []
     app.text_input[0].input("a cat").run()
-    app.text_input[0].input("a man in snow").run()
-    assert query(app) == {"model": "test-topics", "first": "a man in snow", "first.1": "a dog", "first.2": "a cat"}
+    app.text_input[0].input("a cat in snow").run()
+    assert query(app) == {"model": "test-topics", "first": "a cat in snow", "first.1": "a dog", "first.2": "a cat"}
     assert len(trace(app, "earlier versions")["x"]) == 2
     again = page(**query(app))
     assert figures(again)[0] == figures(app)[0]
     app.button(key="clear the trails").click().run()
-    assert query(app) == {"model": "test-topics", "first": "a man in snow"}
+    assert query(app) == {"model": "test-topics", "first": "a cat in snow"}
     assert trace(app, "earlier versions") is None
+
+
+def test_a_wholly_new_sentence_begins_a_new_trail():
+    app = page(first="a dog", first2="cold weather")
+    app.text_input[0].input("a dog with a toy").run()
+    app.text_input[1].input("cold weather outside").run()
+    assert len(arrows(app)) == 2
+    app.text_input[0].input("the woman is jumping outside").run()
+    assert query(app) == {
+        "model": "test-topics", "first": "the woman is jumping outside", "first2": "cold weather outside",
+        "first2.1": "cold weather",
+    }  # fmt: skip
+    assert len(arrows(app)) == 1, "the other text keeps its trail"
 
 
 def test_texts_are_added_and_removed_and_typing_looks_into_the_text():
@@ -185,6 +204,97 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     box.select_index(0).run()
     strongest = max(made.won.filters, key=lambda f: f.preactivation).index
     assert query(app)["filter"] == str(strongest)
+
+
+def table(app, head):
+    """Rows of the table with this heading, as the texts of their cells."""
+    body = next(h.proto.body for h in app.get("html") if f'<th scope="col">{head}<' in h.proto.body)
+    rows = [re.findall("<t[dh].*?</t[dh]>", row) for row in body.split("<tr")[2:]]
+    return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in row] for row in rows]
+
+
+def help_of(caption):
+    return caption.proto.help.replace("\\", "")
+
+
+def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpoints):
+    text = "a dog is jumping with a toy outside"
+    app, model = page(first=text, filter="3"), load(checkpoints / "test-topics")
+    bank = filter_look.made(explain(model, text), "text").bank.bank[3]
+    words = ReadWords.of(model, WORDS).strongest(bank, 4)
+    assert figures(app)[1]["data"][0]["y"] == [place for place, _ in table(app, "place")]
+    expected = ["".join(f"{word} {filter_look.signed(value)}" for word, value in row) for row in words]
+    assert [told for _, told in table(app, "place")] == expected
+    assert any(f"Of {len(WORDS)} frequent words" in caption.value for caption in app.caption)
+
+
+def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
+    bare = page(first="a dog with a toy")
+    assert all("in the reference texts" not in h.proto.body for h in bare.get("html"))
+    hint = "PAIRLENS_DATA name a data folder that holds texts.csv"
+    assert [hint in help_of(caption) for caption in bare.caption].count(True) == 1
+    monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / "data"))
+    app = page(first="a dog with a toy")
+    assert not app.exception
+    assert not any("PAIRLENS_DATA" in help_of(caption) for caption in app.caption)
+    rows = {row.title: row for row in read(checkpoints / "data/topics/texts.csv").rows}
+    nearest = table(app, "nearest filters")
+    assert nearest[::2] == table(bare, "nearest filters")[:6]
+    assert len(numbers(trace(app, "nearest filters")["x"])) == 6, "as many rings as lines"
+    for (title, *_), (said,) in zip(nearest[::2], nearest[1::2], strict=True):
+        assert said == rows[title].first.removeprefix(f"{title}. ")
+    for told in (told for t in figures(app)[0]["data"][:3] for told in t["text"]):
+        title, said, _ = told.split("<br>")
+        title = html.unescape(title.removeprefix("<b>").removesuffix("</b>"))
+        assert rows[title].first == f"{title}. {said}"
+
+
+def test_the_ngrams_of_reference_texts_are_listed_with_a_filter(checkpoints, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / "data"))
+    app, model = page(first="a dog with a toy", filter="3"), load(checkpoints / "test-topics")
+    bank = filter_look.made(explain(model, "a dog with a toy"), "text").bank.bank[3]
+    rows = {row.title: row.first for row in read(checkpoints / "data/topics/texts.csv").rows}
+    known = TextNgrams(model, list(rows.values()))
+    listed = table(app, "in the reference texts")
+    assert [words for words, _, _ in listed] == [" ".join(n.words) for n in known.strongest(bank, 0.0, 6)]
+    assert [value for _, _, value in listed] == [filter_look.signed(n.value) for n in known.strongest(bank, 0.0, 6)]
+    for words, title, _ in listed:
+        assert words in " ".join(token.norm for token in tokenize(rows[title]))
+    assert any(f"{len(known)} n" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize("model", ["test-qa", "test-qa-one-way"])
+def test_a_questions_filter_is_answered_by_reference_answers(checkpoints, monkeypatch, model):
+    monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / "data"))
+    pair = "is a dog outside", "the dog is playing in the snow"
+    app = page(model=model, first=pair[0], second=pair[1])
+    assert not app.exception
+    rows = {row.id: row for row in read(checkpoints / "data/qa/pairs.csv").rows}
+    listed = table(app, "in the reference texts")
+    assert all(words in rows[id].second for words, id, _ in listed)
+    made = filter_look.made(explain(load(checkpoints / model), *pair), "question")
+    best = max(made.won.filters, key=lambda f: f.preactivation)
+    known = TextNgrams(load(checkpoints / model), [row.second for row in rows.values()])
+    found = known.strongest(made.bank.bank[best.index], best.bias, 6)
+    assert [value for _, _, value in listed] == [filter_look.signed(n.value) for n in found]
+    assert all("<b>row" not in told for told in figures(app)[0]["data"][0]["text"])
+    if model == "test-qa":
+        chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
+        assert all(words in rows[id].first for words, id, _ in table(app, "in the reference texts"))
+
+
+def test_reference_texts_are_never_markup_and_a_lost_file_changes_nothing(checkpoints, tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DATA", str(tmp_path))
+    lost = page(first="a dog")
+    monkeypatch.delenv("PAIRLENS_DATA")
+    bare = page(first="a dog")
+    assert [h.proto.body for h in lost.get("html")] == [h.proto.body for h in bare.get("html")]
+    assert figures(lost) == figures(bare)
+    item, odd = MapItem("row 1", "film", "<i>T</i>"), "<i>T</i>. <img src=x> **b** " + "word " * 500
+    assert filter_map.opening(item, odd).startswith("<img src=x> **b** word")
+    told = filter_map.hovering(item, "film", odd)
+    assert told.startswith("<b>&lt;i&gt;T&lt;/i&gt;</b><br>&lt;img src=x&gt; **b** word")
+    assert told.endswith(" …<br>film") and told.count("<br>") == 4
 
 
 def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
@@ -297,8 +407,8 @@ def test_odd_text_is_placed_and_never_markup(text):
     app.text_input[0].input(text).run()
     assert not app.exception
     assert badges(app) == ["2", "1"]
-    html = "".join(h.proto.body for h in app.get("html"))
-    assert "<img" not in html
+    drawn = "".join(h.proto.body for h in app.get("html"))
+    assert "<img" not in drawn
     assert "<img" not in json.dumps(figures(app))
 
 
@@ -314,7 +424,7 @@ def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():
 
 def test_a_trail_too_long_for_a_link_is_said():
     app = page(first="dog " * 300)
-    app.text_input[0].input("cat " * 300).run()
+    app.text_input[0].input("cat " * 150 + "dog " * 150).run()
     assert any(notice.startswith("The trails are too long for a link") for notice in notices(app))
     assert query(app)["first"].startswith("cat")
     assert "first.1" not in query(app)

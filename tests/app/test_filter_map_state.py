@@ -53,6 +53,42 @@ def test_an_edited_text_keeps_what_it_was_and_the_oldest_gives_way():
     assert text.typed("first", text.first) is text
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "goes_on"),
+    [
+        ("a dog plays", "a dog sleeps", True),
+        ("A DOG plays", "the dog’s toy", False),
+        ("one two three", "THREE four five", True),  # a third
+        ("one two three four", "four five six seven", False),
+        ("no no no yes", "no", False),  # each word counts as often as both have it
+        ("no no no yes", "no no", True),
+        ("one, two; three!", "one four five", True),  # signs are no words
+        ("one two", "", True),
+        ("one two", "?!", True),
+        ("הכלב משחק", "הכלב ישן", True),
+    ],
+)
+def test_a_wholly_new_text_begins_a_new_trail(before, after, goes_on):
+    text = MapText(before, "", ((f"{before} once", ""),)).typed("first", after)
+    assert text.earlier == (((f"{before} once", ""), (before, "")) if goes_on else ())
+    assert text.first == after
+    pair = MapText("who", before, (("when", before),))
+    assert bool(pair.typed("second", after).earlier) is goes_on, "the side that was typed decides"
+    assert pair.typed("second", after).first == "who"
+
+
+def test_an_emptied_box_keeps_the_trail_until_another_text_is_typed():
+    emptied = MapText("a dog plays", "", (("a dog", ""),)).typed("first", "")
+    assert emptied.earlier == (("a dog", ""), ("a dog plays", ""))
+    assert emptied.typed("first", "a dog sleeps").earlier == emptied.earlier
+    assert emptied.typed("first", "cold weather").earlier == ()
+
+
+def test_the_first_words_of_a_side_drop_no_trail():
+    pair = MapText("who is it", "", (("when is it", ""),)).typed("second", "a dog")
+    assert pair.earlier == (("when is it", ""), ("who is it", ""))
+
+
 def test_a_link_leaves_out_trails_before_texts():
     trail = MapPage("topic-acnn", (MapText("now", "", (("word " * LINK_LIMIT, ""),)),))
     assert trail.link_parameters() == {"model": "topic-acnn", "first": "now"}

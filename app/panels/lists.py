@@ -1,0 +1,61 @@
+"""Small tables of words and numbers as HTML; every cell is shown as it is written."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+STYLE = """<style>
+.pl-list { border-collapse: collapse; width: 100%; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
+.pl-list th, .pl-list td { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); text-align: left;
+  padding: 0.22rem 0.7rem 0.22rem 0; vertical-align: top; overflow-wrap: break-word; font-weight: 400; }
+.pl-list td:first-child { overflow-wrap: anywhere; }
+.pl-list thead th, .pl-list tbody th { font-size: 0.83rem; opacity: 0.78; }
+.pl-list thead th { vertical-align: bottom; }
+.pl-list tbody th { width: 4.2rem; line-height: 1.8; white-space: nowrap; }
+.pl-list .pl-number { text-align: right; padding-right: 0; }
+.pl-list td.pl-number { white-space: nowrap; }
+.pl-list .pl-above td { border-bottom: 0; padding-bottom: 0; }
+.pl-list .pl-below td { padding: 0 0 0.22rem; }
+.pl-list .pl-soft { font-size: 0.83rem; opacity: 0.78; }
+.pl-words { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.2rem, 1fr)); gap: 0 0.6rem; }
+.pl-words > span { overflow-wrap: anywhere; }
+</style>"""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:
+    """A table whose last column is a number. ``below``: what is said under each row, across all columns."""
+    *names, number = head
+    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
+    top += f'<th scope="col" class="pl-number">{_safe(number)}</th>'
+    body = ""
+    for (*cells, value), said in zip(rows, below or [""] * len(rows), strict=True):
+        told = "".join(f'<td dir="auto">{_safe(cell)}</td>' for cell in cells)
+        told += f'<td class="pl-number">{_safe(value)}</td>'
+        body += f'<tr class="pl-above">{told}</tr>{_below(said, len(head))}' if said else f"<tr>{told}</tr>"
+    return _table(top, body)
+
+
+def _below(said: str, columns: int) -> str:
+    return f'<tr class="pl-below"><td class="pl-soft" dir="auto" colspan="{columns}">{_safe(said)}</td></tr>'
+
+
+def by_place(head: tuple[str, str], rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
+    """A table with a line of words for each place, every word with its number."""
+    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in head)
+    body = ""
+    for place, words in rows:
+        told = "".join(
+            f'<span><bdi>{_safe(word)}</bdi> <span class="pl-soft">{_safe(number)}</span></span>'
+            for word, number in words
+        )
+        body += f'<tr><th scope="row">{_safe(place)}</th><td><div class="pl-words">{told}</div></td></tr>'
+    return _table(top, body)
+
+
+def _table(top: str, body: str) -> str:
+    return f'<table class="pl-list"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _safe(text: str) -> str:
+    return html.escape(text)

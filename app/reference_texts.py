@@ -1,0 +1,99 @@
+"""The words of a map's reference texts, where the data file that the map was made of is on this machine.
+
+A map keeps ids, classes and titles alone, because many data sets must not be passed on. ``PAIRLENS_DATA`` names a
+person's data folder, as for the trainers: the file is looked for in it and up to two folders down, by its name and
+checksum. Without it, or where it cannot be read, there are no texts, and the page does without them.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import streamlit as st
+
+from app.filter_map_state import SIDES
+from core.checkpoint import Checkpoint
+from core.filter_map import FilterMap, MapItem
+from core.words import file_sha256
+from trainers.data import DataError, Example, read
+
+_DEPTH = 2
+"""Folders below the data folder in which a data file is looked for: official layouts have one folder a data set."""
+Stamp = tuple[str, str, str, int]
+"""Checksums of weights and map, the file's path and when it was changed: equal for equal texts."""
+
+
+@dataclass(frozen=True)
+class ReferenceTexts:
+    """The texts of a map's items; empty where the file names no row of its own for an item."""
+
+    own: tuple[str, ...]
+    """One an item: the text that the point on the map stands for."""
+    by_role: Mapping[str, tuple[str, ...]]
+    """The texts of each role, one an item, empty for items of the other role."""
+    stamp: Stamp
+
+
+def reference_texts(checkpoint: Checkpoint, found: FilterMap) -> ReferenceTexts | None:
+    """The texts of the map, read once for all sessions, or None where its data file is not there unchanged."""
+    folder, data = os.environ.get("PAIRLENS_DATA"), found.card.get("data")
+    if not folder or not isinstance(data, Mapping):
+        return None
+    for path, changed in _files(Path(folder), str(data.get("file"))):
+        stamp = (str(checkpoint.card["sha256"]), str(found.card["sha256"]), str(path), changed)
+        texts = _read(stamp, str(data.get("sha256")), found.items, checkpoint.roles)
+        if texts is not None:
+            return texts
+    return None
+
+
+def _files(folder: Path, name: str) -> list[tuple[Path, int]]:
+    """Files of this name, each with the time of its last change in nanoseconds."""
+    try:
+        if Path(name).name != name:  # not a name, but a way out of the folder
+            return []
+        places = [path for depth in range(_DEPTH + 1) for path in folder.glob("*/" * depth + glob.escape(name))]
+        return [(path, path.stat().st_mtime_ns) for path in sorted(places) if path.is_file()]
+    except (OSError, ValueError):
+        return []
+
+
+@st.cache_resource(max_entries=16, show_spinner="Reading the reference texts …")
+def _read(stamp: Stamp, sha256: str, _items: Sequence[MapItem], _roles: Mapping[str, str]) -> ReferenceTexts | None:
+    """None for another file of this name, and for one that cannot be read or names none of the rows."""
+    path = Path(stamp[2])
+    try:
+        # Most files of the same name are told apart without reading a row.
+        if file_sha256(path) != sha256:
+            return None
+        rows = read(path).rows
+    except (OSError, DataError):
+        return None
+    texts = texts_of(_items, rows, _roles, stamp)
+    return texts if any(texts.own) else None
+
+
+def texts_of(
+    items: Sequence[MapItem], rows: Sequence[Example], roles: Mapping[str, str], stamp: Stamp
+) -> ReferenceTexts:
+    """The texts of ``items`` from the rows that their ids name; an id of several rows names none."""
+    often = Counter(row.id for row in rows)
+    known = {row.id: row for row in rows if often[row.id] == 1}
+    places = {roles[place]: place for place in SIDES} | {"": "first"}
+
+    def told(item: MapItem, role: str) -> str:
+        row = known.get(item.id)
+        return str(getattr(row, places[role])) if row is not None and role in places else ""
+
+    by_role = {}
+    for role in (roles[place] for place in SIDES if roles[place]):
+        # The map of a one-way model holds questions alone: then each stands for its row's answer too.
+        absent = not any(item.side in (role, "") for item in items)
+        by_role[role] = tuple(told(item, role) if absent or item.side in (role, "") else "" for item in items)
+    return ReferenceTexts(tuple(told(item, item.side) for item in items), MappingProxyType(by_role), stamp)
