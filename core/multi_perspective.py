@@ -8,9 +8,9 @@ m = f(v_1, v_2; W) ∈ R^l, m_k = cos(W_k ∘ v_1, W_k ∘ v_2), W ∈ R^{l×d},
 - attentive: a state with the mean of the other side's states, weighed by their cosines with it;
 - max-attentive: a state with the other side's state of the largest cosine.
 
-The l numbers of each kind are pooled over a side's positions by max and by a weighted mean, softmax(u·v) being a state's
-weight, where BiMPM reads them with a BiLSTM: 8·l a side. The max says that something matches, the mean how much of what
-counts does; with u = 0 all positions count the same.
+The l numbers of each kind are pooled over a side's positions by max and by a weighted mean, a state's weight being
+softmax(u·v), where BiMPM reads them with a BiLSTM: 8·l a side. The max says that something matches, the mean how much
+of what counts does; with u = 0 all positions count the same.
 """
 
 from __future__ import annotations
