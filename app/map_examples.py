@@ -79,7 +79,7 @@ MAP_EXAMPLES: tuple[MapExample, ...] = (
         "topics",
         (
             MapText(
-                "Blue River is a river in the west of the state of Colorado",
+                "Blue River is a river in the west of Colorado",
                 earlier=(
                     ("Blue River is a 1998 album by the singer Ann Lee", ""),
                     ("Blue River is a 1998 film directed by Ann Lee", ""),
