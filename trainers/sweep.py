@@ -3,15 +3,13 @@
     python -m trainers sweep sick-phrases-kmin --vary model.pooling=kmin,kmax,full --seeds 1,2,3,4,5 --csv pooling.csv
     python -m trainers sweep sick-phrases-kmin --vary model.k=1,2,3,4,5,6,7,8,9,10 --seeds 1,2 --csv figure6.csv
     python -m trainers sweep sick-phrases-kmin --set keep=last --folds 5 --csv folds.csv
+    python -m trainers sweep as-adaqa --vary model.adaptivity=none,two-way --csv a.csv --question-words figure3b.csv
 
-    python -m trainers sweep as-adaqa --vary model.adaptivity=none,two-way --seeds 1,2,3 --csv adaptivity.csv \
-        --question-words figure3b.csv
-
-A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier. With --folds
-training and dev data are put together and cut into as many parts, a ranking set by questions; each part is dev once.
---question-words writes the MAP of each kind of question (what, where, how, when, who, others) as a second table. Every
-run's folder keeps the probabilities of its dev set, which `python -m trainers compare` reads. A run whose folder
-is finished is not run again.
+A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier, and the
+command of the table. With --folds training and dev data are put together and cut into as many parts, a ranking set by
+questions; each part is dev once. --question-words writes the MAP of each kind of question (what, where, how, when, who,
+others) as a second table. Every run's folder keeps the probabilities of its dev set, which `python -m trainers compare`
+reads. A run whose folder is finished is not run again.
 """
 
 from __future__ import annotations
@@ -21,6 +19,7 @@ import csv
 import dataclasses
 import itertools
 import re
+import shlex
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -86,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
                 out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
                 card = one_run(recipe, folder, out, args, fold)
                 head = {**varied, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-                rows.append(head | scores(card))
+                rows.append(head | scores(card) | {"command": command(args)})
                 write(args.csv, rows)
                 if args.question_words:
                     by_word += [
@@ -97,6 +96,15 @@ def run(args: argparse.Namespace) -> int:
     for line in summary(rows, [*next(iter(variants(args.vary)))]):
         print(line)
     return 0
+
+
+def command(args: argparse.Namespace) -> str:
+    """What to type to make the table again; places of this machine are left out."""
+    parts = ["python", "-m", "trainers", "sweep", Path(args.recipe).stem]
+    for name, values in (("--set", args.changes), ("--vary", args.vary)):
+        parts += [part for value in values for part in (name, value)]
+    parts += ["--seeds", args.seeds] + (["--folds", str(args.folds)] if args.folds else [])
+    return shlex.join([*parts, "--precision", args.precision])
 
 
 def variants(vary: Sequence[str]) -> Iterator[dict[str, str]]:

@@ -72,6 +72,8 @@ class Sweep:
     folds: int
     dev: str
     """The data set of the scores; empty where the table does not name it."""
+    command: str
+    """What makes the table again; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
 
     @property
@@ -155,7 +157,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
         scores = {key: [_score(row[key], key) for row in runs if row[key] or key == measure] for key in columns}
         variants.append((dict(varied), {key: mean(found) for key, found in scores.items() if found}))
     folds = len({row["fold"] for row in rows}) if "fold" in head else 0
-    return Sweep(data, measure, columns, folds, rows[0].get("dev", ""), variants)
+    return Sweep(data, measure, columns, folds, rows[0].get("dev", ""), rows[0].get("command", ""), variants)
 
 
 def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:

@@ -113,7 +113,8 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any], he
         shown = _rows(list(sweep.rows[0]), [list(row.values()) for row in sweep.rows], strong=3)
         st.html(f'<div class="pl-card pl-sweep pl-compared"><h3>{_safe(heading)}</h3>{shown}<p>{COMPARED}</p></div>')
         return
-    caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card)))}</p></div>"
+    again = f"<br><code>{_safe(sweep.command)}</code>" if sweep.command else ""
+    caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card)))}{again}</p></div>"
     if sweep.axis:
         _chart(sweep, sweep.axis, sweep.columns[sweep.measure])
         st.html(f'<div class="pl-card">{caption}')

@@ -261,8 +261,8 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     table(folder, "broken.csv", "<u>a</u>")
     table(folder, "figure6.csv", "model.k," + HEAD, *(f"{k},1,3,network,0.8,0.7,0.79,0.8" for k in (1, 2)))
     table(folder, "comparisons.csv", COMPARED, "<b>x</b>,map,<u>dev</u>,0.6,0.5,0.1,0.05,0.2,9,1,1")
-    words = [f"{word},1,3,network,0.8,0.7,0.79,0.8" for word in ("how", "<i>why</i>")]
-    table(folder, "figure3b.csv", "question_word," + HEAD, *words)
+    words = [f"{word},1,3,network,0.8,0.7,0.79,0.8,trainers <b>again</b>" for word in ("how", "<i>why</i>")]
+    table(folder, "figure3b.csv", "question_word," + HEAD.strip() + ",command", *words)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     app = models()
@@ -277,6 +277,7 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     assert "Test entailment phrases" in page
     kinds, sizes = app.get("arrow_vega_lite_chart") or app.get("vega_lite_chart")
     assert "Accuracy at each k" in sizes.proto.spec and "Accuracy by question word" in kinds.proto.spec
+    assert "<code>trainers &lt;b&gt;again&lt;/b&gt;</code>" in page
     assert "&lt;b&gt;x&lt;/b&gt;" in page and "+0.1000 [+0.0500, +0.2000]" in page and "higher" in page
     assert [button.proto.label for button in app.get("download_button")] == [
         r"a\_b\<b\>\.csv", r"comparisons\.csv", r"figure3b\.csv", r"figure6\.csv",

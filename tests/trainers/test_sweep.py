@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,10 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
     found = rows(table)
     assert [(row["model.k"], row["seed"]) for row in found] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
     assert all(0 <= float(row["map"]) <= 1 and row["classifier"] == "network" for row in found)
+    told = shlex.split(found[0]["command"])
+    assert told[:4] == ["python", "-m", "trainers", "sweep"] and str(tmp_path) not in found[0]["command"]
+    again = [*told[3:], "--data", str(data), "--csv", str(tmp_path / "again.csv"), "--runs", str(tmp_path / "runs")]
+    assert main(again) == 0 and rows(tmp_path / "again.csv") == found
     summaries = capsys.readouterr().out.splitlines()[-2:]
     values = [float(row["map"]) for row in found[:2]]
     assert summaries[0].startswith(f"1 (2 runs): map {np.mean(values):.4f} ± {half_width(values):.4f}")
