@@ -89,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
                 write(args.csv, rows)
                 if args.question_words:
                     by_word += [
-                        {**varied, "question_word": word, **head, **told} for word, told in questions(out, card)
+                        {**varied, "question_word": word, **head, **told, "command": command(args)}
+                        for word, told in questions(out, card)
                     ]
                     write(args.question_words, by_word)
                 print(f"{name}: {rows[-1]}", flush=True)
