@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError
@@ -42,7 +42,10 @@ def run(args: argparse.Namespace) -> int:
     """Read, compare, print."""
     if bool(args.csv) != bool(args.named):
         raise RunError("--csv and --named go together: a row of the table has a name")
-    found = compare(table(args.ours), table(args.theirs))
+    ours, theirs = table(args.ours), table(args.theirs)
+    if not (np.array_equal(ours.rows, theirs.rows) and np.array_equal(ours.gold, theirs.gold)):
+        raise RunError("the two groups were scored on other rows; compare runs of one dev set, each with all its folds")
+    found = compare(ours.scores, theirs.scores)
     if args.csv:
         keep(args.csv, {"comparison": args.named, **dev_of(args.ours[0]), **found})
     if args.json:
@@ -77,22 +80,37 @@ def keep(path: Path, found: dict[str, Any]) -> None:
                "low": low, "high": high}  # fmt: skip
     row |= {key: f"{value:.4f}" for key, value in numbers.items()}
     row |= {"items": str(found["items"]), "seeds": str(found["seeds"][0]), "seeds_theirs": str(found["seeds"][1])}
+    if not path.parent.is_dir():
+        raise RunError(f"the folder of --csv {path} does not exist; make it first")
     rows: dict[str, dict[str, str]] = {}
     if path.is_file():
         with path.open(encoding="utf-8", newline="") as file:
-            rows = {old["comparison"]: old for old in csv.DictReader(file)}
+            reader = csv.DictReader(file)
+            if list(reader.fieldnames or ()) != list(row):
+                raise RunError(f"{path} is another table than one of comparisons; give another --csv")
+            rows = {old["comparison"]: old for old in reader}
     rows[row["comparison"]] = row
-    if not path.parent.is_dir():
-        raise RunError(f"the folder of --csv {path} does not exist; make it first")
-    with path.open("w", encoding="utf-8", newline="") as file:
+    scratch = path.with_name(path.name + ".tmp")
+    with scratch.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(row))
         writer.writeheader()
         writer.writerows(rows.values())
+    scratch.replace(path)
 
 
-def table(folders: Sequence[Path]) -> np.ndarray:
-    """Scores ``[S, N]`` of S runs on the items of one dev set, or of all folds. Raises RunError when they are of
-    different sets."""
+class Scored(NamedTuple):
+    """Runs on one dev set, or on all its folds."""
+
+    scores: np.ndarray
+    """[S, N] of S runs on N items."""
+    rows: np.ndarray
+    """The rows that were scored, in order."""
+    gold: np.ndarray
+    """Their classes."""
+
+
+def table(folders: Sequence[Path]) -> Scored:
+    """Scores of runs on the items of one dev set, or of all folds. Raises RunError when they are of different sets."""
     runs: dict[str, list[Path]] = {}
     for folder in folders:
         runs.setdefault(re.sub(r"-fold=\d+of\d+$", "", folder.resolve().name), []).append(folder)
@@ -110,7 +128,8 @@ def table(folders: Sequence[Path]) -> np.ndarray:
             raise RunError(f"{parts[0]} was scored on another dev set than {folders[0]}; compare runs of one set")
         gold = own
         scores.append(values[order])
-    return np.stack(scores)
+    assert gold is not None, "there is a folder at least"
+    return Scored(np.stack(scores), np.sort(rows), gold)
 
 
 def _read(folder: Path) -> dict[str, np.ndarray]:

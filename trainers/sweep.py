@@ -165,8 +165,8 @@ def question_words(data: TrainingData, recipe: Recipe) -> torch.Tensor:
     """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
     norms = {number: norm for norm, number in data.vocabulary.ids.items()}
     asked = data.dev.x if recipe.judged == recipe.roles[0] else data.dev.y
-    texts = np.split(asked.flat.numpy(), asked.starts.numpy()[1:])
-    kinds = [question_kind(norms.get(int(number), "") for number in text) for text in texts]
+    texts = [asked.flat[at : at + length] for at, length in zip(asked.starts.tolist(), asked.lengths, strict=True)]
+    kinds = [question_kind(norms.get(number, "") for number in text.tolist()) for text in texts]
     return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
 
 

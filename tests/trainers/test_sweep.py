@@ -71,6 +71,10 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
     ]  # fmt: skip
     assert float(told[0]["difference"]) == -float(told[1]["difference"])
     assert float(told[0]["ours"]) == pytest.approx(np.mean(values), abs=1e-4)
+    foreign = tmp_path / "foreign.csv"
+    foreign.write_text("comparison,note\none,mine\n")
+    assert main(["compare", *folders_of, "--csv", str(foreign), "--named", "one"]) == 2
+    assert foreign.read_text() == "comparison,note\none,mine\n"
     assert main(["compare", *folders_of, "--csv", str(kept_in)]) == 2
     assert "go together" in capsys.readouterr().err
 
@@ -99,6 +103,18 @@ def test_rankings_are_told_by_question_word(data: Path, tmp_path: Path, capsys) 
     assert weighed / sum(int(row["questions"]) for row in of_two.values()) == pytest.approx(
         float(scored[1]["map"]), abs=1e-4
     )
+
+
+def test_questions_of_folds_keep_their_words(data: Path, tmp_path: Path) -> None:
+    words = tmp_path / "words.csv"
+    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--folds", "2",
+               "--question-words", str(words), "--runs", str(tmp_path / "runs"), *CHANGES]  # fmt: skip
+    assert main(command) == 0
+    counts = {"who": 0, "what": 0}
+    for row in rows(words):
+        counts[row["question_word"]] += int(row["questions"])
+    # Every fourth question of the 39 and 7 that have an answer.
+    assert counts == {"who": 10 + 2, "what": 29 + 5}
 
 
 def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> None:
@@ -152,7 +168,7 @@ def test_comparing_finds_a_difference_that_is_there_and_none_that_is_not() -> No
     assert same["difference"] == 0 and same["interval_95"][0] < 0 < same["interval_95"][1]
 
 
-def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path) -> None:
+def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path, capsys) -> None:
     gold, right = torch.tensor([0, 1, 1, 0, 1, 0]), torch.tensor([1, 1, 0, 1, 0, 1]).bool()
     chances = torch.nn.functional.one_hot(torch.where(right, gold, 1 - gold), 2).float()
     none = torch.zeros(0, dtype=torch.int64)
@@ -163,7 +179,11 @@ def test_the_folds_of_a_seed_are_one_run_over_all_rows(tmp_path: Path) -> None:
             at = torch.tensor(sorted(rows))
             save_file({"probabilities": chances[at], "gold": gold[at], "groups": none, "rows": at}, folder / DEV)
     found = table(sorted(tmp_path.iterdir()))
-    assert found.tolist() == [right.tolist()] * 2
+    assert found.scores.tolist() == [right.tolist()] * 2
+    assert found.rows.tolist() == list(range(6)) and found.gold.tolist() == gold.tolist()
+    halves = [str(tmp_path / f"x-seed={seed}-fold={fold}of2") for seed, fold in ((1, 1), (2, 1))]
+    assert main(["compare", "--ours", halves[0], "--theirs", halves[1]]) == 2
+    assert "scored on other rows" in capsys.readouterr().err
     twice = [tmp_path / "x-seed=1-fold=1of2"] * 2
     with pytest.raises(RunError, match="the same rows twice"):
         table(twice)
