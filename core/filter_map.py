@@ -87,7 +87,8 @@ class Layout:
     """[N, 2] float32, read-only."""
     quality: Mapping[str, float]
     """k-NN accuracy over the classes in filter space (``knn_filters``) and in the plane (``knn_plane``), leaving each
-    text out in turn, beside the share of the largest class (``majority``); ``trustworthiness`` of the plane."""
+    text out in turn, beside the share of the largest class (``majority``); ``trustworthiness`` of the plane. With other
+    texts at hand, ``knn_held_out``: the accuracy for those, in filter space."""
 
 
 @dataclass(frozen=True)
@@ -224,9 +225,10 @@ class FilterMap:
         cls, checkpoint: Checkpoint, items: Sequence[MapItem], codes: np.ndarray, *,
         filters: Sequence[int | None] = (None, 0), metric: str = "cosine", perplexity: float = 30, seed: int = 0,
         iterations: tuple[int, int] = ITERATIONS, about: Mapping[str, Any] | None = None,
-        progress: Progress | None = None,
+        held_out: tuple[np.ndarray, Sequence[str]] | None = None, progress: Progress | None = None,
     ) -> FilterMap:  # fmt: skip
         """Lay out N items by the filters made from their ``codes [N, l]``, once for each of ``filters`` (None: all).
+        ``held_out``: codes ``[M, l]`` and classes of texts that the model was not trained on, for the quality alone.
 
         ``about`` joins the card: the data and the command. ``progress`` counts iterations. Raises FilterMapError for
         settings that cannot be and for too few items.
@@ -248,7 +250,11 @@ class FilterMap:
             space = _Space(generator, chosen, metric, codes)
             distances = space.distances(space.points)
             coordinates = _fixed(tsne.lay_out(space.points, distances, perplexity, seed, iterations, count))
-            found = tsne.quality(distances, coordinates, [item.label for item in items], QUALITY_NEIGHBOURS)
+            labels = [item.label for item in items]
+            found = tsne.quality(distances, coordinates, labels, QUALITY_NEIGHBOURS)
+            if held_out is not None:
+                others = space.distances(np.stack([space.point(code) for code in held_out[0]]))
+                found["knn_held_out"] = tsne.knn_accuracy(others, held_out[1], labels, QUALITY_NEIGHBOURS)
             name = "all filters" if chosen is None else f"filter {chosen}"
             layouts.append(Layout(name, chosen, metric, coordinates, found))
         card = {

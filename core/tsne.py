@@ -95,12 +95,18 @@ def quality(distances: np.ndarray, coordinates: np.ndarray, labels: Sequence[str
 
 def _knn_accuracy(distances: np.ndarray, labels: Sequence[str], k: int) -> float:
     """Share of the texts whose class is that of most of their k nearest others: of ``distances [N, N]``."""
-    _, classes = np.unique(np.array(labels), return_inverse=True)
     others = distances.copy()
     np.fill_diagonal(others, np.inf)
-    nearest = classes[np.argsort(others, axis=1, kind="stable")[:, :k]]
+    return knn_accuracy(others, labels, labels, k)
+
+
+def knn_accuracy(distances: np.ndarray, labels: Sequence[str], known: Sequence[str], k: int) -> float:
+    """Share of M texts of classes ``labels`` for which most of the k nearest of N known ones are of their class:
+    ``distances [M, N]``."""
+    names, classes = np.unique(np.array(known), return_inverse=True)
+    nearest = classes[np.argsort(distances, axis=1, kind="stable")[:, :k]]
     # Of equal votes the nearer texts win.
-    votes = np.zeros((len(classes), classes.max() + 1))
-    for rank in range(k):
-        votes[np.arange(len(classes)), nearest[:, rank]] += 1 - rank / 1000
-    return float((votes.argmax(axis=1) == classes).mean())
+    votes = np.zeros((len(distances), len(names)))
+    for rank in range(nearest.shape[1]):
+        votes[np.arange(len(distances)), nearest[:, rank]] += 1 - rank / 1000
+    return float((names[votes.argmax(axis=1)] == np.array(labels)).mean())

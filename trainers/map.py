@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -42,6 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", choices=METRICS, default="cosine", help="distance of filters (default: cosine)")
     parser.add_argument("--perplexity", type=float, default=30, help="neighbours that t-SNE looks at (default: 30)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw and of t-SNE (default: 0)")
+    parser.add_argument(
+        "--held-out", type=Path, metavar="FILE",
+        help="texts that the model was not trained on, to say how well the map's neighbours name their classes",
+    )  # fmt: skip
     parser.add_argument("--titles", action="store_true", help="keep the texts' titles in the map")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the folder map in the checkpoint's")
     parser.add_argument("--json", action="store_true", help="print the quality as JSON")
@@ -57,12 +62,17 @@ def run(args: argparse.Namespace) -> int:
     dataset = read(args.file)
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
-    data = {"file": args.file.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
+    about: dict[str, Any] = {"data": _named(args.file, dataset), "command": command(checkpoint, args)}
+    held_out = None
+    if args.held_out:
+        others = read(args.held_out)
+        chosen = draw(checkpoint, others, sides, args.texts, args.seed)
+        held_out = _codes(checkpoint, sides, chosen), [item.label for item, _ in chosen]
+        about["held_out"] = _named(args.held_out, others) | {"texts": len(chosen)}
     with _bar("t-SNE", "iteration") as progress:
         found = FilterMap.fit(
             checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
-            perplexity=args.perplexity, seed=args.seed, progress=progress,
-            about={"data": data, "command": command(checkpoint, args)},
+            perplexity=args.perplexity, seed=args.seed, progress=progress, held_out=held_out, about=about,
         )  # fmt: skip
     out = args.out or checkpoint.folder / "map"
     found.save(out)
@@ -119,7 +129,12 @@ def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
     parts = ["python", "-m", "trainers", "map", checkpoint.name, args.file.name]
     for name in ("texts", "filters", "metric", "perplexity", "seed"):
         parts += [f"--{name}", f"{getattr(args, name)}"]
+    parts += ["--held-out", args.held_out.name] if args.held_out else []
     return shlex.join([*parts, "--titles"] if args.titles else parts)
+
+
+def _named(path: Path, dataset: Dataset) -> dict[str, Any]:
+    return {"file": path.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
 
 
 def table(found: FilterMap, dataset: Dataset) -> str:
@@ -136,6 +151,9 @@ def table(found: FilterMap, dataset: Dataset) -> str:
         q = layout.quality
         shares = f"{q['knn_filters']:>20.2%}{q['knn_plane']:>16.2%}{q['majority']:>16.2%}"
         lines.append(f"{layout.name:<16}{shares}{q['trustworthiness']:>18.4f}")
+        if "knn_held_out" in q:
+            other = card["held_out"]
+            lines.append(f"{'':<16}{q['knn_held_out']:>20.2%}  of {other['texts']:,} held-out texts ({other['file']})")
     return "\n".join(lines)
 
 

@@ -261,6 +261,8 @@ def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
         f"{percent(q['knn_plane'])} on the map, {percent(q['majority'])} if always the largest class; "
         f"trustworthiness {q['trustworthiness']:.2f}."
     )
+    if "knn_held_out" in q:
+        line += f" Of texts that the model was not trained on: {percent(q['knn_held_out'])} right by the filters."
     meaning = (
         "Each text is given the class of most of its nearest neighbours, once by the filters’ true distances and once "
         "by places on the map. Where the map does as well as the filters, its clusters are those of the filters. "

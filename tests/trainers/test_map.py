@@ -86,6 +86,36 @@ def test_the_table_and_no_titles(
     assert not any(item.title for item in found.items)
 
 
+def test_texts_held_out_say_how_well_the_map_names_others(
+    single: Checkpoint, documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = list(csv.DictReader(documents.open(newline="")))
+    other = tmp_path / "other.csv"
+    wrong = {"animal": "place", "place": "thing", "thing": "animal"}
+    with other.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows([("label", "title", "text")])
+        # A third of the texts under another class: these cannot be named right where the filters know the classes.
+        writer.writerows(
+            (wrong[r["label"]] if i % 3 == 0 else r["label"], r["title"], r["text"]) for i, r in enumerate(rows[:30])
+        )
+    folder = tmp_path / "m"
+    arguments = [str(single.folder), str(documents), *SMALL, "--held-out", str(other), "--out", str(folder)]
+    assert main(["map", *arguments]) == 0
+    told = capsys.readouterr().out
+    found = FilterMap.load(folder, single)
+    assert found.card["held_out"]["file"] == "other.csv" and found.card["held_out"]["texts"] == 30
+    assert "--held-out other.csv" in found.card["command"]
+    right = 0
+    for row in read(other).rows:
+        nearest = found.neighbours(codes_of(single, [row.first])[0], "all filters", 10)
+        votes = Counter(found.items[n.index].label for n in nearest)
+        right += votes.most_common(1)[0][0] == row.label
+    share = found.layouts["all filters"].quality["knn_held_out"]
+    assert share == pytest.approx(right / 30, abs=0.1)  # but for ties
+    assert f"{share:.2%}  of 30 held-out texts (other.csv)" in told
+
+
 def test_questions_and_answers_of_a_pair_model(pair: Checkpoint, tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     lines = [
