@@ -56,7 +56,8 @@ def explain(
     ``first`` and ``second`` stand in the data set's order (premise, hypothesis). A model of single texts reads
     ``first`` alone: ``second`` is not looked at, and the explanation's second sentence has no role and no words.
     ``attention [T_x, T_y]`` takes the place of the model's own weights (what-if editing); for a phrase model it is the
-    alignment of phrases, rows and columns as its :class:`PhraseSelection` numbers them. ``nearest_for`` names the
+    alignment of phrases, rows and columns as its :class:`PhraseSelection` numbers them, for AdaQA's matching ``[T'_x,
+    T'_y]`` over windows. ``nearest_for`` names the
     judged word whose attentive context is also told in words. Raises PairError for a side without a word, ValueError
     for an attention of another shape.
     """

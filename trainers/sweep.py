@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from scipy.stats import t as student  # type: ignore[import-untyped]
 
 from core.checkpoint import read_card
+from core.intervals import half_width
 from trainers import recipe as recipes
 from trainers.errors import RunError
 from trainers.recipe import Recipe
@@ -237,9 +237,3 @@ def summary(rows: list[dict[str, Any]], keys: list[str]) -> Iterator[str]:
             text = f"{name} {statistics.mean(values):.4f}"
             told.append(text + (f" ± {half_width(values):.4f}" if len(values) > 1 else ""))
         yield f"{' '.join(varied) or 'all'} ({len(of_it)} runs): {', '.join(told)}"
-
-
-def half_width(values: Sequence[float]) -> float:
-    """Half the 95 % interval of a mean of n values: t(.975, n - 1) · s / √n."""
-    n = len(values)
-    return float(student.ppf(0.975, n - 1) * statistics.stdev(values) / n**0.5)

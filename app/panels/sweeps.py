@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.intervals import half_width
+
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
 PLAIN = {
@@ -190,13 +192,10 @@ def _score(cell: str, column: str, least: float = 0.0) -> float:
 
 
 def mean(values: Sequence[float]) -> Mean:
-    """The mean of n values, and t(.975, n - 1) · s / √n."""
+    """The mean of n values and half its interval."""
     if len(values) < 2:
         return Mean(values[0], None, 1)
-    from scipy.special import stdtrit  # type: ignore[import-untyped]  # here, so that Explore starts without it
-
-    half = float(stdtrit(len(values) - 1, 0.975)) * statistics.stdev(values) / len(values) ** 0.5
-    return Mean(statistics.mean(values), half, len(values))
+    return Mean(statistics.mean(values), half_width(values), len(values))
 
 
 def label(varied: dict[str, str]) -> str:

@@ -162,12 +162,6 @@ class _Convolutions(PairFeatures):
             words = F.dropout(words, self.config.embedding_dropout)
         return valid_windows(words, mask, self.config.width)
 
-    def codes(self, vectors: Tensor, mask: Tensor) -> Tensor:
-        """z of texts ``[B, T, D]``: what their filters are made from, ``[B, l]``. Raises ValueError for fixed ones."""
-        if self.generator is None:
-            raise ValueError("this model's filters are the same for every text: it generates none")
-        return self.generator.code(self.windows(vectors, mask))
-
     def _convolve(
         self, windows: Windows, mask: Tensor, code: Tensor | None, made: Tensor | None, applied: Tensor | None,
         bias: Tensor | None,

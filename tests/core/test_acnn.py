@@ -229,15 +229,43 @@ def test_padding_and_company_change_nothing(adaptivity, matching):
         torch.testing.assert_close(logits[i], alone, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("settings", [
-    {"adaptivity": a, "matching": m, "rank": r} for a in ADAPTIVITIES for m in MATCHINGS for r in (0, 2)
+@pytest.mark.parametrize("adaptivity", ["none", "self"])
+def test_padding_and_company_change_nothing_for_single_texts(adaptivity):
+    model = make("acnn", adaptivity=adaptivity, projection=5)
+    texts = [text(length, length) for length in (7, 2, 1, 4)]
+    together = Batch.from_vectors(texts, texts)
+    noisy = Batch(together.x.masked_fill(~together.x_mask[..., None], float("nan")), together.x_mask, together.y,
+                  together.y_mask)  # fmt: skip
+    for logits, one in zip(model(noisy)[0], texts, strict=True):
+        torch.testing.assert_close(logits, model(Batch.from_vectors([one], [one]))[0][0], rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("architecture", "settings"), [
+    *(("acnn", {"adaptivity": a, "rank": r}) for a in ("none", "self") for r in (0, 2)),
+    *(("adaqa", {"adaptivity": a, "matching": m, "rank": r})
+      for a in ADAPTIVITIES for m in MATCHINGS for r in (0, 2)),
 ])  # fmt: skip
-def test_every_weight_has_a_gradient(settings):
-    model = make(**settings, projection=5).train()
+def test_every_weight_has_a_gradient(architecture, settings):
+    model = make(architecture, **settings, projection=5).train()
     batch = Batch.from_vectors([text(n, n) for n in (7, 9, 6)], [text(n, n + 30) for n in (8, 5, 9)])
     torch.nn.functional.cross_entropy(model(batch)[0], torch.tensor([0, 1, 0])).backward()
     without = [name for name, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     assert without == []
+
+
+@pytest.mark.parametrize(("architecture", "settings"), [
+    ("acnn", {}), ("adaqa", {}), ("adaqa", {"matching": "multi-perspective"}),
+])  # fmt: skip
+def test_32_texts_are_learnt_by_heart(architecture, settings):
+    model = make(architecture, **settings, embedding_dropout=0.0, filters=20, code=20).float().train()
+    texts = [[text(4 + i % 7, 100 * side + i).float() for i in range(32)] for side in range(2)]
+    batch, labels = Batch.from_vectors(*texts), torch.randint(2, (32,), generator=torch.Generator().manual_seed(5))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(150):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(batch)[0], labels).backward()
+        optimizer.step()
+    assert (model(batch)[0].argmax(1) == labels).all()
 
 
 def test_training_is_the_same_in_a_batch_as_one_by_one():

@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from core.batch import Batch
+from core.intervals import half_width
 from core.models import build
 from core.words import WordTable
 from trainers import recipe as recipes
@@ -23,7 +24,7 @@ from trainers.errors import RunError
 from trainers.folding import fold
 from trainers.linear import fitted
 from trainers.scores import per_item, summary
-from trainers.sweep import DEV, half_width, part
+from trainers.sweep import DEV, part
 from trainers.train import load_data
 from trainers.vectors import read_folder
 
