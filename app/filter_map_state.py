@@ -2,7 +2,8 @@
 
 A text's parameters are ``first`` and, of a pair, ``second``, as on the other pages, so that each opens the pair of the
 other's; further texts are ``first2``, ``second2`` and so on. Earlier versions of a text, which make its trail, are
-``first.1`` (the oldest), ``first.2`` …
+``first.1`` (the oldest), ``first.2`` … What has no words is left out, but for ``first`` of the first and the last text:
+so as many texts are opened as were shown.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.address import asked_model, read_file, short, short_enough, to_file
-from app.map_examples import LONGEST_TRAIL, MapText, example_of, examples_of
+from app.map_examples import LONGEST_TRAIL, MapText, Version, example_of, examples_of
 
 MOST_TEXTS = 6
 """As many texts as keep their own labels apart on the map."""
@@ -46,10 +47,11 @@ class MapPage:
     def _texts(self) -> dict[str, str]:
         out = {}
         for place, text in enumerate(self.texts):
+            at_the_edge = place in (0, len(self.texts) - 1)
             for age, version in enumerate(text.versions, start=1):
                 now = age > len(text.earlier)
                 for side, words in zip(SIDES, version, strict=True):
-                    if words or (now and not place and side == "first"):
+                    if words or (now and at_the_edge and side == "first"):
                         out[_name(side, place, None if now else age)] = words
         return out
 
@@ -132,17 +134,12 @@ def from_parameters(parameters: Mapping[str, str], kinds: Mapping[str, str]) -> 
 
 
 def _asked_texts(parameters: Mapping[str, str], kind: str | None, problems: list[str]) -> tuple[MapText, ...]:
-    texts = []
-    for place in range(MOST_TEXTS):
-        versions = []
-        for age in (*range(1, LONGEST_TRAIL + 1), None):
-            names = [_name(side, place, age) for side in SIDES]
-            if any(name in parameters for name in names):
-                versions.append((parameters.get(names[0], ""), parameters.get(names[1], "")))
-        if versions:
-            texts.append(MapText(*versions[-1], tuple(versions[:-1])))
-    if texts:
-        return tuple(texts)
+    asked = [_asked_text(parameters, place) for place in range(MOST_TEXTS)]
+    while asked and asked[-1] is None:
+        asked.pop()
+    if asked:
+        # An empty box between others has no name in the address, but it has its place.
+        return tuple(text or MapText() for text in asked)
     slug = parameters.get("example")
     if slug is None:
         return default_texts(kind)
@@ -151,6 +148,20 @@ def _asked_texts(parameters: Mapping[str, str], kind: str | None, problems: list
         problems.append(f"The link asks for the example “{short(slug)}”, which this model does not have: the first is "
                         "shown.")  # fmt: skip
     return default_texts(kind) if found is None else found.texts
+
+
+def _asked_text(parameters: Mapping[str, str], place: int) -> MapText | None:
+    """The text at this place, None where none of its versions is named. A text whose words were deleted has earlier
+    versions alone: none of them is the present one."""
+    versions: dict[int | None, Version] = {}
+    for age in (*range(1, LONGEST_TRAIL + 1), None):
+        first, second = (_name(side, place, age) for side in SIDES)
+        if first in parameters or second in parameters:
+            versions[age] = (parameters.get(first, ""), parameters.get(second, ""))
+    if not versions:
+        return None
+    now = versions.pop(None, ("", ""))
+    return MapText(*now, tuple(versions.values()))
 
 
 def from_file(text: str, kinds: Mapping[str, str]) -> tuple[MapPage | None, list[str]]:

@@ -169,11 +169,11 @@ MAP_EXAMPLES: tuple[MapExample, ...] = (
 
 
 def kind_of(card: Mapping[str, Any]) -> str:
-    """The kind of examples that suit a model, by its card."""
-    roles, labels = card["roles"], {str(label) for label in card["labels"]}
-    if isinstance(roles, Mapping) and roles.get("second"):
-        return "answers" if roles.get("judged") == "answer" else "paraphrases"
-    return "reviews" if labels & {"pos", "positive", "very positive"} else "topics"
+    """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
+    roles = card["roles"]
+    if roles["second"]:
+        return "answers" if roles["judged"] == "answer" else "paraphrases"
+    return "reviews" if set(card["labels"]) & {"pos", "positive", "very positive"} else "topics"
 
 
 def examples_of(kind: str) -> list[MapExample]:

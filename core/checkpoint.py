@@ -25,6 +25,7 @@ from core.words import WordTable, WordTableError, default_table, file_sha256
 CARD_VERSION = 1
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 _REQUIRED = ("name", "title", "architecture", "config", "task", "labels", "roles", "words", "licence", "sha256")
+_ROLES = ("first", "second", "judged")
 
 
 class CheckpointError(ValueError):
@@ -110,6 +111,13 @@ def read_card(folder: Path) -> dict[str, Any]:
     missing = [key for key in _REQUIRED if key not in card]
     if missing:
         raise CheckpointError(f"{folder.name}/card.json lacks {', '.join(missing)}: copy the checkpoint again")
+    labels, roles = card["labels"], card["roles"]
+    if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
+        raise CheckpointError(f"{folder.name}/card.json does not list the labels' names: copy the checkpoint again")
+    if not isinstance(roles, dict) or not all(isinstance(roles.get(name), str) for name in _ROLES):
+        raise CheckpointError(
+            f"{folder.name}/card.json does not name the roles {', '.join(_ROLES)}: copy the checkpoint again"
+        )
     return card
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib.metadata import version
@@ -42,6 +43,8 @@ from core.words import file_sha256
 
 SCHEMA_VERSION = 1
 METRICS = ("cosine", "euclid")
+QUALITY = ("knn_filters", "knn_plane", "majority", "trustworthiness")
+"""What every layout tells of itself (see :class:`Layout`)."""
 QUALITY_NEIGHBOURS = 10
 """k of the k-NN accuracies and of trustworthiness."""
 ITERATIONS = (250, 500)
@@ -52,6 +55,8 @@ PLACING = {
 }  # fmt: skip
 """How a new text is placed: the defaults of ``TSNEEmbedding.transform``, kept in every map. The text starts at the
 median of the 15 neighbours (3 · perplexity) that it is then drawn to."""
+INITIALIZATIONS = ("median", "weighted", "random")
+"""Where a new text may start, by openTSNE's names."""
 _AGAIN = "make it again with `python -m trainers map`"
 
 Progress = Callable[[int, int], None]
@@ -139,7 +144,7 @@ def codes_of(
 
 
 def _encoder(checkpoint: Checkpoint) -> Callable[[Tensor], Tensor]:
-    """The model's own ``codes`` in float64, for one text: word vectors ``[T, D]`` -> z ``[l]``."""
+    """The model's own z in float64, for one text: word vectors ``[T, D]`` -> z ``[l]``."""
     model, generator = checkpoint.model, _generator(checkpoint)
     assert isinstance(model, ACNN | AdaQA)
     # Only what reads the text is copied: the generator's other weights are hundreds of times as many.
@@ -326,6 +331,8 @@ class FilterMap:
             ]
         except (SafetensorError, KeyError, TypeError) as error:
             raise FilterMapError(f"{where} lacks a part ({error}): copy it again or {_AGAIN}") from error
+        for layout in layouts:
+            _check_layout(layout, _generator(checkpoint).shape[0], where)
         if codes.shape != (len(items), _code_size(checkpoint)) or any(
             la.coordinates.shape != (len(items), 2) for la in layouts
         ):
@@ -388,6 +395,45 @@ def _read_record(folder: Path, where: str) -> dict[str, Any]:
     whose, placing = record["checkpoint"], record["placing"]
     if not isinstance(whose, dict) or "sha256" not in whose:
         raise FilterMapError(f"{where}/map.json lacks the checkpoint's checksum: {_AGAIN}")
-    if not isinstance(placing, dict) or set(placing) != set(PLACING):
+    if not isinstance(placing, dict) or not _can_place(placing):
         raise FilterMapError(f"{where}/map.json does not say how a text is placed: {_AGAIN}")
+    for name in ("items", "layouts"):
+        if not isinstance(record[name], list) or not record[name]:
+            raise FilterMapError(f"{where}/map.json has no {name}: copy it again or {_AGAIN}")
+    if not all(isinstance(row, list) and all(isinstance(part, str) for part in row) for row in record["items"]):
+        raise FilterMapError(f"{where}/map.json has items that are no rows of strings: copy it again or {_AGAIN}")
     return record
+
+
+def _can_place(placing: Mapping[str, Any]) -> bool:
+    """Whether these are settings like :data:`PLACING`: with others openTSNE raises what no page expects, or places
+    a text nowhere."""
+    if set(placing) != set(PLACING) or placing["initialization"] not in INITIALIZATIONS:
+        return False
+    limits = ("max_grad_norm", "max_step_norm")  # None: no limit
+    numbers = [
+        value for name, value in placing.items()
+        if name != "initialization" and not (name in limits and value is None)
+    ]  # fmt: skip
+    if not all(_is_number(value) and value >= 0 for value in numbers):
+        return False
+    return isinstance(placing["n_iter"], int) and placing["perplexity"] >= 1
+
+
+def _check_layout(layout: Layout, count: int, where: str) -> None:
+    """Refuse what was kept of a layout where a model that makes ``count`` filters from a text cannot have it."""
+    chosen, quality = layout.filter, layout.quality
+    if layout.metric not in METRICS:
+        wrong = f"another metric than {' or '.join(METRICS)}"
+    elif chosen is not None and not (type(chosen) is int and 0 <= chosen < count):
+        wrong = f"another filter than 0 to {count - 1}"
+    elif not isinstance(quality, dict) or not all(_is_number(quality.get(name)) for name in {*QUALITY, *quality}):
+        wrong = f"a quality without the numbers {', '.join(QUALITY)}"
+    else:
+        return
+    raise FilterMapError(f"{where}/map.json has a layout with {wrong}: copy it again or {_AGAIN}")
+
+
+def _is_number(value: object) -> bool:
+    """Whether this is a finite number; JSON's true and false, which Python counts with, are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf

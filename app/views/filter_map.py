@@ -36,6 +36,7 @@ from core.checkpoint import Checkpoint, read_card
 from core.evidence import Explanation, Matrix
 from core.explain import window_values
 from core.filter_map import FilterMap, Layout, Neighbour
+from core.models.acnn import ACNN, AdaQA
 
 PAGE: LinkedPage[MapPage] = LinkedPage("filter map", PARAMETERS)
 FORM = ModelForm(PAGE, lambda text: from_file(text, _kinds(_models())), "set of texts")
@@ -68,7 +69,7 @@ def main() -> None:
     FORM.open(models, lambda address, _: from_parameters(address, kinds), lambda _: default_model(kinds))
     _suit(kinds)
     with st.sidebar:
-        FORM.model(titles(models), layout=None, filter=None)
+        FORM.model(titles(models), layout=None, side="first", filter=None)
         below = st.container()
     FORM.write_link()
     opened = FORM.answer(
@@ -214,8 +215,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     with st.spinner("Placing the texts …"):
         told = explain_texts(opened.checkpoint, page.texts)
         stars, present, wordless = place_texts(opened, layout, page.texts, told)
-    wanted = TextSide(page.look, opened.makers.get(page.side, ""))
-    chosen = wanted if wanted in present else next(iter(present), None)
+    chosen = _looked_into(opened, list(present))
     explanation = None if chosen is None else told[chosen.place]
     cautions = explanation.warnings if isinstance(explanation, Explanation) else ()
     look.notice([*PAGE.problems, *_problems(opened), *wordless, *cautions])
@@ -243,17 +243,37 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     _downloads(opened, layout, stars, explanation, looked)
 
 
+def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None:
+    """The side that is asked for; where it has no filters, the other one of its pair, else the first of all."""
+    page = PAGE.state
+    wanted = TextSide(page.look, opened.makers.get(page.side, ""))
+    same_text = [one for one in present if one.place == page.look]
+    return wanted if wanted in present else next(iter([*same_text, *present]), None)
+
+
 def _problems(opened: Opened) -> list[str]:
     """What is wrong with the map and with the link."""
     page, out = PAGE.state, [opened.problem] if opened.problem else []
     if opened.map is not None and page.layout is not None and page.layout not in opened.map.layouts:
         known = ", ".join(opened.map.layouts)
         out.append(f"The link asks for the map of “{short(page.layout)}”; known are {known}: the first is shown.")
+    if page.side != "first" and opened.checkpoint.single:
+        out.append(f"The link looks into the side “{page.side}”, but this model reads single texts: the text is shown.")
+    count = _filters(opened.checkpoint)
+    if page.filter is not None and page.filter >= count:
+        out.append(f"The link asks for the filter “{page.filter}”; known are 0 to {count - 1}: another is shown.")
     link = page.link_parameters()
     if link != page.to_parameters():
         what = "These texts are" if link is None else "The trails are"
         out.append(f"{what} too long for a link: “Save and open” in the sidebar keeps all in a file.")
     return out
+
+
+def _filters(checkpoint: Checkpoint) -> int:
+    """How many filters the model makes from a text."""
+    model = checkpoint.model
+    assert isinstance(model, ACNN | AdaQA), "only these models make filters"
+    return model.config.filters
 
 
 def _map(
@@ -326,7 +346,7 @@ def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Expla
     order = [record.index for record in made.strongest()]
     asked = PAGE.state.filter if PAGE.state.filter is not None else layout and layout.filter
     index = order[0] if asked not in order else asked
-    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {role} {chosen.place + 1}</p>')
+    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {_safe(role)} {chosen.place + 1}</p>')
     left, right = st.columns(PROPORTION, gap="large")
     with left:
         key = _key_of_texts("filter", chosen, layout and layout.name)

@@ -6,6 +6,7 @@ import html
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,25 @@ def test_classes_have_points_and_titles_are_text():
     assert [len(numbers(t["x"])) for t in classes] == [15, 15, 15]
     assert len({t["marker"]["color"] for t in classes}) == len({t["marker"]["symbol"] for t in classes}) == 3
     assert "&lt;b&gt;0&lt;/b&gt;" in classes[0]["text"][0]
+
+
+def test_a_deleted_text_stays_deleted_when_the_link_is_opened():
+    app = page(first="a dog", first2="a cat")
+    app.text_input[1].input("").run()
+    again = page(**query(app))
+    assert texts(again) == texts(app) == ["a dog", ""]
+    assert badges(again) == badges(app) == ["1"]
+
+
+def test_an_empty_box_between_others_keeps_its_place_in_the_link():
+    app = page(first="a dog")
+    for _ in range(2):
+        app.button(key="add a text").click().run()
+    app.text_input[2].input("cold weather").run()
+    again = page(**query(app))
+    assert texts(again) == ["a dog", "", "cold weather"]
+    assert chooser(again, "Look into text").value == (2, "")
+    assert not any("link" in notice for notice in notices(again))
 
 
 def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
@@ -325,6 +345,17 @@ def test_one_way_models_place_the_question_alone():
     assert any("what it finds in the answer" in h.proto.body for h in app.get("html"))
 
 
+def test_typing_a_side_without_filters_looks_into_the_other_one_of_its_pair():
+    app = page(model="test-qa-one-way", first="is a dog outside", second="the dog is playing", first2="is a cat bold")
+    app.text_input[3].input("the cat is not bold").run()
+    assert query(app)["look"] == "2"
+    assert chooser(app, "Look into text").value == (1, "question")
+    assert "made from question 2" in "".join(h.proto.body for h in app.get("html"))
+    app.text_input[2].input("").run()
+    assert chooser(app, "Look into text").value == (0, "question"), "the second pair has no question any more"
+    assert not app.exception
+
+
 def test_another_models_example_gives_way_and_own_texts_stay():
     app = page()
     chooser(app, "Model").select("test-qa").run()
@@ -437,7 +468,9 @@ def test_a_trail_too_long_for_a_link_is_said():
         {"layout": "filter 99"},
         {"look": "9"},
         {"side": "third"},
+        {"side": "second"},
         {"filter": "x"},
+        {"filter": "7"},
         {"example": "none"},
     ],
 )
@@ -447,6 +480,49 @@ def test_a_wrong_value_in_the_address_gets_one_sentence(wrong):
     said = [notice for notice in notices(app) if "link" in notice]
     assert len(said) == 1
     assert next(iter(wrong.values())) in said[0]
+
+
+def test_another_model_has_its_own_side_and_filter():
+    app = page(model="test-qa", first="is a dog outside", second="a toy", side="second", filter="6")
+    assert not any("link" in notice for notice in notices(app))
+    chooser(app, "Model").select("test-topics").run()
+    assert not any("link" in notice for notice in notices(app))
+
+
+@pytest.fixture
+def own(checkpoints, tmp_path, monkeypatch):
+    """A folder of checkpoints with a good one, and what copies another into it with a changed card."""
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    shutil.copytree(checkpoints / "test-topics", tmp_path / "test-topics")
+
+    def change(of, name, **changes):
+        shutil.copytree(checkpoints / of, tmp_path / name)
+        card = json.loads((tmp_path / name / "card.json").read_text())
+        (tmp_path / name / "card.json").write_text(json.dumps(card | changes))
+
+    return change
+
+
+def test_a_card_without_labels_or_roles_takes_no_other_model_down(own):
+    own("test-topics", "no-labels", labels=None, title="No labels")
+    own("test-topics", "half-roles", roles={"first": "text"}, title="Half the roles")
+    app = page()
+    assert not app.exception
+    assert badges(app) == ["2", "1"]
+    assert not {"No labels", "Half the roles"} & set(chooser(app, "Model").options)
+    app = page(model="half-roles")
+    assert not app.exception
+    assert "“half-roles”, which is not here" in notices(app)[0]
+
+
+def test_a_roles_name_is_never_markup(own):
+    role = "<b>q</b>"
+    own("test-qa-bare", "odd-role", roles={"first": role, "second": "answer", "judged": "answer"})
+    app = page(model="odd-role", first="is a dog outside", second="the dog is playing")
+    assert not app.exception
+    drawn = "".join(h.proto.body for h in app.get("html"))
+    assert role not in drawn
+    assert f"made from {html.escape(role)} 1" in drawn
 
 
 def test_without_any_model_the_page_says_what_to_do(tmp_path, monkeypatch):

@@ -18,11 +18,26 @@ TRAIL = MapText("now", "", (("first of all", ""), ("then", "")))
         MapPage("topic-acnn", examples_of("topics")[1].texts),
         MapPage("topic-acnn", (MapText("שלום & co = ?"), MapText("\u200bzero\u200dwidth \x01 é"))),
         MapPage("topic-acnn", (MapText(""),)),
+        MapPage("topic-acnn", (MapText("a dog"), MapText("", "", (("a cat", ""),)))),
+        MapPage("topic-acnn", (MapText("", "", (("a cat", ""),)), MapText("a dog"))),
+        MapPage("as-adaqa", (MapText("who", "he"), MapText("", "", (("when", "he"), ("", "he"))), MapText("what"))),
+        MapPage("topic-acnn", (MapText("a dog"), MapText(), MapText("cold weather")), look=2),
+        MapPage("topic-acnn", (MapText("a dog"), MapText(), MapText(), MapText()), look=3),
     ],
 )
 def test_a_state_goes_through_link_and_file(page):
     assert from_parameters(page.to_parameters(), KINDS) == (page, [])
     assert from_file(page.to_file(), KINDS) == (page, [])
+
+
+def test_a_deleted_text_and_an_empty_box_keep_their_places():
+    deleted = {"model": "topic-acnn", "first": "a dog", "first2.1": "a cat"}
+    assert from_parameters(deleted, KINDS)[0].texts == (MapText("a dog"), MapText("", "", (("a cat", ""),)))
+    between = {"model": "topic-acnn", "first": "a dog", "first3": "cold weather", "look": "3"}
+    page, problems = from_parameters(between, KINDS)
+    assert (page.texts[page.look], problems) == (MapText("cold weather"), [])
+    assert page.texts[:2] == (MapText("a dog"), MapText())
+    assert page.to_parameters() == between
 
 
 def test_an_examples_texts_make_a_short_link():

@@ -14,6 +14,7 @@ import torch
 from safetensors.numpy import load_file
 
 from core.filter_map import (
+    PLACING,
     FilterMap,
     FilterMapError,
     MapItem,
@@ -224,7 +225,8 @@ def test_codes_are_those_of_the_model(acnn):
     assert found.tobytes() == b"".join(codes_of(acnn, [text]).tobytes() for text in texts)
     # The model's own arithmetic in float64, rounded: so they depend neither on threads nor on the other texts.
     exact, vectors = copy.deepcopy(acnn.model).double(), acnn.words.vectors(["an", "animal"])[None]
-    expected = exact.codes(vectors.double(), torch.ones(1, 2, dtype=torch.bool)).detach().numpy()
+    windows = exact.windows(vectors.double(), torch.ones(1, 2, dtype=torch.bool))
+    expected = exact.generator.code(windows).detach().numpy()
     assert found[1:2].tobytes() == expected.astype(np.float32).tobytes()
     with pytest.raises(FilterMapError, match="type at least one word"):
         codes_of(acnn, ["  "])
@@ -369,6 +371,11 @@ def _foreign(folder):
         (_foreign, "lacks a part"),
         (lambda f: _change(f, items=[["a", "b", "", ""]]), "other sizes than its 1 items"),
         (lambda f: _change(f, items=[[]]), "lacks a part"),
+        (lambda f: _change(f, items=[]), "has no items"),
+        (lambda f: _change(f, items=[["a", 1, "", ""]]), "no rows of strings"),
+        (lambda f: _change(f, items=["ab"]), "no rows of strings"),
+        (lambda f: _change(f, layouts=[]), "has no layouts"),
+        (lambda f: _change(f, layouts=["all filters"]), "lacks a part"),
         (lambda f: _change(f, layouts=[{"name": "x"}]), "lacks a part"),
     ],
 )
@@ -379,6 +386,63 @@ def test_damaged_and_foreign_maps_are_refused_in_one_sentence(kept, tmp_path, da
         FilterMap.load(folder, kept)
     told = str(caught.value)
     assert "\n" not in told and str(tmp_path) not in told and "python -m trainers map" in told
+
+
+def _change_layout(folder, **changes):
+    first, *others = json.loads((folder / "map.json").read_text())["layouts"]
+    _change(folder, layouts=[{**first, **changes}, *others])
+
+
+GOOD = {"knn_filters": 0.9, "knn_plane": 0.9, "majority": 0.5, "trustworthiness": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"quality": {}}, "without the numbers knn_filters, knn_plane, majority, trustworthiness"),
+        ({"quality": None}, "without the numbers"),
+        ({"quality": GOOD | {"majority": "0.5"}}, "without the numbers"),
+        ({"quality": GOOD | {"majority": True}}, "without the numbers"),
+        ({"quality": GOOD | {"knn_plane": float("nan")}}, "without the numbers"),
+        ({"quality": GOOD | {"more": "x"}}, "without the numbers"),
+        ({"filter": 12}, "another filter than 0 to 11"),
+        ({"filter": -1}, "another filter than 0 to 11"),
+        ({"filter": "0"}, "another filter than 0 to 11"),
+        ({"filter": True}, "another filter than 0 to 11"),
+        ({"metric": "manhattan"}, "another metric than cosine or euclid"),
+        ({"metric": None}, "another metric than cosine or euclid"),
+    ],
+)
+def test_a_layout_that_the_model_cannot_have_is_refused(kept, changes, message):
+    _change_layout(available_map(kept), **changes)
+    with pytest.raises(FilterMapError, match=message) as caught:
+        FilterMap.load(available_map(kept), kept)
+    assert "python -m trainers map" in str(caught.value)
+
+
+def test_a_layout_may_tell_more_of_its_quality(kept):
+    _change_layout(available_map(kept), quality=GOOD | {"more": 0.5})
+    assert FilterMap.load(available_map(kept), kept).layouts["all filters"].quality["more"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"n_iter": "x"}, {"n_iter": 2.5}, {"n_iter": -1}, {"perplexity": 0}, {"perplexity": None}, {"momentum": True},
+     {"learning_rate": float("nan")}, {"exaggeration": []}, {"max_step_norm": "x"}, {"initialization": 1},
+     {"initialization": "nowhere"}, {"more": 1}],
+    ids=str,
+)  # fmt: skip
+def test_placing_that_opentsne_cannot_do_is_refused(kept, changes):
+    _change(available_map(kept), placing=PLACING | changes)
+    with pytest.raises(FilterMapError, match="does not say how a text is placed"):
+        FilterMap.load(available_map(kept), kept)
+
+
+@pytest.mark.parametrize("changes", [{"max_grad_norm": None, "max_step_norm": 1}, {"initialization": "weighted"}])
+def test_a_text_can_be_placed_in_another_way(kept, changes):
+    _change(available_map(kept), placing=PLACING | changes)
+    found = FilterMap.load(available_map(kept), kept)
+    assert np.isfinite(found.place(found.codes[:1], "all filters")).all()
 
 
 def test_a_map_of_another_checkpoint_is_refused(kept, tmp_path, table):
