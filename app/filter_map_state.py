@@ -21,7 +21,7 @@ MOST_TEXTS = 6
 SIDES = ("first", "second")
 VIEWS = {"whole": "the whole map", "near": "around the text looked into"}
 """What the figure shows, by its name in a link."""
-PREFERRED_MODELS = ("topic-acnn", "as-adaqa", "sentiment-acnn", "para-adaqa")
+PREFERRED_MODELS = ("topic-acnn", "as-adaqa", "sentiment-acnn", "para-adaqa", "as-adaqa-att")
 """The first that is there is shown when none is asked for; the list of models begins with them."""
 
 

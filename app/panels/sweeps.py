@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +78,8 @@ class Sweep:
     command: str
     """What makes the table again; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
+    questions: dict[str, int]
+    """How many questions each question word has, where the table tells."""
 
     @property
     def axis(self) -> Axis | None:
@@ -98,10 +101,14 @@ class Sweep:
             mean = means[self.measure]
             other, half = {name: told for name, told in varied.items() if name != key}, mean.half or 0.0
             look = next((value for value in reversed(other.values()) if value != "none"), "none")
-            rows.append({"line": label(other), "look": look, "x": varied[key] if kinds else int(varied[key]),
+            x: str | int = self._kind(varied[key]) if kinds else int(varied[key])
+            rows.append({"line": label(other), "look": look, "x": x,
                          "mean": mean.value, "low": max(0.0, mean.value - half), "high": min(1.0, mean.value + half),
                          "runs": mean.runs, "text": text(mean, self.measure)})  # fmt: skip
         return rows
+
+    def _kind(self, word: str) -> str:
+        return f"{word} ({self.questions[word]})" if word in self.questions else word
 
     @property
     def varied(self) -> bool:
@@ -159,7 +166,14 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
         scores = {key: [_score(row[key], key) for row in runs if row[key] or key == measure] for key in columns}
         variants.append((dict(varied), {key: mean(found) for key, found in scores.items() if found}))
     folds = len({row["fold"] for row in rows}) if "fold" in head else 0
-    return Sweep(data, measure, columns, folds, rows[0].get("dev", ""), rows[0].get("command", ""), variants)
+    questions: Counter[str] = Counter()
+    if {"question_word", "questions"} <= {*head}:
+        own = [key for key in (*keys, "seed") if key != "question_word"]
+        for row in rows:
+            if all(row[key] == rows[0][key] for key in own):  # one run, or one run's folds
+                questions[row["question_word"]] += int(row["questions"])
+    dev, command = (rows[0].get(key, "") for key in ("dev", "command"))
+    return Sweep(data, measure, columns, folds, dev, command, variants, dict(questions))
 
 
 def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:

@@ -183,7 +183,7 @@ def _axis(points: list[dict[str, Any]], axis: sweeps.Axis, lines_drawn: Sequence
             point["drawn"] = places.index(point["x"]) + 0.7 * _aside(point, lines_drawn) / max(1, len(lines_drawn) - 1)
         told = alt.Axis(values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False,
                         labelOverlap=False)  # fmt: skip
-        return alt.X("drawn:Q", title=axis.name, axis=told,
+        return alt.X("drawn:Q", title=f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name, axis=told,
                      scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False))  # fmt: skip
     places, wide = sorted(places), axis.logarithmic
     for point in points:

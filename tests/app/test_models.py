@@ -186,14 +186,14 @@ def test_k_is_drawn_as_points_and_one_seed_has_no_interval(tmp_path):
 
 
 def test_question_words_and_numbers_of_filters_are_drawn_too(tmp_path):
-    tail = "seed,best_epoch,dev,map,mrr"
+    tail = "seed,best_epoch,dev,questions,map,mrr"
     words = sweeps.read(table(tmp_path, "figure3b.csv", "model.adaptivity,model.matching,question_word," + tail, *(
-        f"{kind},{matching},{word},{seed},3,WikiQA dev,0.{seed},0.7" for word in ("how", "other") for seed in (5, 7)
+        f"{kind},{matching},{word},{seed},3,WikiQA dev,9,0.{seed},0.7" for word in ("how", "other") for seed in (5, 7)
         for kind, matching in (("none", "none"), ("two-way", "none"), ("two-way", "multi-perspective")))))  # fmt: skip
     assert words.axis and words.axis.kinds
     assert [(p["x"], p["line"], p["look"], p["mean"]) for p in words.points()[:3]] == [
-        ("how", "fixed filters", "none", 0.6), ("how", "the other text’s filters", "two-way", 0.6),
-        ("how", "the other text’s filters, with matching", "multi-perspective", 0.6),
+        ("how (9)", "fixed filters", "none", 0.6), ("how (9)", "the other text’s filters", "two-way", 0.6),
+        ("how (9)", "the other text’s filters, with matching", "multi-perspective", 0.6),
     ]  # fmt: skip
     head = "model.filters,model.adaptivity,seed,best_epoch,accuracy"
     drawn = sweeps.read(table(tmp_path, "figure3a.csv", head, *(
