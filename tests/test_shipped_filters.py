@@ -10,7 +10,7 @@ from core.evidence import FilterProducts, FilterProvenance, GeneratedFilters
 from core.explain import explain
 from core.filter_map import FilterMap, available_map, codes_of, filter_sides
 
-NAMES = ("topic-acnn", "sentiment-acnn", "as-adaqa")
+NAMES = ("topic-acnn", "sentiment-acnn", "as-adaqa", "as-adaqa-att", "para-adaqa")
 
 
 def size(folder: Path) -> int:
