@@ -32,7 +32,7 @@ _STYLE = """<style>
 .pl-sweep thead th { font-size: 0.86rem; opacity: 0.78; }
 .pl-sweep td { padding-right: 2rem; white-space: nowrap; }
 .pl-compared td:nth-child(2) { white-space: normal; }
-.pl-compared th[scope=row] { min-width: 11rem; }
+.pl-compared th[scope=row] { min-width: 13rem; vertical-align: top; }
 @media (max-width: 760px) {
   .pl-card td:first-child { white-space: normal; overflow-wrap: normal; }
   .pl-sweep thead { display: none; }
@@ -180,7 +180,8 @@ def _axis(points: list[dict[str, Any]], axis: sweeps.Axis, lines_drawn: Sequence
     places = [*dict.fromkeys(point["x"] for point in points)]
     if axis.kinds:
         for point in points:
-            point["drawn"] = places.index(point["x"]) + 0.7 * _aside(point, lines_drawn) / max(1, len(lines_drawn) - 1)
+            step = min(0.14, 0.7 / max(1, len(lines_drawn) - 1))
+            point["drawn"] = places.index(point["x"]) + step * _aside(point, lines_drawn)
         told = alt.Axis(values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False,
                         labelOverlap=False)  # fmt: skip
         return alt.X("drawn:Q", title=f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name, axis=told,
