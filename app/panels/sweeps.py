@@ -186,8 +186,9 @@ def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:
         gap, low, high = (_score(row[key], key, -1.0) for key in ("difference", "low", "high"))
         scale, digits = (100, 1) if measure == "accuracy" else (1, 4)
         numbers = [f"{scale * value:+.{digits}f}".replace("-", "−") for value in (gap, low, high)]
+        runs = f"{int(row['items']):,} items, {row['seeds']} seed{'' if row['seeds'] == '1' else 's'}"
         told.append({
-            "comparison": row["comparison"], "on": f"{row['dev']}: {int(row['items']):,} items, {row['seeds']} seed{'s' * (row['seeds'] != '1')}",
+            "comparison": row["comparison"], "on": f"{row['dev']}: {runs}",
             "scores": f"{'MAP' if measure == 'map' else measure} {ours} against {theirs}",
             "difference": f"{numbers[0]} [{numbers[1]}, {numbers[2]}]",
             "": "higher" if low > 0 else "lower" if high < 0 else "unresolved",
