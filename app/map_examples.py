@@ -13,6 +13,8 @@ LONGEST_TRAIL = 8
 """Earlier versions of a text that are kept; the oldest gives way."""
 SAME_TEXT = 1 / 3
 """Share of its words that an edited text has kept at least; one with fewer is another text."""
+LONG, SEVERAL = 4, 3
+"""Letters of a long word, and how many such words make a text known by them: "is a … in the" is kept by chance."""
 
 Version = tuple[str, str]
 """A text, or both texts of a pair; of a single text the second is empty."""
@@ -44,7 +46,14 @@ class MapText:
         had = (version[side == "second"] for version in reversed(self.versions))
         last = next((words for words in had if _words(words)), "")
         earlier = self.earlier if self.empty else self.versions[-LONGEST_TRAIL:]
-        return replace(self, earlier=earlier if kept_words(last, text) >= SAME_TEXT else (), **{side: text})
+        return replace(self, earlier=earlier if is_edit(last, text) else (), **{side: text})
+
+
+def is_edit(before: str, after: str) -> bool:
+    """Whether a text is another one's edit: it has kept enough of its words, and not short ones alone."""
+    old, new = ({word for word in _words(text) if len(word) >= LONG} for text in (before, after))
+    strangers = min(len(old), len(new)) >= SEVERAL and not old & new
+    return kept_words(before, after) >= SAME_TEXT and not strangers
 
 
 def kept_words(before: str, after: str) -> float:

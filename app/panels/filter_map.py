@@ -86,13 +86,13 @@ def figure(
             x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
             marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14, "line": {"width": 2.5}},
         )  # fmt: skip
-    _add_trails(drawn, stars, chosen)
-    _add_stars(drawn, stars, chosen)
     around = [star for star in stars if star.of == chosen and not star.age] if near else []
     if around:
         x, y = _range(np.concatenate([[(star.x, star.y) for star in around], rings]), layout, 0.15)
     else:
         x, y = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
+    _add_trails(drawn, stars, chosen, np.array([x, y]))
+    _add_stars(drawn, stars, chosen)
     # The whole map stays whole when the window changes its shape; a part of it may show more.
     constrain = "range" if around else "domain"
     drawn.update_xaxes(visible=False, range=x, constrain=constrain)
@@ -146,15 +146,17 @@ def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dar
         )  # fmt: skip
 
 
-def _add_trails(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> None:
+def _add_trails(drawn: Any, stars: Sequence[Star], chosen: TextSide | None, shown: np.ndarray) -> None:
     """An arrow from each version of a text to the next, and a dotted line between both texts of a pair. Not as traces:
-    WebGL draws all lines below all points."""
+    WebGL draws all lines below all points. ``shown [2, 2]``: ranges of x and y; an arrow begins at their edge at most,
+    since Plotly would draw it across the legend."""
     for of in dict.fromkeys(star.of for star in stars):
         way = sorted((star for star in stars if star.of == of), key=lambda star: -star.age)
         for before, after in itertools.pairwise(way):
             if (before.x, before.y) != (after.x, after.y):
+                tail = _inside(np.array([before.x, before.y]), np.array([after.x, after.y]), shown)
                 drawn.add_annotation(
-                    x=after.x, y=after.y, ax=before.x, ay=before.y, axref="x", ayref="y", arrowhead=2, arrowwidth=2,
+                    x=after.x, y=after.y, ax=tail[0], ay=tail[1], axref="x", ayref="y", arrowhead=2, arrowwidth=2,
                     arrowcolor=ACCENT_MARK if of == chosen else OTHER_LINE[0], standoff=9,
                     startstandoff=7, text="",
                 )  # fmt: skip
@@ -166,6 +168,16 @@ def _add_trails(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> N
                 type="line", x0=both[0].x, y0=both[0].y, x1=both[1].x, y1=both[1].y, layer="above",
                 line={"color": OTHER_LINE[0], "width": 2, "dash": "dot"},
             )  # fmt: skip
+
+
+def _inside(tail: np.ndarray, head: np.ndarray, shown: np.ndarray) -> list[float]:
+    """The tail of an arrow, moved towards its head to the edge of the ranges ``shown [2, 2]`` where it lies outside;
+    one whose head lies outside is not drawn by Plotly, and stays."""
+    way = tail - head
+    edge = np.where(way > 0, shown[:, 1], shown[:, 0]) - head
+    shares = [e / w for e, w in zip(edge, way, strict=True) if w]
+    found: list[float] = (head + way * np.clip(min(shares), 0, 1)).tolist()
+    return found
 
 
 def _add_stars(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> None:

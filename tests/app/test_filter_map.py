@@ -141,6 +141,24 @@ def test_an_empty_box_between_others_keeps_its_place_in_the_link():
     assert not any("link" in notice for notice in notices(again))
 
 
+def test_an_arrow_of_the_trail_begins_inside_the_part_that_is_shown():
+    trail = {"first": "a dog with a toy", "first.1": "cold weather outside in snow"}
+    (whole,), (near,) = arrows(page(**trail)), arrows(page(**trail, view="near"))
+    assert (near["x"], near["y"]) == (whole["x"], whole["y"])
+    layout = figures(page(**trail, view="near"))[0]["layout"]
+    (left, right), (low, high) = (sorted(layout[f"{axis}axis"]["range"]) for axis in "xy")
+    assert left - 1e-6 <= near["ax"] <= right + 1e-6 and low - 1e-6 <= near["ay"] <= high + 1e-6
+    # It still points the same way.
+    cross = (near["ax"] - near["x"]) * (whole["ay"] - whole["y"]) - (near["ay"] - near["y"]) * (
+        whole["ax"] - whole["x"]
+    )
+    assert cross == pytest.approx(0, abs=1e-3)
+    bounds = np.array([[0.0, 10.0], [0.0, 10.0]])
+    assert filter_map._inside(np.array([30.0, 5.0]), np.array([5.0, 5.0]), bounds) == [10, 5]
+    assert filter_map._inside(np.array([6.0, 7.0]), np.array([5.0, 5.0]), bounds) == [6, 7]
+    assert filter_map._inside(np.array([-5.0, -15.0]), np.array([5.0, 5.0]), bounds) == [2.5, 0]
+
+
 def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
     app = page(first="a dog")
     assert arrows(app) == []

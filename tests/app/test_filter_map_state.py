@@ -78,6 +78,12 @@ def test_an_edited_text_keeps_what_it_was_and_the_oldest_gives_way():
         ("no no no yes", "no", False),  # each word counts as often as both have it
         ("no no no yes", "no no", True),
         ("one, two; three!", "one four five", True),  # signs are no words
+        (
+            "Blue River is a village in the west of Colorado",
+            "It is a species of flowering plant in the daisy family.",
+            False,
+        ),  # short words alone are kept
+        ("Blue River is a village in the west of Colorado", "Blue River is a film in the park of dreams", True),
         ("one two", "", True),
         ("one two", "?!", True),
         ("הכלב משחק", "הכלב ישן", True),
