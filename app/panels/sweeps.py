@@ -122,8 +122,8 @@ class Comparisons:
 
     data: bytes
     rows: list[dict[str, str]]
-    """name, on (data and runs), ours, theirs, difference with its interval, and what it says: higher, lower or
-    unresolved."""
+    """By column: comparison, on (data and runs), scores, difference with its interval, and under no name what it says:
+    higher, lower or unresolved."""
 
 
 def read(path: Path) -> Sweep | Comparisons:
@@ -218,7 +218,7 @@ def label(varied: dict[str, str]) -> str:
     words = []
     for key, value in varied.items():
         if key == "model.matching" and value == "none" and "model.adaptivity" in varied:
-            continue  # one of five models, of which a single one has it
+            continue  # beside models that name it, its absence needs no word
         made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
                 "question_word": f"questions with {value}" if value != "other" else "other questions",
                 "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
