@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.reference_texts import ReferenceTexts, Stamp
 from core.checkpoint import Checkpoint
-from core.ngrams import ReadWords, TextNgrams, frequent_words
+from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
 
 
 def vocabulary(checkpoint: Checkpoint) -> ReadWords:

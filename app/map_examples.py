@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.text import tokenize
+from core.reading.tokens import tokenize
 
 LONGEST_TRAIL = 8
 """Earlier versions of a text that are kept; the oldest gives way."""

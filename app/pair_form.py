@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from app import look
+from app import page_style as look
 from app.examples import Example, by_slug, matching
-from app.linked import LinkedPage
+from app.page_state.linked_page import LinkedPage
 from core.checkpoint import CheckpointError, read_card
 from core.explain import PairError
 

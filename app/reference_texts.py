@@ -17,11 +17,11 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from app.filter_map_state import SIDES
+from app.page_state.filter_map import SIDES
 from core.checkpoint import Checkpoint
-from core.filter_map import FilterMap, MapItem
-from core.words import file_sha256
-from trainers.data import DataError, Example, read
+from core.data import DataError, Example, read
+from core.filter_map.map import FilterMap, MapItem
+from core.reading.word_table import file_sha256
 
 _DEPTH = 2
 """Folders below the data folder in which a data file is looked for: official layouts have one folder a data set."""

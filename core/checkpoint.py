@@ -19,8 +19,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from core.models import ConfigError, build
-from core.text import MAX_TOKENS
-from core.words import WordTable, WordTableError, default_table, file_sha256
+from core.reading.tokens import MAX_TOKENS
+from core.reading.word_table import WordTable, WordTableError, default_table, file_sha256
 
 CARD_VERSION = 1
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"

@@ -8,7 +8,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from core.batch import Batch
 from core.checkpoint import Checkpoint
 from core.evidence import (
     AttentiveContext,
@@ -19,12 +18,13 @@ from core.evidence import (
     Sentence,
     TokenRecord,
 )
-from core.models.acnn import ACNN, AdaQA
-from core.models.phrases import PhraseMatcher
-from core.phrases import into_slots
+from core.models.acnn.model import ACNN, AdaQA
+from core.models.phrases.alignment import into_slots
+from core.models.phrases.model import PhraseMatcher
+from core.reading.batch import Batch
+from core.reading.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize
+from core.reading.word_table import WordTable, default_table
 from core.records import evidence_of
-from core.text import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize
-from core.words import WordTable, default_table
 
 
 class PairError(ValueError):
@@ -145,7 +145,7 @@ def _linguistic(checkpoint: Checkpoint, first: list[Token], second: list[Token])
     kind = str(getattr(checkpoint.model, "extra", "none"))
     if kind == "none":
         return None
-    from core.linguistics import LinguisticsError, extra_features
+    from core.linguistics.features import LinguisticsError, extra_features
 
     try:
         return torch.tensor([extra_features(kind, first, second, default_table())])

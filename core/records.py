@@ -22,10 +22,10 @@ from core.evidence import (
     PhraseSelection,
     PhraseSide,
 )
-from core.models.acnn import ACNN, AdaQA, FilterTrace, TextTrace
+from core.models.acnn.model import ACNN, AdaQA, FilterTrace, TextTrace
 from core.models.attconv import AttConv, AttConvTrace
-from core.models.phrases import PhraseMatcher, PhraseTrace
-from core.phrases import keep, span
+from core.models.phrases.alignment import keep, span
+from core.models.phrases.model import PhraseMatcher, PhraseTrace
 
 KS = tuple(range(1, 11))
 """Values of k that are told (the paper's figure 6)."""

@@ -21,4 +21,4 @@ def test_packages_import_in_one_direction():
     assert [found for found in imported("core") if found[0].split(".")[0] in ("app", "trainers", "streamlit")] == []
     assert [found for found in imported("trainers") if found[0].split(".")[0] == "app"] == []
     known = [(name, path) for name, path in imported("app") if name.split(".")[0] == "trainers"]
-    assert [found for found in known if not found[0].startswith("trainers.data.")] == []
+    assert [found for found in known if not found[0].startswith("core.data.")] == []

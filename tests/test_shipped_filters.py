@@ -8,7 +8,7 @@ import pytest
 from core.checkpoint import PRETRAINED, available, load_named
 from core.evidence import FilterProducts, FilterProvenance, GeneratedFilters
 from core.explain import explain
-from core.filter_map import FilterMap, available_map, codes_of, filter_sides
+from core.filter_map.map import FilterMap, available_map, codes_of, filter_sides
 
 NAMES = ("topic-acnn", "sentiment-acnn", "as-adaqa", "as-adaqa-att", "para-adaqa")
 

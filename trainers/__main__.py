@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if module:
             module.add_arguments(sub)
     args = parser.parse_args(given)
-    from trainers.errors import MENDABLE
+    from core.errors import MENDABLE
 
     try:
         return int(importlib.import_module(f"trainers.{args.command}").run(args) or 0)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from core.checkpoint import load_named
-from core.words import WordTable
+from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from core.checkpoint import CheckpointError, read_card
-from trainers.errors import RunError
-from trainers.scores import per_item
+from core.errors import RunError
+from core.evaluation.scores import per_item
 from trainers.sweep import DEV
 
 
@@ -142,7 +142,7 @@ def _read(folder: Path) -> dict[str, np.ndarray]:
 
 
 def _first_rows(kept: dict[str, np.ndarray]) -> np.ndarray:
-    """The row that each of :func:`trainers.scores.per_item`'s items begins with."""
+    """The row that each of :func:`core.evaluation.scores.per_item`'s items begins with."""
     groups, right = kept["groups"], kept["gold"] == kept["probabilities"].shape[1] - 1
     if not len(groups):
         return kept["rows"]

@@ -24,10 +24,10 @@ import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint, available, load, load_named
-from trainers.data import Dataset, read
-from trainers.errors import RunError
-from trainers.inference import check_texts, classify
-from trainers.scores import by_question_word, classification, paired_bootstrap, ranking
+from core.data import Dataset, read
+from core.errors import RunError
+from core.evaluation.inference import check_texts, classify
+from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
 
 RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
 """Class names that mean a right answer; a model without one of them needs --positive to rank answers."""

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from core.models.phrases import PhraseMatcher
-from core.words import WordTable
+from core.models.phrases.model import PhraseMatcher
+from core.reading.word_table import WordTable
 
 
 @torch.no_grad()

@@ -24,19 +24,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from core.batch import Batch
 from core.checkpoint import Checkpoint, load_named, save
+from core.errors import RunError
+from core.evaluation.encoding import Encoded, Vocabulary, plan
+from core.evaluation.inference import feature_vectors, probabilities
+from core.evaluation.scores import summary
 from core.models import build
-from core.words import WordTable
+from core.reading.batch import Batch
+from core.reading.word_table import WordTable
 from trainers import card, linear, resume
-from trainers.encoding import Encoded, Vocabulary, plan
-from trainers.errors import RunError
 from trainers.folding import fold
-from trainers.inference import feature_vectors, probabilities
 from trainers.memory import keep_freed_memory
 from trainers.recipe import Recipe
 from trainers.resume import Progress
-from trainers.scores import summary
 from trainers.trained_words import TrainedWords, row_numbers
 
 
@@ -78,7 +78,7 @@ class Logits(nn.Module):
         self.model = model
 
     def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, extra: Tensor | None) -> Tensor:
-        """Logits ``[B, C]``; shapes as in :class:`core.batch.Batch`."""
+        """Logits ``[B, C]``; shapes as in :class:`core.reading.batch.Batch`."""
         logits: Tensor = self.model(Batch(x, x_mask, y, y_mask, extra))[0]
         return logits
 
@@ -227,7 +227,7 @@ class Run:
             self.loss += loss.detach()
 
     def dev_scores(self) -> dict[str, float]:
-        """Scores of the running mean on dev (:func:`trainers.scores.summary`); the processes share the work."""
+        """Scores of the running mean on dev (:func:`core.evaluation.scores.summary`); the processes share the work."""
         rank, world = self.fabric.global_rank, self.fabric.world_size
         share, classes = slice(rank, None, world), len(self.recipe.labels)
         found = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)

@@ -25,9 +25,9 @@ import numpy as np
 from tqdm import tqdm
 
 from core.checkpoint import Checkpoint
-from core.filter_map import METRICS, FilterMap, MapItem, Progress, codes_of, filter_sides
-from trainers.data import Dataset, Example, read
-from trainers.errors import RunError
+from core.data import Dataset, Example, read
+from core.errors import RunError
+from core.filter_map.map import METRICS, FilterMap, MapItem, Progress, codes_of, filter_sides
 from trainers.evaluate import open_checkpoint
 
 

@@ -13,8 +13,9 @@ import json
 import sys
 from pathlib import Path
 
-from trainers.data import read
-from trainers.errors import RunError
+from core.data import read
+from core.errors import RunError
+from core.evaluation.inference import classify
 from trainers.evaluate import (
     add_shared_arguments,
     open_checkpoint,
@@ -23,7 +24,6 @@ from trainers.evaluate import (
     translate,
     write_predictions,
 )
-from trainers.inference import classify
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

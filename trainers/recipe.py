@@ -12,8 +12,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
+from core.errors import RecipeError
 from core.models import REGISTRY
-from trainers.errors import RecipeError
 
 FOLDER = Path(__file__).resolve().parent / "recipes"
 

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from trainers.errors import RunError
+from core.errors import RunError
 
 FILE = "resume.safetensors"
 _FORMAT = "pairlens-resume-1"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from core.checkpoint import read_card
-from trainers.errors import RunError
+from core.errors import RunError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

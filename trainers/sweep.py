@@ -30,11 +30,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from core.checkpoint import read_card
-from core.intervals import half_width
+from core.errors import RunError
+from core.evaluation.intervals import half_width
+from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from trainers import recipe as recipes
-from trainers.errors import RunError
 from trainers.recipe import Recipe
-from trainers.scores import QUESTION_KINDS, by_kind, question_kind
 from trainers.train import data_folder, load_data, table_for
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def whole_numbers(text: str) -> list[int]:
 
 def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int) -> dict[str, Any]:
     """The card of a finished run: found, or trained now."""
+    from core.evaluation.inference import probabilities
     from trainers import loop
-    from trainers.inference import probabilities
 
     if (out / DEV).is_file() and (out / "card.json").is_file():
         card = read_card(out)

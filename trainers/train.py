@@ -21,13 +21,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.text import MAX_TOKENS
-from core.words import WordTable, default_table
+from core.data import DataError, Dataset, read
+from core.errors import RunError
+from core.evaluation.encoding import Encoded, Vocabulary, encode
+from core.reading.tokens import MAX_TOKENS
+from core.reading.word_table import WordTable, default_table
 from trainers import recipe as recipes
 from trainers import resume
-from trainers.data import DataError, Dataset, read
-from trainers.encoding import Encoded, Vocabulary, encode
-from trainers.errors import RunError
 from trainers.recipe import DataSource, Recipe
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tens
     """The linguistic features of these pairs ``[N, F]``, or None for a recipe without."""
     if kind == "none":
         return None
-    from trainers.feature_cache import features
+    from core.linguistics.cache import features
 
     return torch.from_numpy(features(kind, pairs, default_table(), progress=not quiet))
 

@@ -13,9 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.batch import Batch
-from core.words import WordTable
-from trainers.encoding import Vocabulary
+from core.evaluation.encoding import Vocabulary
+from core.reading.batch import Batch
+from core.reading.word_table import WordTable
 
 RANGE = 0.001
 """Vectors start as U(±.001) (Shen et al. 2018, section 4)."""

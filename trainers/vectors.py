@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from core.text import normalise
-from core.words import WordTable
-from trainers.errors import RunError
+from core.errors import RunError
+from core.reading.tokens import normalise
+from core.reading.word_table import WordTable
 
 FREQUENT = 50_000
 """Rows kept from the file's beginning (these files go from frequent to rare) beside the words of the data."""

@@ -8,7 +8,7 @@ A word's vector is a sum of five learned parts,
   comes first, since some base forms are wrong), else 0. Rows have length 1.
 - g(w): its GloVe 6B row, centred and scaled to length 1 (raw rows are about 5 long and would drown n), else 0.
 - s(w): one learned vector for each kind of inflection when n(w) is the base form's: "runs" and "running" differ.
-- h(w): its hashed character n-grams (:func:`core.words.ngram_vector`), for words without a Numberbatch row; a(w) is one
+- h(w): its hashed character n-grams (``ngram_vector``), for words without a Numberbatch row; a(w) is one
   scale for words that only GloVe knows and one for unknown words.
 - r(w): a residual for words seen at least ``MIN_COUNT`` times in the training pairs.
 
@@ -33,11 +33,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from core.batch import Batch, pad
+from core.data import DataError, read
 from core.models import build
-from core.text import MAX_TOKENS, tokenize
-from core.words import WordTable, ngram_vector
-from trainers.data import DataError, read
+from core.reading.batch import Batch, pad
+from core.reading.tokens import MAX_TOKENS, tokenize
+from core.reading.word_table import WordTable, ngram_vector
 from trainers.memory import keep_freed_memory
 
 NUMBERBATCH, GLOVE = "vectors/numberbatch_300d_41k", "vectors/glove6B_50d"

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.palette import DIVERGING, SOFT
 from core.evidence import Explanation, FilterProvenance, FilterRecord, GeneratedFilters, Matrix
-from core.ngrams import ReadWords
+from core.filter_map.ngrams import ReadWords
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from app.palette import ACCENT, ACCENT_MARK, INK, OTHER_LINE, PAPER, map_look
 from app.panels.tables import cell
 from app.panels.verdict import percent
-from core.filter_map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
+from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
 
 HEIGHT = 390
 """Of the map without its legend."""

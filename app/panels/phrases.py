@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from app.page_state.phrases import LARGEST_K
 from app.panels.attention import sentence
 from app.panels.verdict import class_names, classes
-from app.phrase_state import LARGEST_K
 from core.evidence import Explanation, PhraseChoice, PhraseSelection, PhraseSide, Sentence
 
 NAMES = {"kmin": "k-min", "kmax": "k-max", "full": "full"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.intervals import half_width
+from core.evaluation.intervals import half_width
 
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")

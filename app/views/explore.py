@@ -9,15 +9,15 @@ from typing import Any
 
 import streamlit as st
 
-from app import look
-from app.address import short_enough
+from app import page_style as look
 from app.components.pair_view import KEY, pair_view
 from app.examples import EXAMPLES
-from app.linked import LinkedPage
-from app.offered import offered, reads_pairs
+from app.model_choice import offered, reads_pairs
+from app.page_state.address import short_enough
+from app.page_state.explore import SHOWN, PageState, Selection, default_model, from_file, from_parameters
+from app.page_state.linked_page import LinkedPage
 from app.pair_form import PairForm, digest, titles
 from app.panels import attention, card, filters, tables, verdict
-from app.state import SHOWN, PageState, Selection, default_model, from_file, from_parameters
 from core.checkpoint import Checkpoint, CheckpointError, available, load_named
 from core.evidence import AttentionMap, Explanation, GeneratedFilters, PhraseSelection
 from core.explain import PairError, explain, with_nearest

@@ -10,9 +10,12 @@ from typing import Any
 
 import streamlit as st
 
-from app import look
-from app.address import short
-from app.filter_map_state import (
+from app import page_style as look
+from app.filter_ngrams import reference_ngrams, vocabulary
+from app.map_examples import MapText, example_of, examples_of, kind_of
+from app.model_choice import makes_filters, offered
+from app.page_state.address import short
+from app.page_state.filter_map import (
     MOST_TEXTS,
     PARAMETERS,
     PREFERRED_MODELS,
@@ -24,19 +27,16 @@ from app.filter_map_state import (
     from_file,
     from_parameters,
 )
-from app.filter_ngrams import reference_ngrams, vocabulary
-from app.linked import LinkedPage
-from app.map_examples import MapText, example_of, examples_of, kind_of
-from app.offered import makes_filters, offered
+from app.page_state.linked_page import LinkedPage
 from app.pair_form import ModelForm, digest, titles
 from app.panels import card, filter_look, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
-from app.placing import Opened, explain_texts, open_map, place_texts
+from app.text_placement import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint, read_card
 from core.evidence import Explanation, Matrix
 from core.explain import window_values
-from core.filter_map import FilterMap, Layout, Neighbour
-from core.models.acnn import ACNN, AdaQA
+from core.filter_map.map import FilterMap, Layout, Neighbour
+from core.models.acnn.model import ACNN, AdaQA
 
 PAGE: LinkedPage[MapPage] = LinkedPage("filter map", PARAMETERS)
 FORM = ModelForm(PAGE, lambda text: from_file(text, _kinds(_models())), "set of texts")

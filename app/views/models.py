@@ -11,7 +11,8 @@ from typing import Any
 
 import streamlit as st
 
-from app import look, palette
+from app import page_style as look
+from app import palette
 from app.panels import card as lines
 from app.panels import sweeps
 from core.checkpoint import CheckpointError, available, read_card

@@ -9,14 +9,12 @@ from typing import Any
 
 import streamlit as st
 
-from app import look
+from app import page_style as look
 from app.components.phrase_view import KEY, phrase_view
 from app.examples import PHRASE_EXAMPLES
-from app.linked import LinkedPage
-from app.offered import offered
-from app.pair_form import PairForm, digest, titles
-from app.panels import card, phrases, tables
-from app.phrase_state import (
+from app.model_choice import offered
+from app.page_state.linked_page import LinkedPage
+from app.page_state.phrases import (
     LARGEST_K,
     PREFERRED_MODELS,
     PhrasePage,
@@ -25,6 +23,8 @@ from app.phrase_state import (
     from_file,
     from_parameters,
 )
+from app.pair_form import PairForm, digest, titles
+from app.panels import card, phrases, tables
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
 from core.explain import PairError, explain

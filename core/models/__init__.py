@@ -9,12 +9,12 @@ from typing import Any
 
 from torch import nn
 
-from core.models.acnn import ACNN, ACNNConfig, AdaQA, AdaQAConfig
+from core.models.acnn.model import ACNN, ACNNConfig, AdaQA, AdaQAConfig
 from core.models.attconv import AttConvAdvanced, AttConvConfig, AttConvLight
 from core.models.attentive_lstm import AttentiveLSTM
 from core.models.attentive_pooling import ABCNN, APCNN
 from core.models.baselines import Addition, BaselineConfig, PairCNN
-from core.models.phrases import PhraseConfig, PhraseMatcher
+from core.models.phrases.model import PhraseConfig, PhraseMatcher
 
 REGISTRY: dict[str, tuple[type[Any], type[nn.Module]]] = {
     "attconv-light": (AttConvConfig, AttConvLight),

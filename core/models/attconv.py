@@ -15,11 +15,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.attention import MATCHES, Match, attention_weights, put_in_place
-from core.batch import Batch
-from core.convolution import AttentiveConvolution, GatedConvolution
-from core.pooling import masked_max
-from core.projection import read_words, word_projection
+from core.layers.attention import MATCHES, Match, attention_weights, put_in_place
+from core.layers.convolution import AttentiveConvolution, GatedConvolution
+from core.layers.pooling import masked_max
+from core.layers.projection import read_words, word_projection
+from core.reading.batch import Batch
 
 CONTEXTS = ("extra", "intra", "none")
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from core.attention import attention_weights, put_in_place
-from core.batch import Batch
+from core.layers.attention import attention_weights, put_in_place
 from core.models.baselines import Baseline, BaselineConfig, BaselineTrace
+from core.reading.batch import Batch
 
 
 @dataclass(frozen=True)

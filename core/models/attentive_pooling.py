@@ -16,11 +16,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.attention import Match, attention_weights, put_in_place
-from core.batch import Batch
-from core.convolution import windows
+from core.layers.attention import Match, attention_weights, put_in_place
+from core.layers.convolution import windows
+from core.layers.pooling import masked_mean
 from core.models.baselines import Baseline, BaselineConfig, BaselineTrace
-from core.pooling import masked_mean
+from core.reading.batch import Batch
 
 WIDTH = 3
 """Words a filter sees, and states a pooling window (w-ap) holds."""

@@ -23,10 +23,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.batch import Batch
+from core.layers.pooling import masked_mean
+from core.layers.projection import read_words, word_projection
 from core.models.features import EXTRA_SIZES, PairFeatures
-from core.pooling import masked_mean
-from core.projection import read_words, word_projection
+from core.reading.batch import Batch
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 EXTRA_SIZES = {"none": 0, "entailment": 22, "answer": 4}
-"""Numbers of linguistic features by the name of their set (:data:`core.linguistics.FEATURES`)."""
+"""Numbers of linguistic features by the name of their set (:data:`core.linguistics.features.FEATURES`)."""
 
 
 class PairFeatures(nn.Module):

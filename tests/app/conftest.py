@@ -22,10 +22,10 @@ import torch
 
 from core import checkpoint
 from core.checkpoint import Checkpoint
-from core.filter_map import FilterMap, codes_of, filter_sides
+from core.data import read
+from core.filter_map.map import FilterMap, codes_of, filter_sides
 from core.models import build
-from core.words import WordTable, default_table
-from trainers.data import read
+from core.reading.word_table import WordTable, default_table
 from trainers.map import draw
 
 PATIENCE = 60_000

@@ -17,12 +17,12 @@ from app.map_examples import MAP_EXAMPLES, examples_of
 from app.panels import filter_look, filter_map
 from app.panels.filter_map import TextSide
 from core.checkpoint import load
+from core.data import read
 from core.explain import explain, window_values
-from core.filter_map import FilterMap, MapItem, Neighbour, codes_of
-from core.ngrams import ReadWords, TextNgrams
-from core.text import tokenize
+from core.filter_map.map import FilterMap, MapItem, Neighbour, codes_of
+from core.filter_map.ngrams import ReadWords, TextNgrams
+from core.reading.tokens import tokenize
 from tests.app.conftest import WORDS
-from trainers.data import read
 
 ROOT = Path(__file__).resolve().parents[2]
 ALBUM = examples_of("topics")[0]

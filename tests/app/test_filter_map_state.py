@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.address import LINK_LIMIT
-from app.filter_map_state import MapPage, default_texts, from_file, from_parameters
 from app.map_examples import LONGEST_TRAIL, MapText, examples_of, kind_of
+from app.page_state.address import LINK_LIMIT
+from app.page_state.filter_map import MapPage, default_texts, from_file, from_parameters
 
 KINDS = {"topic-acnn": "topics", "as-adaqa": "answers"}
 TRAIL = MapText("now", "", (("first of all", ""), ("then", "")))

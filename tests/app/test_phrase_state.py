@@ -2,9 +2,10 @@
 
 import pytest
 
-from app import phrase_state, state
 from app.examples import PHRASE_EXAMPLES
-from app.phrase_state import PhrasePage, PickedPhrase, from_file, from_parameters
+from app.page_state import explore as state
+from app.page_state import phrases as phrase_state
+from app.page_state.phrases import PhrasePage, PickedPhrase, from_file, from_parameters
 
 MODELS = ["other", "te-phrases-kmin"]
 FIRST = PHRASE_EXAMPLES[0]

@@ -8,8 +8,8 @@ import pytest
 
 from app.reference_texts import reference_texts, texts_of
 from core.checkpoint import load
-from core.filter_map import FilterMap, MapItem
-from trainers.data import Example, read
+from core.data import Example, read
+from core.filter_map.map import FilterMap, MapItem
 
 SINGLE = {"first": "text", "second": "", "judged": "text"}
 PAIR = {"first": "question", "second": "answer", "judged": "answer"}

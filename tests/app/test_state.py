@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.address import LINK_LIMIT
 from app.examples import DEFAULT, EXAMPLES
-from app.state import PageState, Selection, from_file, from_parameters
+from app.page_state.address import LINK_LIMIT
+from app.page_state.explore import PageState, Selection, from_file, from_parameters
 
 MODELS = ["nli-attconv-light", "other"]
 

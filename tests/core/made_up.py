@@ -6,7 +6,7 @@ import torch
 
 from core.checkpoint import Checkpoint, load, save
 from core.models import build
-from core.words import WordTable
+from core.reading.word_table import WordTable
 
 WORDS = ["a", "an", "the", "dog", "animal", "frisbee", "toy", "snow", "cold", "plays", "in", ".", ",", "red", "haired"]
 WORDS += ["man", "is", "run", "telemundo"]

@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from core.batch import Batch, pad
 from core.evidence import AttentionMap, Explanation, FilterProducts, FilterProvenance, GeneratedFilters
 from core.explain import PairError, explain, window_values
-from core.filters import FilterGenerator, StaticConvolution, adaptive_convolution, valid_windows
 from core.models import ConfigError, build
+from core.models.acnn.filters import FilterGenerator, StaticConvolution, adaptive_convolution, valid_windows
+from core.reading.batch import Batch, pad
 from tests.core.made_up import make_checkpoint
 
 SIZES = {"input_size": 6, "filters": 4, "width": 3, "code": 5, "embedding_dropout": 0.0}

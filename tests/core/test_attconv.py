@@ -6,8 +6,8 @@ import threading
 import pytest
 import torch
 
-from core.batch import Batch, pad
 from core.models import ConfigError, build
+from core.reading.batch import Batch, pad
 
 SIZES = {"input_size": 7, "hidden": 6, "embedding_dropout": 0.0, "dropout": 0.0}
 MATCHES = ("dot", "bilinear", "additive")

@@ -7,11 +7,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from core.batch import Batch, pad
 from core.models.attentive_lstm import AttentiveLSTM
 from core.models.attentive_pooling import ABCNN, APCNN, nearness
 from core.models.baselines import Addition, BaselineConfig, PairCNN
 from core.models.features import EXTRA_SIZES
+from core.reading.batch import Batch, pad
 
 MODELS = {"addition": Addition, "attentive-lstm": AttentiveLSTM, "cnn": PairCNN, "apcnn": APCNN, "abcnn": ABCNN}
 SIZES = {"input_size": 5, "hidden": 4, "embedding_dropout": 0.0, "dropout": 0.0}

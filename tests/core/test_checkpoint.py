@@ -68,7 +68,7 @@ def test_damaged_and_foreign_folders_are_refused_in_one_sentence(tmp_path, table
 def test_weights_of_a_foreign_program_are_refused(tmp_path, table):
     folder = make_checkpoint(tmp_path / "foreign", table).folder
     (folder / "weights.safetensors").write_bytes(b"\x80\x04pickle")
-    from core.words import file_sha256
+    from core.reading.word_table import file_sha256
 
     _change_card(folder, sha256=file_sha256(folder / "weights.safetensors"))
     with pytest.raises(CheckpointError, match="does not fit this program"):

@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from core.filter_map import (
+from core.filter_map.map import (
     PLACING,
     FilterMap,
     FilterMapError,
@@ -180,7 +180,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from core.checkpoint import load
-from core.filter_map import FilterMap, MapItem, codes_of
+from core.filter_map.map import FilterMap, MapItem, codes_of
 
 folder, order = Path(sys.argv[1]), [int(i) for i in sys.argv[2].split(",")]
 checkpoint = load(folder)
@@ -348,7 +348,7 @@ def _truncate(folder, name):
 
 
 def _foreign(folder):
-    from core.words import file_sha256
+    from core.reading.word_table import file_sha256
 
     (folder / "map.safetensors").write_bytes(b"\x80\x04pickle")
     _change(folder, sha256=file_sha256(folder / "map.safetensors"))

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from core import wordnet
-from core.linguistics import FEATURES, LinguisticsError, extra_features, relations, word_count
-from core.text import MAX_TOKENS, tokenize
-from core.translation import LONGEST, SCORES, scores
-from core.words import WordTable
+from core.linguistics import wordnet
+from core.linguistics.features import FEATURES, LinguisticsError, extra_features, relations, word_count
+from core.linguistics.translation import LONGEST, SCORES, scores
+from core.reading.tokens import MAX_TOKENS, tokenize
+from core.reading.word_table import WordTable
 
 ERRORS = ("TER", "WER")
 NASTY = [
@@ -240,5 +240,6 @@ def test_threads_give_the_same_values(monkeypatch, table):
 
 
 def test_nltk_is_loaded_only_when_it_is_needed():
-    code = "import sys, core, core.linguistics; sys.exit(bool({'nltk', 'sacrebleu', 'sklearn'} & set(sys.modules)))"
+    late = "{'nltk', 'sacrebleu', 'sklearn'}"
+    code = f"import sys, core, core.linguistics.features; sys.exit(bool({late} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,9 +8,9 @@ import torch
 
 from core.evidence import FilterProvenance, GeneratedFilters
 from core.explain import explain, window_values
-from core.ngrams import ReadWords, TextNgrams, frequent_words
-from core.text import tokenize
-from core.words import WordTable
+from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
+from core.reading.tokens import tokenize
+from core.reading.word_table import WordTable
 from tests.core.made_up import WORDS, make_checkpoint
 
 TEXTS = [

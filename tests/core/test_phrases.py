@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from core.__main__ import as_text
-from core.batch import Batch
 from core.evidence import AttentionMap, Explanation, PhraseSelection
 from core.explain import explain
 from core.models import ConfigError, build
-from core.phrases import PhraseGRU, alignment, best, diversity, keep, phrase_mask, span
+from core.models.phrases.alignment import PhraseGRU, alignment, best, diversity, keep, phrase_mask, span
+from core.reading.batch import Batch
 
 POOLINGS = ("kmin", "kmax", "full")
 

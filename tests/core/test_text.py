@@ -1,6 +1,6 @@
 import pytest
 
-from core.text import MAX_CHARACTERS, tokenize
+from core.reading.tokens import MAX_CHARACTERS, tokenize
 
 
 def norms(text):

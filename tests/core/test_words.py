@@ -5,7 +5,7 @@ import sys
 import pytest
 import torch
 
-from core.words import WordTable, WordTableError, default_table, ngram_vector
+from core.reading.word_table import WordTable, WordTableError, default_table, ngram_vector
 
 WORDS = ["dog", "red", "haired", "telemundo", "zzz"]
 
@@ -48,7 +48,7 @@ def test_spelling_vectors_are_near_for_like_spellings():
 
 
 def test_spelling_vectors_are_equal_in_every_process():
-    program = "from core.words import ngram_vector; print(ngram_vector('Ünïcode', 20).tolist())"
+    program = "from core.reading.word_table import ngram_vector; print(ngram_vector('Ünïcode', 20).tolist())"
     printed = {
         subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
@@ -85,7 +85,7 @@ def test_damaged_and_foreign_files_are_refused(made, tmp_path):
 
 def test_the_shipped_table():
     table = default_table()
-    from core.words import DEFAULT_FOLDER
+    from core.reading.word_table import DEFAULT_FOLDER
 
     card = json.loads((DEFAULT_FOLDER / "card.json").read_text())
     assert len(table) >= 100_000 and card["words"] == len(table) == len(set(table.words))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.text import tokenize
-from trainers.data import DataError, read
+from core.data import DataError, read
+from core.reading.tokens import tokenize
 
 GOOD = {"gold_label": "neutral", "sentence1": "A dog runs.", "sentence2": "It barks.", "pairID": "7"}
 

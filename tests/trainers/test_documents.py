@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trainers.data import LAYOUTS, DataError, Dataset, read
+from core.data import LAYOUTS, DataError, Dataset, read
 
 BOM = "\ufeff"
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from core.words import WordTable
-from trainers.data import Example
-from trainers.encoding import Encoded, Ragged, Vocabulary, encode, plan
-from trainers.errors import RunError
+from core.data import Example
+from core.errors import RunError
+from core.evaluation.encoding import Encoded, Ragged, Vocabulary, encode, plan
+from core.reading.word_table import WordTable
 
 LABELS = ("entailment", "neutral", "contradiction")
 

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from core.linguistics import FEATURES, LinguisticsError, extra_features
-from core.text import tokenize
+from core.linguistics import cache as feature_cache
+from core.linguistics.cache import default_cache, features
+from core.linguistics.features import FEATURES, LinguisticsError, extra_features
+from core.reading.tokens import tokenize
 from tests.core.made_up import make_table
-from trainers import feature_cache
-from trainers.feature_cache import default_cache, features
 
 PAIRS = [
     ("a dog runs", "an animal moves"),

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.batch import Batch
 from core.checkpoint import load
+from core.evaluation.encoding import Vocabulary
 from core.explain import explain
 from core.models import build
+from core.reading.batch import Batch
 from trainers.__main__ import main
-from trainers.encoding import Vocabulary
 from trainers.trained_words import TrainedWords, random_table, row_numbers
 
 SMALL = ["--set", "model.filters=8", "--set", "model.code=6", "--set", "warmup=2", "--device", "cpu"]

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from core.checkpoint import Checkpoint, load
-from core.filter_map import FilterMap, codes_of
+from core.data import Example, read
+from core.filter_map.map import FilterMap, codes_of
 from tests.core.made_up import WORDS, make_checkpoint, make_table
 from trainers import map as command
 from trainers.__main__ import main
-from trainers.data import Example, read
 
 CLASSES = ("animal", "place", "thing")
 MOTTO = {"animal": "dog animal red", "place": "in snow cold", "thing": "toy frisbee"}

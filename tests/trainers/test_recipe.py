@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import RecipeError
 from trainers import recipe
-from trainers.errors import RecipeError
 
 
 @pytest.mark.parametrize("name", recipe.names())

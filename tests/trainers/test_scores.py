@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from trainers.scores import accuracy_and_f1, by_question_word, classification, paired_bootstrap, ranking
+from core.evaluation.scores import accuracy_and_f1, by_question_word, classification, paired_bootstrap, ranking
 
 
 def by_definition(relevant: list[bool], scores: list[float]) -> tuple[float, float]:

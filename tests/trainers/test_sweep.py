@@ -13,17 +13,17 @@ import torch
 from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
-from core.batch import Batch
-from core.intervals import half_width
+from core.errors import RunError
+from core.evaluation.intervals import half_width
+from core.evaluation.scores import per_item, summary
 from core.models import build
-from core.words import WordTable
+from core.reading.batch import Batch
+from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.compare import compare, table
-from trainers.errors import RunError
 from trainers.folding import fold
 from trainers.linear import fitted
-from trainers.scores import per_item, summary
 from trainers.sweep import DEV, part
 from trainers.train import load_data
 from trainers.vectors import read_folder

@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 
 from core.checkpoint import load
-from core.words import WordTable
+from core.evaluation.encoding import Vocabulary, encode
+from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.encoding import Vocabulary, encode
 from trainers.loop import Options, class_weights, ready, targets
 from trainers.train import load_data
 
@@ -73,7 +73,7 @@ def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypa
 def load_rows(count: int):  # type: ignore[no-untyped-def]
     import random
 
-    from trainers.data import Example
+    from core.data import Example
 
     made = [pair(random.Random(i), i) for i in range(count)]
     return [Example(m["pairID"], m["sentence1"], m["sentence2"], m["gold_label"]) for m in made]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from trainers.errors import RunError
+from core.errors import RunError
 from trainers.vectors import read_vectors
 
 

@@ -1,0 +1,164 @@
+"""A model's map, and a person's texts on it. What is costly is computed once: a map for all sessions, a text for one.
+
+A text's code, its place and what the model says of it stay in the session as long as the text is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import streamlit as st
+
+from app.map_examples import MapText
+from app.page_state.filter_map import SIDES
+from app.panels import verdict
+from app.panels.filter_map import Star, TextSide
+from app.reference_texts import ReferenceTexts, reference_texts
+from core.checkpoint import Checkpoint, load_named
+from core.evidence import Explanation
+from core.explain import PairError, explain
+from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
+from core.reading.tokens import tokenize
+
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model with its map, or with one sentence that says why it has none; ``texts``: the map's reference texts where
+    their data file is there."""
+
+    checkpoint: Checkpoint
+    map: FilterMap | None
+    problem: str = ""
+    texts: ReferenceTexts | None = None
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The classes as people read them."""
+        labels = self.checkpoint.labels
+        return dict(zip(labels, verdict.readable(labels, self.checkpoint.roles["judged"]), strict=True))
+
+    @property
+    def makers(self) -> dict[str, str]:
+        """The sides of a text (first, second) that filters are made from, with the names that the map has for them."""
+        made = filter_sides(self.checkpoint)
+        if self.checkpoint.single:
+            return {"first": made[0]}
+        return {side: self.checkpoint.roles[side] for side in SIDES if self.checkpoint.roles[side] in made}
+
+
+def open_map(model: str) -> Opened:
+    """The model that is listed as ``model`` and its map. Raises CheckpointError for a model that cannot be used."""
+    with st.spinner("Loading the model …"):
+        checkpoint = load_named(model)
+    folder = available_map(checkpoint)
+    if folder is None:
+        return Opened(checkpoint, None, f"{checkpoint.name} has no map yet: make one of a data file with `python -m "
+                      f"trainers map {checkpoint.name} FILE`.")  # fmt: skip
+    try:
+        with st.spinner("Opening the map …"):
+            found = _read(model, folder, checkpoint.card["sha256"], (folder / "map.json").stat().st_mtime_ns)
+    except FilterMapError as error:
+        return Opened(checkpoint, None, f"This map cannot be used: {error}.")
+    return Opened(checkpoint, found, texts=reference_texts(checkpoint, found))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _read(model: str, folder: Path, weights: str, changed: int) -> FilterMap:
+    """One for all sessions as long as its files stay the same. What placing needs is loaded here, so that the first
+    text that is typed comes as fast as the others."""
+    found = FilterMap.load(folder, load_named(model))
+    found.place(found.codes[:1], next(iter(found.layouts)))
+    return found
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A text's code, and where it lies in a layout."""
+
+    code: np.ndarray
+    x: float
+    y: float
+
+
+def place_texts(
+    opened: Opened, layout: Layout | None, texts: Sequence[MapText], told: Sequence[Explanation | str | None]
+) -> tuple[list[Star], dict[TextSide, Placed], list[str]]:
+    """A star for every version of every text, the present versions, and a sentence for each text without a word.
+    Without a layout the stars lie nowhere, but the codes are there."""
+    stars: list[Star] = []
+    present: dict[TextSide, Placed] = {}
+    problems: list[str] = []
+    remember = _Memory("placed")
+    for place, text in enumerate(texts):
+        explanation = told[place]
+        said = verdict.told(explanation) if isinstance(explanation, Explanation) else ""
+        for side, role in opened.makers.items():
+            ways = [version[SIDES.index(side)] for version in text.versions]
+            ways = [words for words, after in zip(ways, [*ways[1:], None], strict=True) if words != after]
+            for age, words in zip(reversed(range(len(ways))), ways, strict=True):
+                if not any(token.is_word for token in tokenize(words)):
+                    if words.strip() and not age:
+                        problems.append(f"{(role or 'text').capitalize()} {place + 1} has no word in it: type one.")
+                    continue
+                key = (opened.checkpoint.card["sha256"], opened.map and opened.map.card["sha256"],
+                       layout and layout.name, role, words)  # fmt: skip
+                spot = remember(key, partial(_place, opened, layout, role, words))
+                stars.append(Star(TextSide(place, role), words, age, spot.x, spot.y, "" if age else said))
+                if not age:
+                    present[TextSide(place, role)] = spot
+    remember.forget_others()
+    return stars, present, problems
+
+
+def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Placed:
+    code = codes_of(opened.checkpoint, [words], role)
+    if opened.map is None or layout is None:
+        return Placed(code[0], 0.0, 0.0)
+    x, y = opened.map.place(code, layout.name)[0].tolist()
+    return Placed(code[0], x, y)
+
+
+def explain_texts(checkpoint: Checkpoint, texts: Sequence[MapText]) -> list[Explanation | str | None]:
+    """What the model says of each present text or pair; a sentence where it can say nothing, None where a box is still
+    empty."""
+    remember = _Memory("explained")
+    told = [
+        remember((checkpoint.card["sha256"], text.first, text.second), partial(_explain, checkpoint, text))
+        for text in texts
+    ]
+    remember.forget_others()
+    return told
+
+
+def _explain(checkpoint: Checkpoint, text: MapText) -> Explanation | str | None:
+    if not text.first.strip() or not (checkpoint.single or text.second.strip()):
+        return None
+    try:
+        return explain(checkpoint, text.first, text.second)
+    except PairError as error:
+        return str(error)
+
+
+class _Memory:
+    """Values of this session by key, kept from one run of the page to the next while they are asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = f"filter map {name}"
+        self._known: dict[Any, Any] = st.session_state.get(self._name, {})
+        self._asked: dict[Any, Any] = {}
+
+    def __call__(self, key: Any, make: Callable[[], Kept]) -> Kept:
+        if key not in self._asked:
+            self._asked[key] = self._known[key] if key in self._known else make()
+        value: Kept = self._asked[key]
+        return value
+
+    def forget_others(self) -> None:
+        st.session_state[self._name] = self._asked

@@ -1,0 +1,74 @@
+"""Rows of cells from lines: tab-separated ones read without quoting, all others with it, as RFC 4180 has it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+from core.data.dataset import Problem
+from core.data.lines import Line, says_something
+
+MAX_QUOTED_LINES = 50
+"""A quote that is still open after so many lines was never meant to be one: its first line is reported as broken."""
+MAX_DOCUMENT_LINES = 2_000
+"""The same where a cell holds a whole document."""
+
+
+def split(text: str, delimiter: str) -> list[str]:
+    """The cells of a record, none when its quotes do not close."""
+    if delimiter == "\t":
+        return text.split("\t")
+    try:
+        return next(csv.reader([text], delimiter=delimiter, strict=True))
+    except csv.Error:
+        return []
+
+
+def records(
+    lines: list[Line], delimiter: str, width: int, problems: list[Problem], longest: int = MAX_QUOTED_LINES
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows as lists of ``width`` cells; all others are added to ``problems``.
+
+    A quoted cell may hold line ends, up to ``longest`` lines in all; a stray quote costs its own line only.
+    """
+    at = 0
+    while at < len(lines):
+        number, text = lines[at]
+        cells, end = _joined(lines, at, delimiter, longest)
+        if len(cells) != width:
+            cells, end = split(text, delimiter), at + 1
+        if len(cells) == width:
+            yield number, cells
+        elif cells:
+            problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
+        else:
+            problems.append(Problem(number, 'a quote (") is opened and never closed'))
+        at = end
+
+
+def _joined(lines: list[Line], at: int, delimiter: str, longest: int) -> tuple[list[str], int]:
+    """The record that begins at line ``at`` with all lines that its quotes take in, and the line behind it."""
+    end = at + 1
+    # RFC 4180 doubles a quote inside a quoted cell, so a whole record has an even number of them.
+    quotes = 0 if delimiter == "\t" else lines[at][1].count('"')
+    while quotes % 2 and end < min(len(lines), at + longest):
+        quotes += lines[end][1].count('"')
+        end += 1
+    return split("\n".join(text for _, text in lines[at:end]), delimiter), end
+
+
+def binary_pairs(
+    lines: list[Line], width: int, pair: int, label: int, unit: str, problems: list[Problem]
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of headerless tab-separated files, ``width`` cells each: two texts from cell ``pair`` on, 0 or 1 in cell
+    ``label``; all others are added to ``problems``. ``unit``: what a text is called there."""
+    for number, text in lines:
+        cells = text.split("\t")
+        if len(cells) != width:
+            problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
+        elif not says_something(cells[pair]) or not says_something(cells[pair + 1]):
+            problems.append(Problem(number, f"an empty {unit}"))
+        elif cells[label].strip() not in ("0", "1"):
+            problems.append(Problem(number, f"label {cells[label].strip()[:40]!r} is neither 0 nor 1"))
+        else:
+            yield number, cells

@@ -1,0 +1,1 @@
+"""Data sets as numbers, predictions, scores and intervals."""

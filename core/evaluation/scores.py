@@ -1,0 +1,164 @@
+"""Scores of classifiers and rankers, with what they count and what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
+
+from core.reading.tokens import tokenize
+
+
+def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
+    """Accuracy, and F1 averaged over the classes that occur in gold or prediction; class indices ``[N]`` each."""
+    f1 = f1_score(gold, predicted, average="macro", zero_division=0)
+    return float(accuracy_score(gold, predicted)), float(f1)
+
+
+def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+    """Accuracy, macro-F1, each class's precision, recall, F1 and items, and the confusion matrix (rows: gold)."""
+    accuracy, f1 = accuracy_and_f1(gold, predicted)
+    places = list(range(len(labels)))
+    parts = precision_recall_fscore_support(gold, predicted, labels=places, zero_division=0)
+    classes = {
+        label: {"precision": float(p), "recall": float(r), "f1": float(f), "items": int(n)}
+        for label, p, r, f, n in zip(labels, *parts, strict=True)
+    }
+    table = confusion_matrix(gold, predicted, labels=places)
+    return {
+        "accuracy": accuracy, "macro_f1": f1, "items": len(gold), "classes": classes,
+        "confusion": {"labels": list(labels), "gold_by_predicted": table.tolist()},
+    }  # fmt: skip
+
+
+def summary(gold: np.ndarray, found: np.ndarray, groups: Sequence[str] | None = None) -> dict[str, float]:
+    """What training looks at, best first: accuracy and macro-F1 of probabilities ``[N, C]``, or, with the questions
+    that answers belong to, MAP and MRR of the last class's probability. Class indices ``gold [N]``."""
+    if groups is None:
+        accuracy, f1 = accuracy_and_f1(gold, found.argmax(1))
+        return {"accuracy": accuracy, "macro_f1": f1, "items": len(gold)}
+    last = found.shape[1] - 1
+    ranked = ranking(groups, (gold == last).tolist(), found[:, last].tolist())
+    return {"map": ranked.map, "mrr": ranked.mrr, "items": ranked.questions}
+
+
+def per_item(gold: np.ndarray, found: np.ndarray, groups: Sequence[Any] | None = None) -> np.ndarray:
+    """What :func:`summary`'s first score is the mean of: 1 or 0 a row, or the average precision of each question that
+    has a right answer, in order of appearance."""
+    if groups is None:
+        right: np.ndarray = found.argmax(1) == gold
+        return right.astype(float)
+    last = found.shape[1] - 1
+    questions = _by_question(groups, (gold == last).tolist(), found[:, last].tolist())
+    return np.array([_expected(answers)[0] for answers in questions if any(right for _, right in answers)])
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """MAP and MRR over the questions that have a right answer."""
+
+    map: float
+    mrr: float
+    questions: int
+    skipped: int
+    """Questions without a right answer: no ranking of their answers is better than another."""
+
+
+def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]) -> Ranking:
+    """Mean average precision and mean reciprocal rank of answers ranked by score, highest first.
+
+    Answers of equal score stand in no order, so each question counts with its mean over all orders of them (McSherry
+    and Najork 2008): neither the file's order nor luck decides. Questions without a right answer are skipped and
+    counted; those with only right answers count.
+    """
+    questions = _by_question(groups, relevant, scores)
+    judged = [answers for answers in questions if any(right for _, right in answers)]
+    skipped = len(questions) - len(judged)
+    if not judged:
+        return Ranking(0.0, 0.0, 0, skipped)
+    pairs = [_expected(answers) for answers in judged]
+    return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(judged), skipped)
+
+
+QUESTION_WORDS = ("what", "where", "how", "when", "who")
+"""The kinds of question of Shen et al. 2018, figure 3b."""
+QUESTION_KINDS = (*QUESTION_WORDS, "other")
+
+
+def by_question_word(
+    questions: Sequence[str], groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]
+) -> dict[str, dict[str, float]]:
+    """MAP, MRR and number of questions for each question word, and for ``other`` questions; kinds that do not occur are
+    left out. ``questions``: the text of each row's question. A question counts for the first such word in it."""
+    kinds = [question_kind(token.norm for token in tokenize(text)) for text in questions]
+    return by_kind(kinds, groups, relevant, scores)
+
+
+def by_kind(
+    kinds: Sequence[str], groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]
+) -> dict[str, dict[str, float]]:
+    """The same from each row's kind of question (:func:`question_kind`)."""
+    out = {}
+    for kind in QUESTION_KINDS:
+        rows = [i for i, own in enumerate(kinds) if own == kind]
+        found = ranking([groups[i] for i in rows], [relevant[i] for i in rows], [scores[i] for i in rows])
+        if found.questions:
+            out[kind] = {"map": found.map, "mrr": found.mrr, "questions": found.questions}
+    return out
+
+
+def question_kind(norms: Iterable[str]) -> str:
+    """The first question word among a question's normalised words, or ``other``."""
+    return next((norm for norm in norms if norm in QUESTION_WORDS), "other")
+
+
+def _by_question(
+    groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]
+) -> list[list[tuple[float, bool]]]:
+    by_question: dict[Any, list[tuple[float, bool]]] = {}
+    for group, right, score in zip(groups, relevant, scores, strict=True):
+        by_question.setdefault(group, []).append((float(score), bool(right)))
+    return list(by_question.values())
+
+
+def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
+    """Average precision and reciprocal rank of one question, each the mean over all orders of tied answers."""
+    ties: dict[float, list[bool]] = {}
+    for score, is_right in answers:
+        ties.setdefault(score, []).append(is_right)
+    before = right_before = 0
+    precision = reciprocal = 0.0
+    for score in sorted(ties, reverse=True):
+        size, right = len(ties[score]), sum(ties[score])
+        for place in range(1, size + 1):
+            # A right answer stands at this place with chance right/size; of those before it in the tie, a share of
+            # (right - 1)/(size - 1) is right too.
+            earlier = (place - 1) * (right - 1) / (size - 1) if size > 1 else 0.0
+            precision += right / size * (right_before + 1 + earlier) / (before + place)
+            if right and not right_before:
+                # The first right answer of the tie stands at this place: the others all stand behind it.
+                reciprocal += comb(size - place, right - 1) / comb(size, right) / (before + place)
+        before, right_before = before + size, right_before + right
+    return precision / right_before, reciprocal
+
+
+def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> dict[str, Any]:
+    """Difference of two models' accuracy on the same items, with a 95 % percentile interval over resampled items.
+
+    ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. An item adds -1, 0 or 1 to the difference, so
+    a resample of N items is one draw of the three counts (a multinomial): the same distribution, without N draws.
+    """
+    difference = ours.astype(int) - theirs.astype(int)
+    counts = np.array([(difference == value).sum() for value in (-1, 0, 1)])
+    drawn = np.random.default_rng(seed).multinomial(len(difference), counts / counts.sum(), size=resamples)
+    means = (drawn[:, 2] - drawn[:, 0]) / len(difference)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return {
+        "difference": float(difference.mean()), "interval_95": [float(low), float(high)], "items": len(difference),
+        "only_ours_right": int(counts[2]), "only_theirs_right": int(counts[0]),
+        "share_of_resamples_not_above_zero": float((means <= 0).mean()), "resamples": resamples, "seed": seed,
+    }  # fmt: skip

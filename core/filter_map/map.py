@@ -1,0 +1,439 @@
+"""The filter map: where the filters made for a text lie among those of a reference collection (Shen et al. 2018,
+section 5.3, figure 3c; there one filter a text, here one or all of them).
+
+A text's filters are K·h·d numbers (25,000 and more), but an affine function of its code z ∈ R^l: f = [z; 1] M. With R,
+the symmetric root of M Mᵀ, y = [z; 1] R has l + 1 numbers, and every inner product, and so every angle and euclidean
+distance, of the y is that of the filters themselves (:func:`isometry`). A map therefore keeps codes and coordinates
+alone, and computes with y.
+
+t-SNE is openTSNE's (Poličar, Stražar & Zupan 2024): the map is fitted once, and a new text is placed into it by the
+optimisation of ``TSNEEmbedding.transform`` (van der Maaten's objective over the reference points alone). A place in the
+plane is approximate; :meth:`FilterMap.neighbours` tells the distances in filter space.
+
+Every text is read and placed by itself, so that no result depends on the other texts or on their order.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
+from torch import Tensor
+
+from core.checkpoint import Checkpoint
+from core.filter_map import tsne
+from core.layers.pooling import masked_max
+from core.layers.projection import read_words
+from core.models.acnn.filters import FilterGenerator, valid_windows
+from core.models.acnn.model import ACNN, AdaQA
+from core.reading.tokens import tokenize
+from core.reading.word_table import file_sha256
+
+SCHEMA_VERSION = 1
+METRICS = ("cosine", "euclid")
+QUALITY = ("knn_filters", "knn_plane", "majority", "trustworthiness")
+"""What every layout tells of itself (see :class:`Layout`)."""
+QUALITY_NEIGHBOURS = 10
+"""k of the k-NN accuracies and of trustworthiness."""
+ITERATIONS = (250, 500)
+"""Iterations with early exaggeration and after it: openTSNE's own numbers, as all settings that are not named here."""
+PLACING = {
+    "perplexity": 5, "initialization": "median", "n_iter": 250, "learning_rate": 0.1, "exaggeration": 1.5,
+    "momentum": 0.8, "max_grad_norm": 0.25, "max_step_norm": None,
+}  # fmt: skip
+"""How a new text is placed: the defaults of ``TSNEEmbedding.transform``, kept in every map. The text starts at the
+median of the 15 neighbours (3 · perplexity) that it is then drawn to."""
+INITIALIZATIONS = ("median", "weighted", "random")
+"""Where a new text may start, by openTSNE's names."""
+_AGAIN = "make it again with `python -m trainers map`"
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and what there is to do."""
+
+
+class FilterMapError(ValueError):
+    """A map that cannot be made, read or asked; the message is one sentence with the remedy."""
+
+
+@dataclass(frozen=True)
+class MapItem:
+    """A text of the reference collection. Its words are not kept: ``id`` is that of its row in the data file."""
+
+    id: str
+    label: str
+    title: str = ""
+    side: str = ""
+    """The text's role in its row, such as "question", on the map of a pair model; empty for single texts."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One map in the plane: of all filters of a text together, or of a single one."""
+
+    name: str
+    """"all filters", or "filter 12"."""
+    filter: int | None
+    """Its number, from 0."""
+    metric: str
+    """"cosine" (1 - cos) or "euclid"."""
+    coordinates: np.ndarray
+    """[N, 2] float32, read-only."""
+    quality: Mapping[str, float]
+    """k-NN accuracy over the classes in filter space (``knn_filters``) and in the plane (``knn_plane``), leaving each
+    text out in turn, beside the share of the largest class (``majority``); ``trustworthiness`` of the plane. With other
+    texts at hand, ``knn_held_out``: the accuracy for those, in filter space."""
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """An item and its distance in filter space, by the layout's metric."""
+
+    index: int
+    distance: float
+
+
+def filter_sides(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """The sides of texts that the model makes filters from: ``("",)`` for single texts, of a pair model one role or
+    both. Raises FilterMapError for a model that makes none."""
+    model, roles = checkpoint.model, checkpoint.roles
+    if not isinstance(model, ACNN | AdaQA) or model.generator is None:
+        raise FilterMapError(
+            f"{checkpoint.name} makes no filters from its texts: choose an adaptive model (acnn or adaqa, with another "
+            "adaptivity than none)"
+        )
+    if isinstance(model, ACNN):
+        return ("",)
+    return (roles["first"],) if model.config.adaptivity == "one-way" else (roles["first"], roles["second"])
+
+
+def codes_of(
+    checkpoint: Checkpoint, texts: Sequence[str], side: str = "", progress: Progress | None = None
+) -> np.ndarray:
+    """z of each text, float32 ``[M, l]``: what its filters are made from.
+
+    Each text is read alone and in float64, then rounded: the last bits of a float32 product depend on the batch and on
+    the number of threads. ``side``: one of :func:`filter_sides`; the text is cut at that side's token limit. Raises
+    FilterMapError for a text without a token, a side without filters, or a model that makes none.
+    """
+    sides = filter_sides(checkpoint)
+    if side not in sides:
+        raise FilterMapError(f"{checkpoint.name} makes filters from the {' and the '.join(sides) or 'text'} alone")
+    limit = checkpoint.token_limits[side != "" and side == checkpoint.roles["second"]]
+    encode = _encoder(checkpoint)
+    codes = np.empty((len(texts), _code_size(checkpoint)), dtype=np.float32)
+    for i, text in enumerate(texts):
+        norms = [token.norm for token in tokenize(text)[:limit]]
+        if not norms:
+            raise FilterMapError("a text without any word has no place on the map: type at least one word")
+        codes[i] = encode(checkpoint.words.vectors(norms)).numpy()
+        if progress:
+            progress(i + 1, len(texts))
+    return codes
+
+
+def _encoder(checkpoint: Checkpoint) -> Callable[[Tensor], Tensor]:
+    """The model's own z in float64, for one text: word vectors ``[T, D]`` -> z ``[l]``."""
+    model, generator = checkpoint.model, _generator(checkpoint)
+    assert isinstance(model, ACNN | AdaQA)
+    # Only what reads the text is copied: the generator's other weights are hundreds of times as many.
+    projection, encoder = copy.deepcopy((model.projection, generator.encoder))
+    for module in (projection, encoder):
+        if module is not None:
+            module.double()
+
+    @torch.inference_mode()
+    def encode(vectors: Tensor) -> Tensor:
+        mask = torch.ones(1, len(vectors), dtype=torch.bool)
+        windows = valid_windows(read_words(projection, vectors[None].double(), mask, 0.0), mask, model.config.width)
+        return masked_max(torch.relu(encoder(windows)), windows.mask)[0][0]
+
+    return encode
+
+
+def available_map(checkpoint: Checkpoint) -> Path | None:
+    """The folder of the checkpoint's own map, None where it has none."""
+    folder = checkpoint.folder / "map"
+    return folder if (folder / "map.json").is_file() else None
+
+
+@torch.inference_mode()
+def isometry(generator: FilterGenerator, filter: int | None = None) -> np.ndarray:
+    """R, float64 ``[l + 1, l + 1]``: y = [z; 1] R keeps all inner products of the texts' filters (None: all K as one
+    vector).
+
+    R is the symmetric root of G = M Mᵀ (f = [z; 1] M, ``FilterGenerator.linear_map``), since
+    y·y' = [z; 1] R Rᵀ [z'; 1]ᵀ = f·f'. Of all roots it alone does not depend on which eigenvectors are found.
+    Directions in which no code moves a filter have eigenvalues of rounding size, and are dropped.
+    """
+    by_code = generator.linear_map(slice(None) if filter is None else filter).double()
+    values, vectors = np.linalg.eigh((by_code @ by_code.T).numpy())
+    values[values < values[-1] * len(values) * np.finfo(np.float64).eps] = 0
+    root: np.ndarray = (vectors * np.sqrt(values)) @ vectors.T
+    return root
+
+
+class _Space:
+    """Filters as points whose distances are those of the filters; for cosine of length 1.
+
+    ``points`` float64 ``[N, l + 1]`` are those of the reference collection.
+    """
+
+    def __init__(self, generator: FilterGenerator, filter: int | None, metric: str, codes: np.ndarray) -> None:
+        self.root, self.metric = isometry(generator, filter), metric
+        self.points = np.stack([self.point(code) for code in codes])
+
+    def point(self, code: np.ndarray) -> np.ndarray:
+        """y of one code ``[l]``: ``[l + 1]``."""
+        found: np.ndarray = np.append(code.astype(np.float64), 1.0) @ self.root
+        return found / np.linalg.norm(found) if self.metric == "cosine" else found
+
+    def distances(self, points: np.ndarray) -> np.ndarray:
+        """Of points ``[M, l + 1]`` to the reference ones: ``[M, N]``."""
+        if self.metric == "cosine":
+            # Half the squared chord is 1 - cos, and still exact where filters are nearly equal.
+            return np.asarray(cdist(points, self.points, "sqeuclidean")) / 2
+        return np.asarray(cdist(points, self.points))
+
+
+class FilterMap:
+    """A fixed map of a reference collection, into which new texts are placed. Never changed after it is made; threads
+    may share it.
+
+    Attributes: ``items`` (N), ``codes`` float32 ``[N, l]``, ``layouts`` by name, ``card``: settings, data, versions,
+    and whose filters these are.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint, items: Sequence[MapItem], codes: np.ndarray, layouts: Sequence[Layout],
+        card: Mapping[str, Any],
+    ) -> None:  # fmt: skip
+        self.items, self.codes, self.card = tuple(items), _fixed(codes), MappingProxyType(dict(card))
+        self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
+        generator = _generator(checkpoint)
+        self._spaces = {layout.name: _Space(generator, layout.filter, layout.metric, codes) for layout in layouts}
+        self._embeddings = {layout.name: tsne.reference(layout.coordinates) for layout in layouts}
+
+    @classmethod
+    def fit(
+        cls, checkpoint: Checkpoint, items: Sequence[MapItem], codes: np.ndarray, *,
+        filters: Sequence[int | None] = (None, 0), metric: str = "cosine", perplexity: float = 30, seed: int = 0,
+        iterations: tuple[int, int] = ITERATIONS, about: Mapping[str, Any] | None = None,
+        held_out: tuple[np.ndarray, Sequence[str]] | None = None, progress: Progress | None = None,
+    ) -> FilterMap:  # fmt: skip
+        """Lay out N items by the filters made from their ``codes [N, l]``, once for each of ``filters`` (None: all).
+        ``held_out``: codes ``[M, l]`` and classes of texts that the model was not trained on, for the quality alone.
+
+        ``about`` joins the card: the data and the command. ``progress`` counts iterations. Raises FilterMapError for
+        settings that cannot be and for too few items.
+        """
+        generator = _generator(checkpoint)
+        if codes.shape != (len(items), _code_size(checkpoint)):
+            raise ValueError(f"expected codes [{len(items)}, {_code_size(checkpoint)}], got {list(codes.shape)}")
+        _check(generator.shape[0], len(items), filters, metric, perplexity)
+        done, total = 0, sum(iterations) * len(filters)
+
+        def count(steps: int) -> None:
+            nonlocal done
+            done += steps
+            if progress:
+                progress(done, total)
+
+        layouts = []
+        for chosen in filters:
+            space = _Space(generator, chosen, metric, codes)
+            distances = space.distances(space.points)
+            coordinates = _fixed(tsne.lay_out(space.points, distances, perplexity, seed, iterations, count))
+            labels = [item.label for item in items]
+            found = tsne.quality(distances, coordinates, labels, QUALITY_NEIGHBOURS)
+            if held_out is not None:
+                others = space.distances(np.stack([space.point(code) for code in held_out[0]]))
+                found["knn_held_out"] = tsne.knn_accuracy(others, held_out[1], labels, QUALITY_NEIGHBOURS)
+            name = "all filters" if chosen is None else f"filter {chosen}"
+            layouts.append(Layout(name, chosen, metric, coordinates, found))
+        card = {
+            "schema_version": SCHEMA_VERSION,
+            "checkpoint": {"name": checkpoint.name, "sha256": checkpoint.card["sha256"]},
+            "metric": metric, "perplexity": perplexity, "seed": seed, "iterations": list(iterations),
+            "placing": PLACING, "quality_neighbours": QUALITY_NEIGHBOURS,
+            "versions": {name: version(name) for name in ("openTSNE", "numpy", "scikit-learn")},
+            **(about or {}),
+        }  # fmt: skip
+        return cls(checkpoint, items, codes, layouts, card)
+
+    def place(self, codes: np.ndarray, layout: str) -> np.ndarray:
+        """Coordinates of new texts, float32 ``[M, 2]``, from their ``codes [M, l]``; each is placed by itself."""
+        space, settings = self._space(layout), dict(self.card["placing"])
+        start = {key: settings.pop(key) for key in ("perplexity", "initialization")}
+        places = np.empty((len(codes), 2), dtype=np.float32)
+        for i, code in enumerate(codes):
+            # Not ``transform``: it begins by moving the reference points to be centred.
+            one = self._embeddings[layout].prepare_partial(space.distances(space.point(code)[None]), **start)
+            one.optimize(inplace=True, **settings)
+            places[i] = one[0]
+        return places
+
+    def neighbours(self, code: np.ndarray, layout: str, k: int = 8) -> tuple[Neighbour, ...]:
+        """The k items whose filters are nearest to those of ``code [l]``, by their true distance, nearest first. A text
+        of the collection is its own first neighbour, at distance 0."""
+        space = self._space(layout)
+        distances = space.distances(space.point(code)[None])[0]
+        return tuple(Neighbour(int(i), float(distances[i])) for i in np.argsort(distances, kind="stable")[:k])
+
+    def save(self, folder: Path) -> None:
+        """Write ``map.safetensors`` (codes, and coordinates of each layout) and ``map.json`` (all the rest)."""
+        folder.mkdir(parents=True, exist_ok=True)
+        tensors = folder / "map.safetensors"
+        coordinates = {f"coordinates of {layout.name}": layout.coordinates for layout in self.layouts.values()}
+        save_file({"codes": self.codes, **coordinates}, tensors)
+        tensors.chmod(0o644)  # safetensors writes for the owner alone
+        layouts = [
+            {"name": layout.name, "filter": layout.filter, "metric": layout.metric, "quality": dict(layout.quality)}
+            for layout in self.layouts.values()
+        ]
+        record = {
+            **self.card, "sha256": file_sha256(tensors), "layouts": layouts, "items": [astuple(i) for i in self.items],
+        }  # fmt: skip
+        scratch = folder / "map.json.tmp"
+        scratch.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
+        scratch.replace(folder / "map.json")
+
+    @classmethod
+    def load(cls, folder: Path, checkpoint: Checkpoint) -> FilterMap:
+        """Read and check a map: its version, whose filters it shows, the checksum and the shapes.
+
+        Raises FilterMapError with one sentence that says what is wrong and what to do.
+        """
+        where = f"{checkpoint.name}'s {folder.name}"
+        record = _read_record(folder, where)
+        if record["checkpoint"]["sha256"] != checkpoint.card["sha256"]:
+            raise FilterMapError(f"{where} shows the filters of other weights than {checkpoint.name}'s: {_AGAIN}")
+        tensors = folder / "map.safetensors"
+        if not tensors.is_file() or file_sha256(tensors) != record["sha256"]:
+            raise FilterMapError(f"{where}/map.safetensors is missing, truncated or changed: copy it again or {_AGAIN}")
+        try:
+            arrays = load_file(tensors)
+            codes, items = arrays["codes"], [MapItem(*row) for row in record.pop("items")]
+            layouts = [
+                Layout(**kept, coordinates=_fixed(arrays[f"coordinates of {kept['name']}"]))
+                for kept in record.pop("layouts")
+            ]
+        except (SafetensorError, KeyError, TypeError) as error:
+            raise FilterMapError(f"{where} lacks a part ({error}): copy it again or {_AGAIN}") from error
+        for layout in layouts:
+            _check_layout(layout, _generator(checkpoint).shape[0], where)
+        if codes.shape != (len(items), _code_size(checkpoint)) or any(
+            la.coordinates.shape != (len(items), 2) for la in layouts
+        ):
+            raise FilterMapError(f"{where} has tensors of other sizes than its {len(items)} items need: {_AGAIN}")
+        return cls(checkpoint, items, codes, layouts, record)
+
+    def _space(self, layout: str) -> _Space:
+        if layout not in self._spaces:
+            raise FilterMapError(f"the map has no layout {layout!r}: choose one of {', '.join(self._spaces)}")
+        return self._spaces[layout]
+
+
+def _generator(checkpoint: Checkpoint) -> FilterGenerator:
+    filter_sides(checkpoint)
+    generator = checkpoint.model.generator
+    assert isinstance(generator, FilterGenerator)
+    return generator
+
+
+def _code_size(checkpoint: Checkpoint) -> int:
+    return len(_generator(checkpoint).encoder.bias)
+
+
+def _fixed(values: np.ndarray) -> np.ndarray:
+    kept = np.array(values, dtype=np.float32, order="C")
+    kept.setflags(write=False)
+    return kept
+
+
+def _check(count: int, items: int, filters: Sequence[int | None], metric: str, perplexity: float) -> None:
+    if metric not in METRICS:
+        raise FilterMapError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
+    strange = [chosen for chosen in filters if chosen is not None and not 0 <= chosen < count]
+    if strange or not filters or len(set(filters)) < len(filters):
+        raise FilterMapError(f"a map needs different filters of 0 to {count - 1}, or all, got {list(filters)}")
+    # openTSNE would lower the perplexity by itself; trustworthiness wants more than 2 k items.
+    needed = max(3 * perplexity, 2 * QUALITY_NEIGHBOURS) + 1
+    if not (perplexity >= 1 and items >= needed):
+        raise FilterMapError(
+            f"a map of perplexity {perplexity:g} needs at least {needed:g} different texts, got {items}: give more, "
+            "or a smaller perplexity (at least 1)"
+        )
+
+
+def _read_record(folder: Path, where: str) -> dict[str, Any]:
+    path = folder / "map.json"
+    if not path.is_file():
+        raise FilterMapError(f"there is no map.json in {where}: make a map with `python -m trainers map`")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FilterMapError(f"{where}/map.json is no readable JSON: copy it again or {_AGAIN}") from error
+    if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
+        raise FilterMapError(f"{where}/map.json is of another version than {SCHEMA_VERSION}: {_AGAIN}")
+    missing = [
+        key for key in ("checkpoint", "sha256", "perplexity", "placing", "layouts", "items") if key not in record
+    ]
+    if missing:
+        raise FilterMapError(f"{where}/map.json lacks {', '.join(missing)}: {_AGAIN}")
+    whose, placing = record["checkpoint"], record["placing"]
+    if not isinstance(whose, dict) or "sha256" not in whose:
+        raise FilterMapError(f"{where}/map.json lacks the checkpoint's checksum: {_AGAIN}")
+    if not isinstance(placing, dict) or not _can_place(placing):
+        raise FilterMapError(f"{where}/map.json does not say how a text is placed: {_AGAIN}")
+    for name in ("items", "layouts"):
+        if not isinstance(record[name], list) or not record[name]:
+            raise FilterMapError(f"{where}/map.json has no {name}: copy it again or {_AGAIN}")
+    if not all(isinstance(row, list) and all(isinstance(part, str) for part in row) for row in record["items"]):
+        raise FilterMapError(f"{where}/map.json has items that are no rows of strings: copy it again or {_AGAIN}")
+    return record
+
+
+def _can_place(placing: Mapping[str, Any]) -> bool:
+    """Whether these are settings like :data:`PLACING`: with others openTSNE raises what no page expects, or places
+    a text nowhere."""
+    if set(placing) != set(PLACING) or placing["initialization"] not in INITIALIZATIONS:
+        return False
+    limits = ("max_grad_norm", "max_step_norm")  # None: no limit
+    numbers = [
+        value for name, value in placing.items()
+        if name != "initialization" and not (name in limits and value is None)
+    ]  # fmt: skip
+    if not all(_is_number(value) and value >= 0 for value in numbers):
+        return False
+    return isinstance(placing["n_iter"], int) and placing["perplexity"] >= 1
+
+
+def _check_layout(layout: Layout, count: int, where: str) -> None:
+    """Refuse what was kept of a layout where a model that makes ``count`` filters from a text cannot have it."""
+    chosen, quality = layout.filter, layout.quality
+    if layout.metric not in METRICS:
+        wrong = f"another metric than {' or '.join(METRICS)}"
+    elif chosen is not None and not (type(chosen) is int and 0 <= chosen < count):
+        wrong = f"another filter than 0 to {count - 1}"
+    elif not isinstance(quality, dict) or not all(_is_number(quality.get(name)) for name in {*QUALITY, *quality}):
+        wrong = f"a quality without the numbers {', '.join(QUALITY)}"
+    else:
+        return
+    raise FilterMapError(f"{where}/map.json has a layout with {wrong}: copy it again or {_AGAIN}")
+
+
+def _is_number(value: object) -> bool:
+    """Whether this is a finite number; JSON's true and false, which Python counts with, are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf

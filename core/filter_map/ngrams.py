@@ -1,0 +1,128 @@
+"""The n-grams that one filter answers to most: of all that a vocabulary can make, and of those that texts hold.
+
+A filter f ∈ R^{h×d} gives a window of the words w_1 … w_h, before the ReLU, the value
+
+    Σ_j ⟨f_j, p(w_j)⟩ + b                                        (Shen et al. 2018, equation 1)
+
+with p the model's projection of a word's vector, and b the filter's bias: ψ of the pair form, none for one text alone.
+It is a sum over the places of the window. So each distinct word is projected once for all filters; a new filter costs
+one product of [V, d] with [d, h], and a window h look-ups; and of a whole vocabulary the words that make the value
+largest are found place by place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from core.checkpoint import Checkpoint
+from core.evidence import Matrix
+from core.layers.projection import read_words
+from core.models.acnn.model import ACNN, AdaQA
+from core.reading.tokens import MAX_TOKENS, tokenize
+from core.reading.word_table import WordTable
+
+FREQUENT = 20_000
+"""Rows of the word table that are looked through, the most frequent words."""
+
+
+@dataclass(frozen=True)
+class Ngram:
+    """An n-gram of a collection of texts and what a filter gives for it before the ReLU."""
+
+    words: tuple[str, ...]
+    """Normalised (:attr:`core.reading.tokens.Token.norm`); fewer than h where a whole text has fewer."""
+    value: float
+    text: int
+    """The number of the first text that holds it, from 0."""
+
+
+@dataclass(frozen=True)
+class ReadWords:
+    """V distinct words as the filters of one model read them."""
+
+    words: tuple[str, ...]
+    vectors: np.ndarray
+    """p(word), float32 ``[V, d]``."""
+
+    @classmethod
+    @torch.inference_mode()
+    def of(cls, checkpoint: Checkpoint, norms: Sequence[str]) -> ReadWords:
+        """Project normalised words, once for all filters."""
+        mask = torch.ones(1, len(norms), dtype=torch.bool)
+        read = read_words(_model(checkpoint).projection, checkpoint.words.vectors(norms)[None], mask, 0.0)
+        return cls(tuple(norms), read[0].numpy())
+
+    def values(self, filter: Matrix) -> np.ndarray:
+        """⟨f_j, p(word)⟩ for every place of a filter ``[h, d]`` and every word: float32 ``[h, V]``."""
+        found: np.ndarray = np.asarray(filter, dtype=np.float32) @ self.vectors.T
+        return found
+
+    def strongest(self, filter: Matrix, k: int) -> list[list[tuple[str, float]]]:
+        """For each place of the window the k words that add most to its value, the largest first, and what they add:
+        the first of each place make the n-gram that the filter answers to most (the bias comes on top)."""
+        return [[(self.words[i], float(row[i])) for i in _largest(row, k)] for row in self.values(filter)]
+
+
+class TextNgrams:
+    """The distinct n-grams of a collection of texts, n the width of a model's filters. Never changed after it is made;
+    threads may share it."""
+
+    def __init__(self, checkpoint: Checkpoint, texts: Sequence[str], limit: int = MAX_TOKENS) -> None:
+        """``texts``: those without a word are passed over; of the others the first ``limit`` tokens are read."""
+        width = _model(checkpoint).config.width
+        numbers: dict[str, int] = {}
+        found, owners = [np.empty((0, width), dtype=np.int32)], [np.empty(0, dtype=np.int32)]
+        for owner, text in enumerate(texts):
+            ids = [numbers.setdefault(token.norm, len(numbers)) for token in tokenize(text)[:limit]]
+            if not ids:
+                continue
+            # A text shorter than the window is padded: -1 is the row of zeros behind the last word.
+            ids += [-1] * (width - len(ids))
+            found.append(np.lib.stride_tricks.sliding_window_view(np.array(ids, dtype=np.int32), width))
+            owners.append(np.full(len(found[-1]), owner, dtype=np.int32))
+        distinct, first = np.unique(np.concatenate(found), axis=0, return_index=True)
+        self._words = ReadWords.of(checkpoint, list(numbers))
+        # [h, U]: the look-ups of one place lie side by side.
+        self._ngrams, self._owners = np.ascontiguousarray(distinct.T), np.concatenate(owners)[first]
+
+    def __len__(self) -> int:
+        """U, how many they are."""
+        return len(self._owners)
+
+    def strongest(self, filter: Matrix, bias: float, k: int) -> list[Ngram]:
+        """The k n-grams for which a filter ``[h, d]`` gives most, the largest value first; ``bias`` is in the values,
+        as in those of :func:`core.explain.window_values`."""
+        by_word = np.pad(self._words.values(filter), ((0, 0), (0, 1)))
+        values = np.full(len(self), bias, dtype=np.float32)
+        for place, ids in zip(by_word, self._ngrams, strict=True):
+            values += place[ids]
+        return [
+            Ngram(
+                tuple(self._words.words[number] for number in self._ngrams[:, i] if number >= 0), float(values[i]),
+                int(self._owners[i]),
+            )
+            for i in _largest(values, k)
+        ]  # fmt: skip
+
+
+def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:
+    """Of the table's first ``count`` rows, which are its most frequent words, those that a text can hold: no text has
+    a token “aug.” or “``”."""
+    return [word for word in table.words[:count] if [token.norm for token in tokenize(word)] == [word]]
+
+
+def _largest(values: np.ndarray, k: int) -> np.ndarray:
+    """Places of the k largest of ``values [V]``, the largest first; all of them where there are fewer."""
+    some = np.argpartition(-values, k)[:k] if k < len(values) else np.arange(len(values))
+    order: np.ndarray = some[np.argsort(-values[some], kind="stable")]
+    return order
+
+
+def _model(checkpoint: Checkpoint) -> ACNN | AdaQA:
+    model = checkpoint.model
+    assert isinstance(model, ACNN | AdaQA), "only these models make filters"
+    return model

@@ -1,0 +1,1 @@
+"""Linguistic features of a pair that need no training."""

@@ -1,0 +1,134 @@
+"""Scores of machine translation between two sentences, the premise as reference and the hypothesis as candidate.
+
+Importing this imports nltk and sacrebleu, which takes more than a second: import it inside the function that needs it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+
+from nltk.metrics.distance import edit_distance
+from nltk.stem.porter import PorterStemmer
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+from nltk.translate.gleu_score import sentence_gleu
+from nltk.translate.meteor_score import single_meteor_score
+from nltk.translate.nist_score import sentence_nist
+from nltk.translate.ribes_score import sentence_ribes
+from nltk.util import ngrams
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
+
+from core.linguistics.wordnet import lexicon
+
+SCORES = (
+    "BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "NIST", "METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "TER", "WER", "chrF",
+    "GLEU", "RIBES", "token F1",
+)  # fmt: skip
+
+
+LONGEST = 60
+"""Words read of one sentence: TER and RIBES try shifts and windows, which takes seconds for two texts of 200 words."""
+
+
+def scores(reference: Sequence[str], candidate: Sequence[str]) -> list[float]:
+    """The values of ``SCORES``, each in 0..1, of two lists of normalised words.
+
+    All grow with likeness but the error rates TER and WER (edits a reference word), which are 1 at most here. Of two
+    equal sentences every score is the best there is: 1 (TER, WER 0), but for METEOR, whose penalty leaves 1 - .5/T³ of
+    T words, and RIBES, which is 0 where fewer than two words can be aligned since one word has no order. A sentence
+    without words is like no other: 0 everywhere, TER and WER 1.
+
+    Only the first ``LONGEST`` words of each are read. n-grams longer than a sentence are left out of the averages, so
+    that a sentence of two words can reach 1 in BLEU-4 and one of a single word in ROUGE-2.
+
+    - BLEU-n (Papineni et al. 2002): nltk; counts of n-grams longer than one plus one (Lin & Och 2004).
+    - NIST (Doddington 2002): nltk, divided by the reference's score against itself; :func:`_nist`.
+    - METEOR (Lavie & Agarwal 2007): nltk; words match as they are, by Porter stem or by a shared WordNet synset, a
+      word that stands twice with its last place (where METEOR asks for the places with the fewest chunks).
+    - ROUGE-1 and -2 (Lin 2004): the share of the reference's n-grams that the candidate has. ROUGE-L: F1 of the longest
+      common subsequence. Token F1: F1 of the words without order.
+    - TER (Snover et al. 2006), chrF (Popović 2015): sacrebleu. WER: nltk's edit distance. GLEU (Wu et al. 2016), RIBES
+      (Isozaki et al. 2010): nltk.
+
+    Raises LinguisticsError when WordNet is missing.
+    """
+    synonyms = lexicon()
+    if not reference or not candidate:
+        return [float(name in ("TER", "WER")) for name in SCORES]
+    first, second = list(reference[:LONGEST]), list(candidate[:LONGEST])
+    joined = " ".join(second), [" ".join(first)]
+    common = _common_subsequence(first, second)
+    return [
+        *_bleu(first, second),
+        _nist(first, second),
+        single_meteor_score(first, second, stemmer=_stemmer(), wordnet=synonyms),
+        _recall(first, second, 1),
+        _recall(first, second, 2),
+        2 * common / (len(first) + len(second)),
+        min(1.0, _ter().sentence_score(*joined).score / 100),
+        min(1.0, edit_distance(first, second) / len(first)),
+        _chrf().sentence_score(*joined).score / 100,
+        float(sentence_gleu([first], second)),
+        sentence_ribes([first], second),
+        2 * _overlap(first, second, 1) / (len(first) + len(second)),
+    ]
+
+
+def _bleu(reference: list[str], candidate: list[str]) -> list[float]:
+    orders = [min(n, len(candidate)) for n in (1, 2, 3, 4)]
+    weights = [(1 / order,) * order for order in orders]
+    values: list[float] = sentence_bleu([reference], candidate, weights, SmoothingFunction().method2)
+    return [float(value) for value in values]
+
+
+def _nist(reference: list[str], candidate: list[str]) -> float:
+    """NIST over the reference's NIST against itself, 1 at most.
+
+    An n-gram weighs what it tells beyond the words before it, counted in the reference alone; a reference of one
+    word, or of one word repeated, tells nothing, and then only an equal candidate has 1 and all others 0.
+    """
+    longest = min(5, len(reference), len(candidate))
+    best: float = sentence_nist([reference], reference, longest)
+    if best <= 0:
+        return float(reference == candidate)
+    value: float = sentence_nist([reference], candidate, longest)
+    return min(1.0, value / best)
+
+
+def _overlap(reference: list[str], candidate: list[str], n: int) -> int:
+    return (Counter(ngrams(reference, n)) & Counter(ngrams(candidate, n))).total()
+
+
+def _recall(reference: list[str], candidate: list[str], n: int) -> float:
+    order = min(n, len(reference))
+    return _overlap(reference, candidate, order) / (len(reference) - order + 1)
+
+
+def _common_subsequence(first: list[str], second: list[str]) -> int:
+    """Length of the longest common subsequence: what is left when only insertions and deletions are paid for."""
+    return (len(first) + len(second) - int(edit_distance(first, second, substitution_cost=2))) // 2
+
+
+class _Stemmer(PorterStemmer):  # type: ignore[misc]
+    """nltk's Porter stemmer that remembers: the same few thousand words come again and again."""
+
+    @functools.lru_cache(maxsize=20_000)  # noqa: B019 (one stemmer lives as long as the process)
+    def stem(self, word: str) -> str:
+        return str(super().stem(word))
+
+
+@functools.cache
+def _stemmer() -> _Stemmer:
+    return _Stemmer()
+
+
+@functools.cache
+def _ter() -> TER:
+    return TER(case_sensitive=True)
+
+
+@functools.cache
+def _chrf() -> CHRF:
+    return CHRF()

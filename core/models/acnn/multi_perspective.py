@@ -1,0 +1,109 @@
+"""Multi-perspective matching of two sequences of states (BiMPM, Wang, Hamza & Florian 2017, section 3.3), for
+states without an order in time.
+
+m = f(v_1, v_2; W) ∈ R^l, m_k = cos(W_k ∘ v_1, W_k ∘ v_2), W ∈ R^{l×d}, one W for each of four kinds of matching:
+
+- full: a state with the other side's max-pooled vector (BiMPM takes its last RNN state; a CNN has none);
+- max: the largest m over the other side's states, in each perspective;
+- attentive: a state with the mean of the other side's states, weighed by their cosines with it;
+- max-attentive: a state with the other side's state of the largest cosine.
+
+The l numbers of each kind are pooled over a side's positions by max and by a weighted mean, a state's weight being
+softmax(u·v), where BiMPM reads them with a BiLSTM: 8·l a side. The max says that something matches, the mean how much
+of what counts does; with u = 0 all positions count the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.layers.attention import put_in_place
+from core.layers.pooling import masked_max
+
+KINDS = ("full", "max", "attentive", "max-attentive")
+EPSILON = 1e-8
+
+
+class Matched(NamedTuple):
+    """What matching found."""
+
+    vectors: Tensor
+    """[B, 16·l]: of side x the four kinds' maxima, then their weighted means; then of side y."""
+    scores: Tensor
+    """Cosines of the states, [B, T_x, T_y]; meaningless on pads."""
+    weights: Tensor
+    """Shares of y's states in the mean that each state of x is matched with, [B, T_x, T_y], 0 on y's pads."""
+
+
+class MultiPerspective(nn.Module):
+    """W of the four kinds, ``[4, l, d]``, and u ``[d]``; both directions share them, as in BiMPM."""
+
+    def __init__(self, size: int, perspectives: int) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.empty(len(KINDS), perspectives, size).uniform_(0.5, 1.5))
+        self.u = nn.Parameter(torch.zeros(size))
+
+    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, attention: Tensor | None = None) -> Matched:
+        """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``attention [B, T_x, T_y]`` takes the place of the
+        weights by which states of x mix those of y. Raises ValueError when it has another shape."""
+        x = x.masked_fill(~x_mask[..., None], 0.0)
+        y = y.masked_fill(~y_mask[..., None], 0.0)
+        scores = F.normalize(x, dim=2, eps=EPSILON) @ F.normalize(y, dim=2, eps=EPSILON).mT
+        weights, back = _shares(scores, y_mask), _shares(scores.mT, x_mask)
+        if attention is not None:
+            weights = put_in_place(attention, weights, y_mask[:, None])
+        # [B, T_x, T_y, l]: every pair of states in each perspective; the other direction reads it the other way.
+        pairs = _cosines_of_all(x, y, self.w[1])
+        sides = [
+            self._side(x, x_mask, y, y_mask, scores, weights, pairs),
+            self._side(y, y_mask, x, x_mask, scores.mT, back, pairs.transpose(1, 2)),
+        ]
+        return Matched(torch.cat(sides, dim=1), scores, weights)
+
+    def _side(
+        self, own: Tensor, own_mask: Tensor, other: Tensor, other_mask: Tensor, scores: Tensor, weights: Tensor,
+        pairs: Tensor,
+    ) -> Tensor:  # fmt: skip
+        pooled, _ = masked_max(other, other_mask)
+        nearest = scores.masked_fill(~other_mask[:, None], -2.0).argmax(2)
+        most = other.gather(1, nearest[..., None].expand(-1, -1, other.shape[2]))
+        found = [
+            _cosines(own, pooled[:, None].expand_as(own), self.w[0]),
+            pairs.masked_fill(~other_mask[:, None, :, None], -2.0).amax(2),
+            _cosines(own, weights @ other, self.w[2]),
+            _cosines(own, most, self.w[3]),
+        ]
+        matched = torch.cat(found, dim=2)
+        counts = (own @ self.u).masked_fill(~own_mask, float("-inf")).softmax(1)
+        return torch.cat([masked_max(matched, own_mask)[0], (counts[:, None] @ matched)[:, 0]], dim=1)
+
+
+def _shares(scores: Tensor, mask: Tensor) -> Tensor:
+    """Cosines (of states after a ReLU: never below 0) as shares of each row over real positions."""
+    real = scores.masked_fill(~mask[:, None], 0.0)
+    return real / real.sum(2, keepdim=True).clamp_min(EPSILON)
+
+
+def _cosines(a: Tensor, b: Tensor, w: Tensor) -> Tensor:
+    """m of states side by side: ``[B, T, d], [B, T, d], [l, d] -> [B, T, l]``."""
+    square = (w * w).T
+    lengths = _length(a, square) * _length(b, square)
+    return (a * b) @ square / lengths
+
+
+def _cosines_of_all(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
+    """m of every state of x with every one of y: ``[B, T_x, d], [B, T_y, d], [l, d] -> [B, T_x, T_y, l]``."""
+    square = w * w
+    # [B, l, T_x, d] @ [B, 1, d, T_y]: the weights go to one side alone.
+    products = (x[:, None] * square[:, None]) @ y[:, None].mT
+    lengths = _length(x, square.T)[:, :, None] * _length(y, square.T)[:, None]
+    return products.permute(0, 2, 3, 1) / lengths
+
+
+def _length(states: Tensor, square: Tensor) -> Tensor:
+    """|W_k ∘ v| for every perspective, ``[B, T, l]``; the slope of a root is infinite at 0, so it never gets there."""
+    return (states * states @ square).clamp_min(EPSILON).sqrt()

@@ -1,0 +1,1 @@
+"""From text to model input: tokens, the word table, batches."""

@@ -1,0 +1,181 @@
+"""The shared word table: one frozen vector a word, int8 with a scale a row, and n-gram vectors for all other words.
+
+The table is made by ``python -m trainers words`` (trained through the inference loss from ConceptNet Numberbatch and
+GloVe) and never changes afterwards, so that checkpoints made at different times speak of the same inputs.
+
+A word outside the table:
+
+1. a compound whose every hyphen-separated part is in the table ("red-haired") is the mean of its parts;
+2. any other word is its hashed character n-grams alone (:func:`ngram_vector`), which need no storage. Words that the
+   table knows from GloVe alone carry the same n-gram vector as one summand, so that an inflected or misspelt name lies
+   near the name.
+
+Both count as unknown, and the page marks them.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+FORMAT = "words-1"
+NGRAM_SIZES = (3, 4, 5, 6)
+DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
+
+
+class WordTableError(ValueError):
+    """The folder holds no word table that this program can read; the message says what to do."""
+
+
+def ngram_vector(word: str, width: int) -> np.ndarray:
+    """Sum of one fixed sign vector a character n-gram, scaled to length 1: ``float32 [width]``.
+
+    n-grams of 3 to 6 characters of ``<word>`` (as fastText bounds them, Bojanowski et al. 2017). Each n-gram's vector
+    is the bits of its BLAKE2b digest read as -1/+1, so it is equal in every process and on every machine, which
+    Python's own ``hash`` is not. Two words' cosine is then about the cosine of their n-gram counts.
+    """
+    bounded = f"<{word[:64]}>"
+    total = np.zeros(width, dtype=np.float32)
+    for n in NGRAM_SIZES:
+        for i in range(max(1, len(bounded) - n + 1)):
+            total += _sign_vector(bounded[i : i + n], width)
+    length = float(np.linalg.norm(total))
+    return total / length if length else total
+
+
+def _sign_vector(ngram: str, width: int) -> np.ndarray:
+    bits = np.empty(0, dtype=np.uint8)
+    for block in range(-(-width // 512)):
+        digest = hashlib.blake2b(ngram.encode("utf-8", "surrogatepass"), digest_size=64, salt=bytes([block])).digest()
+        bits = np.concatenate([bits, np.unpackbits(np.frombuffer(digest, dtype=np.uint8))])
+    return bits[:width].astype(np.float32) * 2 - 1
+
+
+class WordTable:
+    """Word vectors in int8 with a scale a row; row order is order of frequency where it is known.
+
+    Attributes: ``words`` (list of normalised forms), ``codes`` int8 ``[V, D]``, ``scales`` float32 ``[V]``,
+    ``unknown_scale`` the length of an unknown word's vector, ``name`` and ``sha256`` (of the file it was read from).
+    Immutable once made, so threads may share it.
+    """
+
+    def __init__(
+        self, words: Sequence[str], codes: Tensor, scales: Tensor, unknown_scale: float, name: str, sha256: str = ""
+    ) -> None:
+        if codes.ndim != 2 or codes.shape[0] != len(words) or scales.shape != (len(words),):
+            raise WordTableError(
+                f"a word table of {len(words)} words needs codes [{len(words)}, D] and scales [{len(words)}], "
+                f"got {list(codes.shape)} and {list(scales.shape)}"
+            )
+        self.words = list(words)
+        self.codes, self.scales, self.unknown_scale = codes, scales, unknown_scale
+        self.name, self.sha256 = name, sha256
+        self._row = {word: i for i, word in enumerate(self.words)}
+
+    @classmethod
+    def from_vectors(cls, words: Sequence[str], vectors: Tensor, unknown_scale: float, name: str) -> WordTable:
+        """Quantise float vectors ``[V, D]``: codes = round(v / s), s = max|v| / 127 for each row."""
+        scales = vectors.abs().amax(1).clamp_min(1e-12) / 127
+        codes = torch.round(vectors / scales[:, None]).clamp(-127, 127).to(torch.int8)
+        return cls(words, codes, scales.to(torch.float32), unknown_scale, name)
+
+    @property
+    def width(self) -> int:
+        """D, the number of dimensions."""
+        return int(self.codes.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def known(self, norm: str) -> bool:
+        """Whether the table has a row of its own for this normalised form."""
+        return norm in self._row
+
+    def vectors(self, norms: Sequence[str]) -> Tensor:
+        """Vectors of normalised forms (``Token.norm``): float32 ``[T, D]``, unknown words included."""
+        out = torch.zeros(len(norms), self.width)
+        rows = [self._row.get(norm, -1) for norm in norms]
+        here = [i for i, row in enumerate(rows) if row >= 0]
+        if here:
+            picked = torch.tensor([rows[i] for i in here])
+            out[here] = self.codes[picked].to(torch.float32) * self.scales[picked][:, None]
+        for i, row in enumerate(rows):
+            if row < 0:
+                out[i] = self._unknown(norms[i])
+        return out
+
+    def _unknown(self, norm: str) -> Tensor:
+        parts = [part for part in norm.split("-") if part]
+        if len(parts) > 1 and all(part in self._row for part in parts):
+            return self.vectors(parts).mean(0)
+        return torch.from_numpy(ngram_vector(norm, self.width)) * self.unknown_scale
+
+    @functools.cached_property
+    def _unit(self) -> Tensor:
+        # Rows of length 1 in half precision: 32 MB for 100,000 words, made when the first neighbour is asked for.
+        codes = self.codes.to(torch.float32)
+        unit: Tensor = codes / codes.norm(dim=1, keepdim=True).clamp_min(1e-9)
+        return unit.to(torch.float16)
+
+    def nearest(self, vector: Tensor, k: int = 5, among: int = 40_000) -> list[tuple[str, float]]:
+        """The k words of largest cosine with ``vector [D]`` among the ``among`` most frequent rows, best first."""
+        unit = vector.to(torch.float32) / vector.norm().clamp_min(1e-9)
+        cosines = self._unit[:among].to(torch.float32) @ unit
+        best = torch.topk(cosines, min(k, len(cosines)))
+        return [(self.words[i], float(c)) for c, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
+
+    def save(self, folder: Path) -> str:
+        """Write ``words.safetensors`` into ``folder`` and return its SHA-256 (words are UTF-8, one a line)."""
+        folder.mkdir(parents=True, exist_ok=True)
+        text = torch.frombuffer(bytearray("\n".join(self.words).encode()), dtype=torch.uint8)
+        # One key: safetensors writes several in random order, and equal tables must have equal checksums.
+        meta = {"format": FORMAT, "name": self.name, "unknown_scale": self.unknown_scale}
+        path = folder / "words.safetensors"
+        tensors = {"codes": self.codes, "scales": self.scales, "words": text}
+        save_file(tensors, path, metadata={"pairlens": json.dumps(meta, sort_keys=True)})
+        path.chmod(0o644)
+        return file_sha256(path)
+
+    @classmethod
+    def load(cls, folder: Path) -> WordTable:
+        """Read ``folder/words.safetensors``. Raises WordTableError when it is missing, truncated or foreign."""
+        path = folder / "words.safetensors"
+        if not path.is_file():
+            raise WordTableError(f"no word table at {folder.name}/words.safetensors; get it again from the repository")
+        try:
+            with safe_open(path, framework="pt") as file:
+                meta = json.loads((file.metadata() or {}).get("pairlens", "{}"))
+                if meta.get("format") != FORMAT:
+                    raise WordTableError(f"{folder.name}/words.safetensors is not a PairLens word table")
+                words = bytes(file.get_tensor("words").numpy()).decode().split("\n")
+                codes, scales = file.get_tensor("codes"), file.get_tensor("scales")
+        except (SafetensorError, OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError) as error:
+            raise WordTableError(
+                f"{folder.name}/words.safetensors is damaged ({error}); get it again from the repository"
+            ) from error
+        return cls(words, codes, scales, float(meta["unknown_scale"]), meta["name"], file_sha256(path))
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes as hexadecimal text."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@functools.cache
+def default_table() -> WordTable:
+    """The table shipped in ``pretrained/words``, read once a process and checked against its card's checksum."""
+    table = WordTable.load(DEFAULT_FOLDER)
+    card = json.loads((DEFAULT_FOLDER / "card.json").read_text())
+    if card.get("sha256") != table.sha256:
+        raise WordTableError("pretrained/words does not match its card's checksum; get it again from the repository")
+    return table

@@ -1,0 +1,267 @@
+"""Measure the speeds that PairLens promises; prints a table and writes JSON.
+
+    python -m trainers bench
+    python -m trainers bench training explain-light --json speeds.json
+
+It is a measurement, not a test: on a machine that does other work its times are of no use. Benchmarks:
+explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
+(phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
+convolution with each text's own filters against a loop of conv1d), training (light at batch 256), app (time until the
+first page is complete, and the server's memory), map (a new text on the filter map).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from core.checkpoint import available, load_named
+from core.errors import RunError
+from core.evaluation.encoding import Encoded, Ragged, Vocabulary
+from core.explain import explain
+from core.filter_map.map import FilterMap, available_map, codes_of
+from core.reading.batch import Batch
+from core.reading.word_table import WordTable
+from trainers import recipe as recipes
+from trainers.bench import app as bench_app
+from trainers.bench import filters as bench_filters
+from trainers.bench import phrases as bench_phrases
+from trainers.card import device_name
+from trainers.recipe import Recipe
+
+TRAINING_BATCH = 256
+MAPPED = "topic-acnn"
+"""The checkpoint whose filter map is measured."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value against its bar."""
+
+    name: str
+    value: float | None
+    """None when it could not be measured; ``note`` says why."""
+    unit: str
+    bar: float
+    at_most: bool = True
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is kept; None when nothing was measured."""
+        if self.value is None:
+            return None
+        return self.value <= self.bar if self.at_most else self.value >= self.bar
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers bench`."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones: {', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--json", type=Path, default=Path("bench.json"), metavar="FILE", help="default: bench.json")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, print, write."""
+    for name in args.names:
+        if name not in BENCHMARKS:
+            raise RunError(f"there is no benchmark {name!r}; choose from {', '.join(BENCHMARKS)}")
+    load = os.getloadavg()[0]
+    rows: list[Row] = []
+    for name in args.names or BENCHMARKS:
+        rows += BENCHMARKS[name](args.quick)
+    machine: dict[str, Any] = {
+        "device": device_name(torch.device("cpu")), "cores": os.cpu_count(), "threads": torch.get_num_threads(),
+        "torch": torch.__version__, "python": platform.python_version(), "load_before": load,
+    }  # fmt: skip
+    print(f"{machine['device']}, {machine['threads']} threads, torch {machine['torch']}")
+    if machine["load_before"] > 0.5 * (machine["cores"] or 1):
+        print(f"the machine was busy (load {machine['load_before']:.1f}): these times say little")
+    print()
+    print(f"{'what':<46}{'measured':>14}{'bar':>14}   kept")
+    for row in rows:
+        value = "-" if row.value is None else f"{row.value:.3g} {row.unit}"
+        bar = f"{'≤' if row.at_most else '≥'} {row.bar:g} {row.unit}"
+        kept = {True: "yes", False: "no", None: "not measured"}[row.met]
+        print(f"{row.name:<46}{value:>14}{bar:>14}   {kept}{'  ' + row.note if row.note else ''}")
+    record = {"machine": machine, "rows": [{**asdict(row), "met": row.met} for row in rows]}
+    args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+def explain_speed(model: str, quick: bool, bars: tuple[tuple[int, int], ...] = ((30, 20), (60, 60))) -> list[Row]:
+    """Median time of :func:`core.explain.explain` on one pair of so many words a side, with its bar in ms."""
+    rows = []
+    for words, bar in bars:
+        what = f"explain {words} x {words} words, {model}"
+        if model not in available():
+            rows.append(Row(what, None, "ms", bar, note="the checkpoint is not there"))
+            continue
+        checkpoint = load_named(model)
+        # Every second of the most frequent words, so that the sides share half of theirs.
+        vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
+        first, second = " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * words : 2])
+        times = []
+        for i in range(30 if quick else 150):
+            begun = time.perf_counter()
+            found = explain(checkpoint, first, second)
+            if i >= 10:
+                times.append((time.perf_counter() - begun) * 1000)
+        assert len(found.second.tokens) == words
+        rows.append(Row(what, statistics.median(times), "ms", bar, note=f"median of {len(times)}"))
+    return rows
+
+
+def training_speed(quick: bool) -> list[Row]:
+    """Rate of a training step of light as a share of the rate of a 1024³ float32 product, measured in turns.
+
+    Work is counted by torch's flop counter, forward and backward, on real tokens only: what padding costs is lost.
+    Lengths are drawn like SNLI's (premise 14 words, hypothesis 8). The time is that of the whole step: batch, loss,
+    backward, clipping, optimizer and running mean.
+    """
+    from trainers import loop
+
+    recipe = recipes.load("nli-attconv-light", [f"batch_size={TRAINING_BATCH}"])
+    words, data = made_up(40 * TRAINING_BATCH if quick else 150 * TRAINING_BATCH)
+    with tempfile.TemporaryDirectory() as folder:
+        run = loop.ready(recipe, data, words, loop.Options(Path(folder), device="cpu"))
+    work = counted_work(recipe, words.width)
+    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    run.net.train()
+    rates, products = [], []
+    batches = run.batches(0)
+    for i, rows in enumerate(batches):
+        begun = time.perf_counter()
+        run.step(rows)
+        run.progress.step += 1
+        taken = time.perf_counter() - begun
+        begun = time.perf_counter()
+        torch.mm(a, b)
+        product = time.perf_counter() - begun
+        if i >= 5:
+            x, y = data.train.x.lengths[rows], data.train.y.lengths[rows]
+            rates.append((float(work(x, y).sum()), taken))
+            products.append(2 * 1024**3 / product)
+    rate, product_rate = sum(w for w, _ in rates) / sum(t for _, t in rates), statistics.median(products)
+    pairs = TRAINING_BATCH * len(rates) / sum(t for _, t in rates)
+    note = f"{rate / 1e9:.0f} of {product_rate / 1e9:.0f} GFLOP/s, {pairs:,.0f} pairs/s"
+    return [Row("training light, batch 256, of a 1024³ product", 100 * rate / product_rate, "%", 60, False, note)]
+
+
+def phrase_speed(quick: bool) -> list[Row]:
+    """Phrase states of a batch against the paper's rotated copies, in one run."""
+    ratio, fast, slow = bench_phrases.speed_up(3 if quick else 15)
+    what = f"phrase states, {bench_phrases.PAIRS} pairs of {bench_phrases.WORDS} words, times faster"
+    return [Row(what, ratio, "x", 5, False, f"{fast:.0f} ms; rotated copies by nn.GRU {slow:,.0f} ms")]
+
+
+def filter_speed(quick: bool) -> list[Row]:
+    """A training step of M-ACNN beside M-CNN's against their work, and one product against a loop of conv1d."""
+    step = bench_filters.step_ratio(5 if quick else 20)
+    ratio, fast, slow = bench_filters.against_loop(3 if quick else 15)
+    note = f"{step.time:.2f} x the time of M-CNN's step ({step.adaptive_ms:.0f} and {step.basic_ms:.0f} ms), "
+    texts = bench_filters.TEXTS
+    return [
+        Row(f"step of M-ACNN, batch {texts}, time by multiply-adds", step.time / step.work, "x", 1.3,
+            note=f"{note}{step.work:.2f} x its multiply-adds"),
+        Row(f"filters of {texts} texts, times faster than a loop", ratio, "x", 3, False,
+            f"{fast:.0f} ms; conv1d text by text {slow:,.0f} ms"),
+    ]  # fmt: skip
+
+
+def made_up(pairs: int) -> tuple[WordTable, Any]:
+    """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
+    from trainers.loop import TrainingData
+
+    random = np.random.default_rng(0)
+    names = [f"w{i}" for i in range(20_000)]
+    words = WordTable.from_vectors(names, torch.randn(len(names), 160) * 0.3, 1.0, "random words")
+    vocabulary = Vocabulary()
+    vocabulary.ids = {name: i + 1 for i, name in enumerate(names)}
+
+    def side(mean: float) -> Ragged:
+        lengths = np.clip(random.gamma(6.0, mean / 6.0, pairs).round().astype(int), 2, 80)
+        return Ragged.of(random.integers(1, len(names) + 1, n) for n in lengths)
+
+    encoded = Encoded(side(8.3), side(14.1), torch.from_numpy(random.integers(0, 3, pairs)), torch.ones(pairs))
+    return words, TrainingData(encoded, encoded, {}, vocabulary, (), "made up")
+
+
+def counted_work(recipe: Recipe, width: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """FLOP of a pair, forward and backward, as a function of its lengths x and y.
+
+    Every product of the model is bilinear in the two lengths, so four counts by torch's flop counter on single pairs
+    without padding give the work of all: a + b·x + c·y + d·x·y.
+    """
+    from core.models import build
+
+    model = build(recipe.architecture, {**recipe.model, "input_size": width, "classes": len(recipe.labels)})
+    places = [(4, 4), (4, 9), (11, 4), (11, 9)]
+    counts = []
+    for x, y in places:
+        counter = FlopCounterMode(display=False)
+        with counter:
+            batch = Batch.from_vectors([torch.randn(x, width)], [torch.randn(y, width)])
+            model(batch)[0].sum().backward()
+        counts.append(counter.get_total_flops())
+    a, b, c, d = np.linalg.solve([[1, x, y, x * y] for x, y in places], counts)
+    return lambda x, y: a + b * x + c * y + d * x * y
+
+
+def app_speed(quick: bool) -> list[Row]:
+    """Seconds from the server's start until the first page shows its attention matrix, and the server's memory then."""
+    names = ("app: first page complete after server start", "app: memory after the first page")
+    repeats = 1 if quick else 3
+    try:
+        seconds, memory = bench_app.first_page(repeats)
+    except bench_app.Unmeasured as error:
+        return [Row(names[0], None, "s", 5, note=str(error)), Row(names[1], None, "GB", 1.2, note=str(error))]
+    note = f"median of {repeats}"
+    return [Row(names[0], seconds, "s", 5, note=note), Row(names[1], memory, "GB", 1.2, note=note)]
+
+
+def map_speed(quick: bool) -> list[Row]:
+    """Milliseconds to read and place a text on a filter map, seconds from Enter until its star stands in a browser."""
+    names = ("filter map: a new text's place", "filter map: star after Enter")
+    folder = available_map(load_named(MAPPED)) if MAPPED in available() else None
+    if folder is None:
+        return [Row(name, None, unit, bar, note="the map is not there")
+                for name, unit, bar in ((names[0], "ms", 500), (names[1], "s", 1))]  # fmt: skip
+    checkpoint = load_named(MAPPED)
+    found, times = FilterMap.load(folder, checkpoint), []
+    layout = next(iter(found.layouts))
+    for text in bench_app.TEXTS * (1 if quick else 3):
+        begun = time.perf_counter()
+        found.place(codes_of(checkpoint, [text]), layout)
+        times.append((time.perf_counter() - begun) * 1000)
+    rows = [Row(names[0], statistics.median(times), "ms", 500, note=f"among {len(found.items):,}")]
+    try:
+        seconds = bench_app.star(MAPPED)
+    except bench_app.Unmeasured as error:
+        return [*rows, Row(names[1], None, "s", 1, note=str(error))]
+    return [*rows, Row(names[1], seconds, "s", 1, note=f"median of {len(bench_app.TEXTS)}")]
+
+
+BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
+    "explain-light": lambda quick: explain_speed("nli-attconv-light", quick),
+    "explain-advanced": lambda quick: explain_speed("nli-attconv-advanced", quick),
+    "explain-phrases": lambda quick: explain_speed("te-phrases-kmin", quick, ((30, 60),)),
+    "phrases": phrase_speed,
+    "filters": filter_speed,
+    "training": training_speed,
+    "app": app_speed,
+    "map": map_speed,
+}
