@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from core.checkpoint import CheckpointError, available, read_card
+from core.checkpoint import CheckpointError, available, read_card, records_of
+from core.evidence import Record
 
 Card = Mapping[str, Any]
 
@@ -31,8 +32,6 @@ def reads_pairs(card: Card) -> bool:
     return not isinstance(roles, Mapping) or roles.get("second") != ""
 
 
-def makes_filters(card: Card) -> bool:
-    """Whether the model makes filters from its texts: only these have a place on a filter map."""
-    config = card["config"]
-    adaptive = isinstance(config, Mapping) and config.get("adaptivity") != "none"
-    return card["architecture"] in ("acnn", "adaqa") and adaptive
+def shows(record: type[Record]) -> Callable[[Card], bool]:
+    """Whether a model's explanations hold this record: what a page about it asks."""
+    return lambda card: record in records_of(card)

@@ -15,7 +15,7 @@ from app import page_style as look
 from app.examples import Example, by_slug, matching
 from app.page_state.linked_page import LinkedPage
 from core.checkpoint import CheckpointError, read_card
-from core.explain import PairError
+from core.reading.reader import PairError
 
 Found = TypeVar("Found")
 _OWN_PAIR = "A pair of your own"

@@ -21,8 +21,9 @@ from app.panels.filter_map import Star, TextSide
 from app.reference_texts import ReferenceTexts, reference_texts
 from core.checkpoint import Checkpoint, load_named
 from core.evidence import Explanation
-from core.explain import PairError, explain
+from core.explain import explain
 from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
+from core.reading.reader import PairError
 from core.reading.tokens import tokenize
 
 Kept = TypeVar("Kept")

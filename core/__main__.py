@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from core.checkpoint import CheckpointError, available, load, load_named, read_card
-from core.evidence import Explanation, FilterProvenance, PhraseSelection
-from core.explain import PairError, explain
+from core.errors import MendableError
+from core.explain import explain
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
             _models(options.json)
         else:
             _explain(options)
-    except (CheckpointError, PairError) as error:
+    except MendableError as error:
         print(error, file=sys.stderr)
         return 2
     return 0
@@ -63,67 +63,7 @@ def _score(values: Mapping[str, float]) -> str:
 def _explain(options: argparse.Namespace) -> None:
     checkpoint = load(options.model) if Path(options.model).is_dir() else load_named(options.model)
     result = explain(checkpoint, options.first, options.second, nearest_for=options.word)
-    print(result.to_json(indent=1) if options.json else as_text(result))
-
-
-def as_text(result: Explanation, filters: int = 8) -> str:
-    """The explanation for a terminal: verdict, attention by word (weights in per cent), strongest filters."""
-    shares = "  ".join(f"{la} {p:.1%}" for la, p in zip(result.labels, result.probabilities, strict=True))
-    lines = [f"{result.verdict}   ({shares})   {result.title}, {result.milliseconds:.0f} ms", *result.warnings]
-    attention = result.word_attention
-    if attention is not None:
-        rows, columns = result.sentence(attention.rows).tokens, result.sentence(attention.columns).tokens
-        lines += ["", f"Where each word of the {attention.rows} looks in the {attention.columns}:"]
-        for token, weights in zip(rows, attention.weights, strict=True):
-            best = sorted(range(len(weights)), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
-            looks = ", ".join(f"{columns[j].text} {weights[j]:.0%}" for j in best)
-            lines.append(f"  {token.text:>16}  {looks}")
-    for provenance in result.evidence:
-        if isinstance(provenance, FilterProvenance):
-            lines += _strongest(result, provenance, filters)
-    selection = result.find(PhraseSelection)
-    if selection is not None:
-        lines += _phrases(result, selection)
-    return "\n".join(lines)
-
-
-def _strongest(result: Explanation, provenance: FilterProvenance, count: int) -> list[str]:
-    """The filters that push most towards the verdict; of a model without shares the most active ones."""
-    verdict = result.labels.index(result.verdict)
-    words = result.sentence(provenance.rows).tokens
-    shared = bool(provenance.filters[0].logit_shares)
-    made = f", made from the {provenance.made_from}" if provenance.made_from else ""
-    what = f"push most towards {result.verdict}" if shared else "are most active"
-    lines = ["", f"Filters over the {provenance.rows}{made} that {what} (left + self + right + context + bias):"]
-    ranked = sorted(provenance.filters, key=lambda f: -(f.logit_shares[verdict] if shared else f.activation))
-    for f in ranked[:count]:
-        gram = " ".join(t.text for t in words[f.window[0] : f.window[1]])
-        share = f"{f.logit_shares[verdict]:+.3f}  " if shared else ""
-        lines.append(
-            f"  {f.index:>4}  {share}{f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} {f.context:+.2f} {f.bias:+.2f} -> "
-            f"{provenance.activation} = {f.activation:+.3f}   {gram}"
-        )
-    return lines
-
-
-def _phrases(result: Explanation, selection: PhraseSelection) -> list[str]:
-    """What each pooling keeps at the trained k, with each phrase's best alignment."""
-    lines = []
-    for pooling in ("kmin", "kmax"):
-        choice = selection.choice(pooling, selection.k)
-        if choice is None:
-            continue
-        shares = "  ".join(f"{la} {p:.1%}" for la, p in zip(result.labels, choice.probabilities, strict=True))
-        trained = ", as trained" if choice.trained else ""
-        lines += ["", f"{pooling} with k = {choice.k}{trained}: {shares}"]
-        for side, kept in zip(selection.sides, choice.kept, strict=True):
-            tokens = result.sentence(side.role).tokens
-            phrases = [side.phrases[i] for i in kept]
-            told = " | ".join(
-                f"{' '.join(t.text for t in tokens[slice(*phrase.span)])} {phrase.score:.2f}" for phrase in phrases
-            )
-            lines.append(f"  {side.role:>12}  {told}")
-    return lines
+    print(result.to_json(indent=1) if options.json else result.to_text())
 
 
 if __name__ == "__main__":

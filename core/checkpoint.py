@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from core.models import ConfigError, build
+from core.errors import MendableError
+from core.evidence import BOTH, Record
+from core.linguistics import LinguisticsError
+from core.models import ConfigError, PairModel, build, spec_of
+from core.reading.reader import PairError, Reader, Reading, WordReader, read_text
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, WordTableError, default_table, file_sha256
 
@@ -28,7 +32,7 @@ _REQUIRED = ("name", "title", "architecture", "config", "task", "labels", "roles
 _ROLES = ("first", "second", "judged")
 
 
-class CheckpointError(ValueError):
+class CheckpointError(MendableError):
     """A folder that holds no usable checkpoint; the message is one sentence with the remedy."""
 
 
@@ -38,7 +42,7 @@ class Checkpoint:
 
     name: str
     folder: Path
-    model: nn.Module
+    model: PairModel
     card: Mapping[str, Any]
     words: WordTable
 
@@ -64,6 +68,50 @@ class Checkpoint:
     def single(self) -> bool:
         """Whether the model reads one text, not a pair."""
         return not self.roles["second"]
+
+    @property
+    def judged(self) -> str:
+        """The side whose representation reaches the classifier: "first", "second" or "both"."""
+        return judged_side(self.roles)
+
+    @property
+    def reader(self) -> Reader:
+        """What splits texts for this model and has vectors for their tokens."""
+        return WordReader(self.words)
+
+    def read(self, first: str, second: str = "", extra: Sequence[float] | None = None) -> Reading:
+        """A pair (of a model of single texts ``first`` alone) as the model reads it, cut at its token limits.
+
+        ``extra``: its linguistic features where they are known already. Raises PairError when they cannot be computed.
+        """
+        texts = (first,) if self.single else (first, second)
+        sides = [
+            read_text(self.reader, text, self.roles[name], limit)
+            for text, name, limit in zip(texts, ("first", "second"), self.token_limits, strict=False)
+        ]
+        kind = self.model.linguistic
+        if kind != "none" and extra is None:
+            from core.linguistics.features import extra_features
+
+            try:
+                extra = extra_features(kind, sides[0].tokens, sides[1].tokens, default_table())
+            except LinguisticsError as error:
+                raise PairError(str(error)) from error
+        return Reading(sides[0], tuple(sides[1:]), self.judged, None if extra is None else tuple(extra))
+
+
+def judged_side(roles: Mapping[str, str]) -> str:
+    """The side that ``roles`` name as judged: "first", "second" or "both"."""
+    judged = roles["judged"]
+    return BOTH if judged == BOTH else "first" if judged == roles["first"] else "second"
+
+
+def records_of(card: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    """The records that a checkpoint's explanations hold, told from its card; none for an unknown architecture."""
+    try:
+        return spec_of(card["architecture"]).model.shows(card["config"])
+    except ConfigError:
+        return ()
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:

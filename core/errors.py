@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from core.checkpoint import CheckpointError
-from core.data import DataError
-from core.filter_map.map import FilterMapError
-from core.linguistics.features import LinguisticsError
-from core.models import ConfigError
-from core.reading.word_table import WordTableError
+
+class MendableError(ValueError):
+    """What a person can mend; the message is one sentence that says what is wrong and what to do."""
 
 
-class RecipeError(ValueError):
-    """A recipe or ``--set`` that cannot be used; one sentence with the remedy."""
+class RecipeError(MendableError):
+    """A recipe or ``--set`` that cannot be used."""
 
 
-class RunError(ValueError):
-    """A run that cannot start, go on or be scored as asked; one sentence with the remedy."""
-
-
-MENDABLE = (
-    CheckpointError, ConfigError, DataError, FilterMapError, LinguisticsError, RecipeError, RunError, WordTableError,
-)  # fmt: skip
+class RunError(MendableError):
+    """A run that cannot start, go on or be scored as asked."""

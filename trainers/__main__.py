@@ -36,11 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if module:
             module.add_arguments(sub)
     args = parser.parse_args(given)
-    from core.errors import MENDABLE
+    from core.errors import MendableError
 
     try:
         return int(importlib.import_module(f"trainers.{args.command}").run(args) or 0)
-    except MENDABLE as error:
+    except MendableError as error:
         print(f"python -m trainers {args.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -47,8 +47,7 @@ def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
     first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
-    sides = {recipe.judged: data.train.x, (second if recipe.judged == first else first): data.train.y}
-    sides.pop("", None)
+    sides = dict(zip(recipe.roles, (data.train.first, *data.train.contexts), strict=True))
     return {
         "name": recipe.name,
         "title": recipe.title,

@@ -26,7 +26,7 @@ import torch
 from core.checkpoint import Checkpoint, available, load, load_named
 from core.data import Dataset, read
 from core.errors import RunError
-from core.evaluation.inference import check_texts, classify
+from core.evaluation.predict import check_texts, classify
 from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
 
 RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")

@@ -27,17 +27,18 @@ from tqdm import tqdm
 from core.checkpoint import Checkpoint, load_named, save
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, plan
-from core.evaluation.inference import feature_vectors, probabilities
+from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
-from core.models import build
-from core.reading.batch import Batch
+from core.models import PairModel, build
+from core.reading.batch import Batch, Side
+from core.reading.reader import WordReader
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
 from trainers.folding import fold
 from trainers.memory import keep_freed_memory
 from trainers.recipe import Recipe
 from trainers.resume import Progress
-from trainers.trained_words import TrainedWords, row_numbers
+from trainers.trained_words import TrainedWords
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,10 @@ class Logits(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, extra: Tensor | None) -> Tensor:
-        """Logits ``[B, C]``; shapes as in :class:`core.reading.batch.Batch`."""
-        logits: Tensor = self.model(Batch(x, x_mask, y, y_mask, extra))[0]
+    def forward(self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None) -> Tensor:
+        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`."""
+        first, *contexts = (Side(*side) for side in zip(words, masks, strict=True))
+        logits: Tensor = self.model(Batch(first, tuple(contexts), judged, extra)).logits
         return logits
 
 
@@ -90,8 +92,7 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     """
     run = ready(recipe, data, words, options)
     run.enter()
-    while run.progress.epoch < recipe.epochs and not run.stopped_early():
-        run.one_epoch()
+    run.fit()
     return run.finish(own_words)
 
 
@@ -100,14 +101,17 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     fabric = start(options)
     torch.manual_seed(recipe.seed)
     config = {**recipe.model, "input_size": words.width, "classes": len(recipe.labels)}
-    model = build(recipe.architecture, config)
-    start_from(recipe, model, words)
-    standardise(model, data.train.extra)
+    built = build(recipe.architecture, config)
+    check_settings(recipe, built)
+    start_from(recipe, built, words)
+    if data.train.extra is not None:
+        built.standardise(data.train.extra)
+    model: nn.Module = built
     if recipe.train_words:
-        model = TrainedWords(model, data.vocabulary.matrix(words))
+        model = TrainedWords(built, data.vocabulary.matrix(WordReader(words)))
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
-    optimizer: Any = make_optimizer(recipe, model)
+    optimizer: Any = make_optimizer(recipe, model, fused=options.precision != "16")
     net, optimizer = fabric.setup(torch.compile(net, dynamic=True) if options.compile else net, optimizer)
     # Each process draws dropout masks of its own.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
@@ -124,9 +128,8 @@ class Run:
         self.fabric, self.recipe, self.options, self.words = fabric, recipe, options, words
         self.model, self.average, self.net, self.optimizer = model, average, net, optimizer
         self.data, device = data, fabric.device
-        self.vectors = (row_numbers(data.vocabulary) if recipe.train_words else data.vocabulary.matrix(words)).to(
-            device
-        )
+        # A model with vectors of its own reads the words' numbers.
+        self.vectors = None if recipe.train_words else data.vocabulary.matrix(WordReader(words)).to(device)
         self.train_set, self.dev_set = data.train.to(device), data.dev.to(device)
         self.best = {name: value.clone() for name, value in average.state_dict().items()}
         self.teachers = [load_named(name) for name in recipe.teachers]
@@ -178,8 +181,23 @@ class Run:
         gathered: Tensor = self.fabric.all_reduce(rows, reduce_op="sum")
         return gathered.to(torch.uint8).cpu()
 
-    def one_epoch(self) -> None:
-        """The rest of the current epoch, its score on dev, and the state saved."""
+    def fit(self) -> None:
+        """All epochs that are left, or as many as patience allows. A loss that is no number ends the training with the
+        best epoch before; raises RunError where there is none."""
+        while self.progress.epoch < self.recipe.epochs and not self.stopped_early():
+            if not self.one_epoch():
+                epoch = self.progress.epoch + 1
+                if not self.progress.best_epoch:
+                    raise RunError(f"the loss is no number in epoch {epoch}; lower lr (it is {self.recipe.lr:g})")
+                self.fabric.print(
+                    f"the loss is no number in epoch {epoch}: epoch {self.progress.best_epoch} is kept; lower lr "
+                    f"(it is {self.recipe.lr:g}) to train on"
+                )
+                return
+
+    def one_epoch(self) -> bool:
+        """The rest of the current epoch, its score on dev, and the state saved; false where the loss or the
+        scores are no numbers, and then nothing is noted or saved."""
         batches, progress = self.batches(self.progress.epoch), self.progress
         rank, world = self.fabric.global_rank, self.fabric.world_size
         begun = time.perf_counter()
@@ -191,16 +209,23 @@ class Run:
                 progress.step += 1
                 bar.update(len(rows))
                 if progress.step % 20 == 0:
-                    bar.set_postfix(loss=f"{self.loss.item() / progress.batch:.4f}", refresh=False)
+                    mean = self.loss.item() / progress.batch
+                    bar.set_postfix(loss=f"{mean:.4f}", refresh=False)
+                    # Every process must leave together, so several only look at the end of the epoch.
+                    if world == 1 and not math.isfinite(mean):
+                        return False
                 if progress.batch % self.options.save_every == 0 and progress.batch < len(batches):
                     progress.seconds, begun = progress.seconds + time.perf_counter() - begun, time.perf_counter()
                     self.keep()
-        scores = self.dev_scores()
+        scores, loss = self.dev_scores(), float(self.mean_loss()) / max(1, len(batches))
         progress.seconds += time.perf_counter() - begun
-        self.note(float(self.mean_loss()) / max(1, len(batches)), scores)
+        if scores is None or not math.isfinite(loss):
+            return False
+        self.note(loss, scores)
         progress.epoch, progress.batch = progress.epoch + 1, 0
         self.loss.zero_()
         self.keep()
+        return True
 
     def step(self, rows: np.ndarray) -> None:
         """One step of the optimizer on these rows, and of the running mean of the weights."""
@@ -209,12 +234,13 @@ class Run:
         weights = self.train_set.weights[torch.from_numpy(rows).to(labels.device)] * self.class_weights[labels]
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
-        logits = self.net(batch.x, batch.x_mask, batch.y, batch.y_mask, batch.extra)
+        sides = (batch.first, *batch.contexts)
+        logits = self.net([side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra)
         targets = self.targets[torch.from_numpy(rows).to(labels.device)]
         losses = F.cross_entropy(logits, targets, label_smoothing=recipe.label_smoothing, reduction="none")
         loss = torch.dot(losses, weights) / weights.sum()
         if recipe.diversity:
-            loss = loss + recipe.diversity * self.model.diversity()  # type: ignore[operator]
+            loss = loss + recipe.diversity * self.model.regulariser()  # type: ignore[operator]
         self.optimizer.zero_grad(set_to_none=True)
         self.fabric.backward(loss)
         if recipe.clip:
@@ -226,15 +252,19 @@ class Run:
             torch._foreach_lerp_(list(self.average.parameters()), list(self.model.parameters()), 1 - decay)
             self.loss += loss.detach()
 
-    def dev_scores(self) -> dict[str, float]:
-        """Scores of the running mean on dev (:func:`core.evaluation.scores.summary`); the processes share the work."""
+    def dev_scores(self) -> dict[str, float] | None:
+        """Scores of the running mean on dev (:func:`core.evaluation.scores.summary`), None where a probability is no
+        number; the processes share the work."""
         rank, world = self.fabric.global_rank, self.fabric.world_size
         share, classes = slice(rank, None, world), len(self.recipe.labels)
-        found = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
+        chances = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
         if world > 1:
-            found = torch.nan_to_num(found).float().to(self.fabric.device)
-            found = self.fabric.all_reduce(found, reduce_op="sum").cpu()
-        return summary(self.data.dev.labels.numpy(), found.numpy(), self.data.dev.groups)
+            # Rows of the other processes are NaN here, and so is what a diverged model says: its rows sum to 0.
+            chances = torch.nan_to_num(chances).float().to(self.fabric.device)
+            chances = self.fabric.all_reduce(chances, reduce_op="sum").cpu()
+        if not torch.allclose(chances.sum(1), torch.ones((), dtype=chances.dtype), atol=1e-3):
+            return None
+        return summary(self.data.dev.labels.numpy(), chances.numpy(), self.data.dev.groups)
 
     def mean_loss(self) -> Tensor:
         """Sum of the epoch's losses, mean over processes."""
@@ -268,8 +298,8 @@ class Run:
             if own_words:
                 if isinstance(self.average, TrainedWords):
                     self.average, self.words = self.average.unwrapped(self.data.vocabulary, self.words.name)
-                self.average, self.words = fold(self.average, self.words)
-                self.vectors = self.data.vocabulary.matrix(self.words).to(self.fabric.device)
+                self.average, self.words = fold(self.average, self.words)  # type: ignore[arg-type]
+                self.vectors = self.data.vocabulary.matrix(WordReader(self.words)).to(self.fabric.device)
             results = {}
             for name, data in {self.recipe.dev.name: self.data.dev, **self.data.report}.items():
                 found = probabilities(self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels))
@@ -354,21 +384,22 @@ def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
         own[name].copy_(value)
 
 
-def standardise(model: nn.Module, extra: Tensor | None) -> None:
-    """Set mean and scale of the linguistic features from those of the training data ``[N, F]``."""
-    if extra is None:
-        return
-    model.get_buffer("extra_mean").copy_(extra.mean(0))
-    model.get_buffer("extra_scale").copy_(extra.std(0).clamp_min(1e-6))
+def check_settings(recipe: Recipe, model: PairModel) -> None:
+    """Raises RunError where a recipe asks of a model what it does not have."""
+    if recipe.diversity and model.regulariser() is None:
+        raise RunError(f"diversity: {recipe.architecture} has no such regularizer; leave diversity out")
+    if recipe.linear and not isinstance(getattr(model, "classifier", None), nn.Linear):
+        raise RunError(f"linear: {recipe.architecture} has no linear classifier to replace; leave linear out")
 
 
-def make_optimizer(recipe: Recipe, model: nn.Module) -> torch.optim.Optimizer:
-    """The recipe's optimizer over all weights of the model."""
+def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool = True) -> torch.optim.Optimizer:
+    """The recipe's optimizer over all weights of the model. A fused one unscales 16-bit gradients inside its step,
+    after they would have been clipped, so 16-bit training takes the other."""
     kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
     kind: Any = kinds[recipe.optimizer]
     # One kernel over all weights: unfused, Adam's passes take a third of a step of the advanced model on a CPU.
     optimizer: torch.optim.Optimizer = kind(
-        model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=True
+        model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=fused
     )
     return optimizer
 
@@ -391,7 +422,9 @@ def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
     return sums.sum() / (classes * sums.clamp_min(1e-9))
 
 
-def targets(recipe: Recipe, data: Encoded, vectors: Tensor, words: WordTable, teachers: Sequence[Checkpoint]) -> Tensor:
+def targets(
+    recipe: Recipe, data: Encoded, vectors: Tensor | None, words: WordTable, teachers: Sequence[Checkpoint]
+) -> Tensor:
     """What the model is to say of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
 
     ``vectors [V, D]`` are the rows of ``words`` by number. Raises RunError for a teacher of other classes or words.
@@ -402,12 +435,12 @@ def targets(recipe: Recipe, data: Encoded, vectors: Tensor, words: WordTable, te
     for teacher in teachers:
         if teacher.labels != recipe.labels or teacher.words.sha256 != words.sha256:
             raise RunError(f"the teacher {teacher.name} has other classes or another word table; choose another one")
-    device = vectors.device
-    said = [
+    device = data.labels.device
+    given = [
         probabilities(copy.deepcopy(teacher.model).to(device), data, vectors, len(recipe.labels))
         for teacher in teachers
     ]
-    mean = torch.stack(said).mean(0).float().to(device)
+    mean = torch.stack(given).mean(0).float().to(device)
     return (1 - recipe.teacher_share) * labels + recipe.teacher_share * mean
 
 

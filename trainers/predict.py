@@ -15,7 +15,7 @@ from pathlib import Path
 
 from core.data import read
 from core.errors import RunError
-from core.evaluation.inference import classify
+from core.evaluation.predict import classify
 from trainers.evaluate import (
     add_shared_arguments,
     open_checkpoint,

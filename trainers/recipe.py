@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 import yaml
 
 from core.errors import RecipeError
-from core.models import REGISTRY
+from core.evidence import BOTH
+from core.models import ConfigError, spec_of
+from core.models.base import hint
 
 FOLDER = Path(__file__).resolve().parent / "recipes"
 
@@ -126,19 +127,13 @@ class Recipe:
         for key, choices in _CHOICES.items():
             if getattr(self, key) not in choices:
                 raise RecipeError(f"{key} must be one of {', '.join(choices)}, got {getattr(self, key)!r}")
-        if self.architecture not in REGISTRY:
-            raise RecipeError(f"unknown architecture {self.architecture!r}{_hint(self.architecture, REGISTRY)}")
-        known = {f.name for f in dataclasses.fields(REGISTRY[self.architecture][0])} - {"input_size", "classes"}
-        for key in self.model:
-            if key not in known:
-                raise RecipeError(f"unknown key model.{key}{_hint(key, known)}")
+        self._check_model()
         if not self.train:
             raise RecipeError("train names no data; give at least one file with name and path")
-        if len(self.roles) not in (1, 2) or self.judged not in self.roles:
-            raise RecipeError(
-                f"roles must be two names (one for single texts) and judged one of them, got {self.roles} and "
-                f"{self.judged!r}"
-            )
+        if len(self.roles) not in (1, 2) or len({*self.roles}) < len(self.roles):
+            raise RecipeError(f"roles must be two different names (one for single texts), got {self.roles}")
+        if self.judged not in (*self.roles, BOTH):
+            raise RecipeError(f"judged must be one of {', '.join(self.roles)} or both, got {self.judged!r}")
         for key, low in (("lr", 0.0), ("batch_size", 1), ("epochs", 1)):
             if getattr(self, key) < low or getattr(self, key) <= 0:
                 raise RecipeError(f"{key} must be larger than 0, got {getattr(self, key)}")
@@ -150,6 +145,23 @@ class Recipe:
         for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity", "train_words"):
             if getattr(self, key) < 0:
                 raise RecipeError(f"{key} must not be negative, got {getattr(self, key)}")
+
+    def _check_model(self) -> None:
+        """Refuse settings that the model cannot have, before any data is read."""
+        try:
+            spec = spec_of(self.architecture)
+        except ConfigError as error:
+            raise RecipeError(str(error)) from None
+        known = {f.name for f in dataclasses.fields(spec.config)} - {"input_size", "classes"}
+        for key in self.model:
+            if key not in known:
+                raise RecipeError(f"unknown key model.{key}{hint(key, known)}")
+        try:
+            spec.config(**{"input_size": 1, "classes": len(self.labels), **self.model})
+        except ValueError as error:
+            raise RecipeError(f"model.{error}") from None
+        if self.judged == BOTH and not spec.model.judges_both:
+            raise RecipeError(f"{spec.title} represents one sentence: judged must be one of {', '.join(self.roles)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""
@@ -169,7 +181,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
     """
     path = FOLDER / f"{recipe}.yaml" if recipe in names() else Path(recipe)
     if not path.is_file():
-        raise RecipeError(f"there is no recipe {recipe!r}{_hint(recipe, names())} (or give the path of a YAML file)")
+        raise RecipeError(f"there is no recipe {recipe!r}{hint(recipe, names())} (or give the path of a YAML file)")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -216,7 +228,7 @@ def _build(cls: type[Any], values: Mapping[str, Any], where: str) -> Any:
     hints = get_type_hints(cls)
     for key in values:
         if key not in fields:
-            raise RecipeError(f"unknown key {where}{key}{_hint(str(key), fields)}")
+            raise RecipeError(f"unknown key {where}{key}{hint(str(key), fields)}")
     for name, f in fields.items():
         if name not in values and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
             raise RecipeError(f"the key {where}{name} is missing")
@@ -251,8 +263,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _hint(name: str, known: Any) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(sorted(known))}"

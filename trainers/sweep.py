@@ -131,7 +131,7 @@ def whole_numbers(text: str) -> list[int]:
 
 def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int) -> dict[str, Any]:
     """The card of a finished run: found, or trained now."""
-    from core.evaluation.inference import probabilities
+    from core.evaluation.predict import probabilities
     from trainers import loop
 
     if (out / DEV).is_file() and (out / "card.json").is_file():
@@ -148,8 +148,7 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
         out, "cpu", args.precision, save_every=10**9, command=f"python -m trainers sweep {recipe.name}"
     )
     ready = loop.ready(recipe, data, words, options)
-    while ready.progress.epoch < recipe.epochs and not ready.stopped_early():
-        ready.one_epoch()
+    ready.fit()
     card = ready.finish(own)
     found = probabilities(ready.average, ready.dev_set, ready.vectors, len(recipe.labels))
     names = {group: i for i, group in enumerate(dict.fromkeys(data.dev.groups or ()))}
@@ -164,7 +163,7 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
 def question_words(data: TrainingData, recipe: Recipe) -> torch.Tensor:
     """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
     norms = {number: norm for norm, number in data.vocabulary.ids.items()}
-    asked = data.dev.x if recipe.judged == recipe.roles[0] else data.dev.y
+    asked = data.dev.first
     texts = [asked.flat[at : at + length] for at, length in zip(asked.starts.tolist(), asked.lengths, strict=True)]
     kinds = [question_kind(norms.get(number, "") for number in text.tolist()) for text in texts]
     return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
@@ -150,7 +151,8 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
             [row for row, _ in rows],
             vocabulary,
             recipe.labels,
-            second_judged=recipe.judged != recipe.roles[0],
+            judged=judged_side({"first": recipe.roles[0], "judged": recipe.judged}),
+            single=len(recipe.roles) == 1,
             weights=[weight for _, weight in rows],
             limits=(limits[0], limits[-1]),
             extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),

@@ -35,7 +35,7 @@ from tqdm import tqdm
 
 from core.data import DataError, read
 from core.models import build
-from core.reading.batch import Batch, pad
+from core.reading.batch import Batch
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, ngram_vector
 from trainers.memory import keep_freed_memory
@@ -203,18 +203,18 @@ def _encode(pairs: Sequence[Pair], ids: dict[str, int]) -> Encoded:
     ]
 
 
-def _batches(data: Encoded, size: int, order: random.Random) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """Batches of like length in random order: judged ids, context ids, labels, weights; 0 on pads."""
+def _batches(data: Encoded, size: int, order: random.Random) -> Iterator[tuple[Batch, Tensor, Tensor]]:
+    """Batches of like length in random order: word numbers, labels, weights."""
     shuffled = order.sample(range(len(data)), len(data))
     batches: list[list[int]] = []
     for at in range(0, len(data), size * 50):
         block = sorted(shuffled[at : at + size * 50], key=lambda i: (len(data[i][1]), len(data[i][0])))
         batches += [block[k : k + size] for k in range(0, len(block), size)]
     order.shuffle(batches)
-    for batch in batches:
-        first, second = ([torch.tensor(data[i][side]) for i in batch] for side in (0, 1))
-        labels, weights = (torch.tensor([data[i][column] for i in batch]) for column in (2, 3))
-        yield pad(second)[0], pad(first)[0], labels, weights
+    for rows in batches:
+        first, second = ([torch.tensor(data[i][side]) for i in rows] for side in (0, 1))
+        labels, weights = (torch.tensor([data[i][column] for i in rows]) for column in (2, 3))
+        yield Batch.of(first, second), labels, weights
 
 
 def _train(
@@ -231,14 +231,14 @@ def _train(
         table.train(), net.train()
         batches = _batches(train, options.batch_size, random.Random(options.seed * 1000 + epoch))
         total = 0.0
-        for x, y, labels, weights in tqdm(
+        for batch, labels, weights in tqdm(
             batches, total=steps // options.epochs, desc=f"epoch {epoch + 1}", unit="batch"
         ):
             rate = min(1.0, (step + 1) / 300) * (0.5 * (1 + math.cos(math.pi * step / steps)) + 1e-3)
             optimizer.param_groups[0]["lr"] = options.lr * rate
             sparse.param_groups[0]["lr"] = options.residual_lr * rate
             with torch.autocast("cpu", torch.bfloat16, enabled=options.precision == "bf16"):
-                logits, _ = net(Batch(table(x), x > 0, table(y), y > 0))
+                logits = net(batch.embedded(table)).logits
             weights = weights * class_weights[labels]
             loss = (F.cross_entropy(logits.float(), labels, reduction="none") * weights).sum() / weights.sum()
             optimizer.zero_grad(), sparse.zero_grad()
@@ -256,8 +256,8 @@ def _train(
 def _accuracy(table: TrainedTable, net: nn.Module, dev: Encoded) -> float:
     table.eval(), net.eval()
     right = sum(
-        int((net(Batch(table(x), x > 0, table(y), y > 0))[0].argmax(1) == labels).sum())
-        for x, y, labels, _ in _batches(dev, 256, random.Random(0))
+        int((net(batch.embedded(table)).logits.argmax(1) == labels).sum())
+        for batch, labels, _ in _batches(dev, 256, random.Random(0))
     )
     return right / len(dev)
 

@@ -12,8 +12,8 @@ from core.models import REGISTRY
 
 def description(card: Mapping[str, Any]) -> str:
     """What the model is: the first sentence of its architecture's docstring, and the card's notes."""
-    known = REGISTRY.get(str(card["architecture"]))
-    first = (known[1].__doc__ or "").strip().split("\n\n")[0] if known else f"Architecture {card['architecture']}."
+    spec = REGISTRY.get(str(card["architecture"]))
+    first = spec.summary if spec else f"Architecture {card['architecture']}."
     return " ".join(f"{first} {card.get('notes') or ''}".split())
 
 

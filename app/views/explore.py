@@ -20,7 +20,8 @@ from app.pair_form import PairForm, digest, titles
 from app.panels import attention, card, filters, tables, verdict
 from core.checkpoint import Checkpoint, CheckpointError, available, load_named
 from core.evidence import AttentionMap, Explanation, GeneratedFilters, PhraseSelection
-from core.explain import PairError, explain, with_nearest
+from core.explain import explain, with_nearest
+from core.reading.reader import PairError
 
 ALONE = "nli-hypothesis-only"
 """The checkpoint that reads the judged sentence only, for the comparison beside the verdict."""

@@ -13,7 +13,7 @@ import streamlit as st
 from app import page_style as look
 from app.filter_ngrams import reference_ngrams, vocabulary
 from app.map_examples import MapText, example_of, examples_of, kind_of
-from app.model_choice import makes_filters, offered
+from app.model_choice import offered, shows
 from app.page_state.address import short
 from app.page_state.filter_map import (
     MOST_TEXTS,
@@ -33,10 +33,9 @@ from app.panels import card, filter_look, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
 from app.text_placement import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint, read_card
-from core.evidence import Explanation, Matrix
-from core.explain import window_values
+from core.evidence import Explanation, GeneratedFilters, Matrix
 from core.filter_map.map import FilterMap, Layout, Neighbour
-from core.models.acnn.model import ACNN, AdaQA
+from core.filter_map.ngrams import window_values
 
 PAGE: LinkedPage[MapPage] = LinkedPage("filter map", PARAMETERS)
 FORM = ModelForm(PAGE, lambda text: from_file(text, _kinds(_models())), "set of texts")
@@ -95,7 +94,7 @@ def main() -> None:
 
 def _models() -> dict[str, Path]:
     """The models that make filters: first those that have a map, of these the known ones."""
-    found = offered(makes_filters)
+    found = offered(shows(GeneratedFilters))
     known = {name: place for place, name in enumerate(PREFERRED_MODELS)}
     bare = {name: not (folder / "map" / "map.json").is_file() for name, folder in found.items()}
     return {name: found[name] for name in sorted(found, key=lambda name: (bare[name], known.get(name, len(known))))}
@@ -271,9 +270,9 @@ def _problems(opened: Opened) -> list[str]:
 
 def _filters(checkpoint: Checkpoint) -> int:
     """How many filters the model makes from a text."""
-    model = checkpoint.model
-    assert isinstance(model, ACNN | AdaQA), "only these models make filters"
-    return model.config.filters
+    maker = checkpoint.model.filter_maker
+    assert maker is not None, "the page offers only models that make filters"
+    return maker.bank_shape[0]
 
 
 def _map(
@@ -339,7 +338,7 @@ def _verdict(explanation: Explanation | str | None) -> None:
 
 def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Explanation) -> tuple[int, Matrix] | None:
     """A look into one filter: its weights and the windows that it answers to. Returns its number and weights."""
-    role = chosen.side or told.judged
+    role = chosen.side or told.first.role
     made = filter_look.made(told, role)
     if made is None:
         return None

@@ -12,7 +12,7 @@ import streamlit as st
 from app import page_style as look
 from app.components.phrase_view import KEY, phrase_view
 from app.examples import PHRASE_EXAMPLES
-from app.model_choice import offered
+from app.model_choice import offered, shows
 from app.page_state.linked_page import LinkedPage
 from app.page_state.phrases import (
     LARGEST_K,
@@ -26,8 +26,9 @@ from app.page_state.phrases import (
 from app.pair_form import PairForm, digest, titles
 from app.panels import card, phrases, tables
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
-from core.evidence import Explanation
-from core.explain import PairError, explain
+from core.evidence import Explanation, PhraseSelection
+from core.explain import explain
+from core.reading.reader import PairError
 
 COMPARED = 5
 """At most this many models stand in the comparison: more would push its reading off the first screen."""
@@ -55,7 +56,7 @@ def main() -> None:
 
 def _models() -> dict[str, Path]:
     """The phrase models: known ones first, last those whose vocabulary is closed."""
-    found = offered(lambda told: told["architecture"] == "phrases")
+    found = offered(shows(PhraseSelection))
     known = {name: place for place, name in enumerate(PREFERRED_MODELS)}
     order = sorted(found, key=lambda name: (bool(_closed(read_card(found[name]))), known.get(name, len(known))))
     return {name: found[name] for name in order}

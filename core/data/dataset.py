@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from core.errors import MendableError
 
-class DataError(ValueError):
+
+class DataError(MendableError):
     """A data file that cannot be used: one sentence that says what is wrong and what to do."""
 
 

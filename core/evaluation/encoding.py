@@ -5,43 +5,48 @@ A whole data set is a few arrays on the device; a batch is picked out of them th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from core.data import Example
-from core.errors import RunError
-from core.reading.batch import Batch
-from core.reading.tokens import MAX_TOKENS, tokenize
-from core.reading.word_table import WordTable
+from core.data import DataError, Example
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reader, Reading
+from core.reading.tokens import MAX_TOKENS, Token, tokenize
 
 POOL = 200
 """Batches drawn together and sorted by length among themselves: more means less padding and less mixing."""
 
 
 class Vocabulary:
-    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector."""
+    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector.
 
-    def __init__(self) -> None:
+    ``tokens`` splits a text, as a reader does.
+    """
+
+    def __init__(self, tokens: Callable[[str], list[Token]] = tokenize) -> None:
         self.ids: dict[str, int] = {}
+        self._tokens = tokens
         self._seen: dict[str, list[int]] = {}
 
     def encode(self, text: str, limit: int = MAX_TOKENS) -> list[int]:
         """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
-        found = self._seen.get(text)
-        if found is None:
-            ids = self.ids
-            found = [ids.setdefault(t.norm, len(ids) + 1) for t in tokenize(text)[:MAX_TOKENS]] or [0]
-            self._seen[text] = found
-        return found[:limit]
+        numbers = self._seen.get(text)
+        if numbers is None:
+            numbers = self._seen[text] = self.numbers(t.norm for t in self._tokens(text)[:MAX_TOKENS])
+        return numbers[:limit]
 
-    def matrix(self, words: WordTable) -> Tensor:
-        """Vectors by number, ``[len + 1, D]``, row 0 zero. Words outside the table get their n-gram vectors."""
-        return torch.cat([torch.zeros(1, words.width), words.vectors(list(self.ids))])
+    def numbers(self, norms: Iterable[str]) -> list[int]:
+        """Word numbers of normalised words; of none at all the one word of number 0."""
+        return [self.ids.setdefault(norm, len(self.ids) + 1) for norm in norms] or [0]
+
+    def matrix(self, reader: Reader) -> Tensor:
+        """Vectors by number, ``[len + 1, D]``, row 0 zero."""
+        return torch.cat([torch.zeros(1, reader.width), reader.vectors(list(self.ids))])
 
 
 @dataclass(frozen=True)
@@ -55,10 +60,10 @@ class Ragged:
     @classmethod
     def of(cls, sentences: Iterable[Sequence[int]]) -> Ragged:
         """From lists of word numbers."""
-        kept = list(sentences)
-        lengths = np.array([len(s) for s in kept], dtype=np.int64)
-        flat = np.fromiter((word for s in kept for word in s), dtype=np.int32, count=int(lengths.sum()))
-        starts = np.concatenate([[0], lengths.cumsum()[:-1]]) if len(kept) else np.zeros(0, dtype=np.int64)
+        listed = list(sentences)
+        lengths = np.array([len(s) for s in listed], dtype=np.int64)
+        flat = np.fromiter((word for s in listed for word in s), dtype=np.int32, count=int(lengths.sum()))
+        starts = np.concatenate([[0], lengths.cumsum()[:-1]]) if listed else np.zeros(0, dtype=np.int64)
         return cls(torch.from_numpy(flat), torch.from_numpy(starts), lengths)
 
     def to(self, device: torch.device) -> Ragged:
@@ -77,92 +82,121 @@ class Ragged:
         """These sentences alone."""
         return Ragged(self.flat, self.starts[torch.from_numpy(chosen)], self.lengths[chosen])
 
-    def block(self, rows: np.ndarray) -> tuple[Tensor, Tensor]:
-        """Word numbers ``[B, longest]`` of these rows, 0 on pads, and the mask of real words."""
+    def side(self, rows: np.ndarray) -> Side:
+        """Word numbers ``[B, longest]`` of these rows, 0 on pads, with the mask of real words."""
         device = self.flat.device
         lengths = self.lengths[rows]
-        places = torch.arange(int(lengths.max()), device=device)[None]
+        places = torch.arange(max(1, int(lengths.max())), device=device)[None]
         mask = places < torch.from_numpy(lengths).to(device)[:, None]
         at = self.starts[torch.from_numpy(rows).to(device)][:, None] + places
-        return self.flat[at.clamp_(max=len(self.flat) - 1)] * mask, mask
+        return Side(self.flat[at.clamp_(max=len(self.flat) - 1)] * mask, mask)
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A data set as numbers: the judged sentences x, their contexts y, class indices ``labels [N]`` (-1: none), and
-    each row's weight in the training loss, ``weights [N]``. ``groups``: each row's question in ranking sets; ``extra
-    [N, F]``: linguistic features, for models that read them."""
+    """A data set as numbers, its texts in the file's order (see :class:`core.reading.batch.Batch`): class indices
+    ``labels [N]`` (-1: none), and each row's weight in the training loss, ``weights [N]``. ``groups``: each row's
+    question in ranking sets; ``extra [N, F]``: linguistic features, for models that read them."""
 
-    x: Ragged
-    y: Ragged
+    first: Ragged
+    contexts: tuple[Ragged, ...]
     labels: Tensor
     weights: Tensor
+    judged: str = "second"
     groups: tuple[str, ...] | None = None
     extra: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def x(self) -> Ragged:
+        """The judged texts; of pairs whose sides are both judged, the second ones."""
+        return self.first if self.judged == "first" or not self.contexts else self.contexts[0]
+
+    @property
+    def y(self) -> Ragged | None:
+        """The other texts of pairs."""
+        return None if not self.contexts else self.contexts[0] if self.judged == "first" else self.first
+
     def to(self, device: torch.device) -> Encoded:
         """The same on a device."""
-        extra = None if self.extra is None else self.extra.to(device)
-        return Encoded(
-            self.x.to(device), self.y.to(device), self.labels.to(device), self.weights.to(device), self.groups, extra
-        )
+        return self._with(lambda texts: texts.to(device), lambda values: values.to(device))
+
+    def rows(self, numbers: np.ndarray) -> Encoded:
+        """These rows alone."""
+        at = torch.from_numpy(numbers)
+        groups = None if self.groups is None else tuple(self.groups[i] for i in numbers)
+        return replace(self._with(lambda texts: texts.rows(numbers), lambda values: values[at]), groups=groups)
+
+    def _with(self, texts: Callable[[Ragged], Ragged], values: Callable[[Tensor], Tensor]) -> Encoded:
+        return replace(
+            self, first=texts(self.first), contexts=tuple(map(texts, self.contexts)), labels=values(self.labels),
+            weights=values(self.weights), extra=None if self.extra is None else values(self.extra),
+        )  # fmt: skip
 
     def and_then(self, other: Encoded) -> Encoded:
         """These rows and then the other set's; equal names of questions in both are two questions."""
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = (*(f"1 {group}" for group in self.groups), *(f"2 {group}" for group in other.groups))
-        extra = None if self.extra is None or other.extra is None else torch.cat([self.extra, other.extra])
+        contexts = tuple(one.and_then(more) for one, more in zip(self.contexts, other.contexts, strict=True))
         return Encoded(
-            self.x.and_then(other.x), self.y.and_then(other.y), torch.cat([self.labels, other.labels]),
-            torch.cat([self.weights, other.weights]), groups, extra,
+            self.first.and_then(other.first), contexts, torch.cat([self.labels, other.labels]),
+            torch.cat([self.weights, other.weights]), self.judged, groups,
+            None if self.extra is None or other.extra is None else torch.cat([self.extra, other.extra]),
         )  # fmt: skip
 
-    def rows(self, chosen: np.ndarray) -> Encoded:
-        """These rows alone."""
-        at = torch.from_numpy(chosen)
-        return Encoded(
-            self.x.rows(chosen), self.y.rows(chosen), self.labels[at], self.weights[at],
-            None if self.groups is None else tuple(self.groups[i] for i in chosen),
-            None if self.extra is None else self.extra[at],
-        )  # fmt: skip
-
-    def batch(self, rows: np.ndarray, vectors: Tensor) -> tuple[Batch, Tensor]:
-        """These rows as a batch of word vectors (``vectors [V, D]`` by number), and their class indices ``[B]``."""
-        (x, x_mask), (y, y_mask) = self.x.block(rows), self.y.block(rows)
+    def batch(self, rows: np.ndarray, vectors: Tensor | None) -> tuple[Batch, Tensor]:
+        """These rows as a batch of word vectors (``vectors [V, D]`` by number; None leaves the numbers), and their
+        class indices ``[B]``."""
         at = torch.from_numpy(rows).to(self.labels.device)
         extra = None if self.extra is None else self.extra[at]
-        return Batch(F.embedding(x, vectors), x_mask, F.embedding(y, vectors), y_mask, extra), self.labels[at]
+        batch = Batch(self.first.side(rows), tuple(texts.side(rows) for texts in self.contexts), self.judged, extra)
+        return batch if vectors is None else batch.embedded(vectors), self.labels[at]
 
 
 def encode(
-    rows: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str], *, second_judged: bool,
+    rows: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str], *, judged: str, single: bool = False,
     weights: Sequence[float] | None = None, limits: tuple[int, int] = (MAX_TOKENS, MAX_TOKENS),
     extra: Tensor | None = None,
 ) -> Encoded:  # fmt: skip
-    """Rows as numbers; new words enter the vocabulary. Without ``weights`` every row weighs 1. ``limits``: tokens kept
-    of the first and of the second sentence.
+    """Rows of a file as numbers; new words enter the vocabulary. Without ``weights`` every row weighs 1. ``limits``:
+    tokens of the first and of the second sentence that are read.
 
-    Raises RunError for a label that is none of ``labels``.
+    Raises DataError for a label that is none of ``labels``.
     """
     index = {label: i for i, label in enumerate(labels)}
     for row in rows:
         if row.label is not None and row.label not in index:
-            raise RunError(
+            raise DataError(
                 f"row {row.id} has the label {row.label!r}, but the model's classes are {', '.join(labels)}; "
                 "translate the file's labels or choose a model of its task"
             )
     first = Ragged.of(vocabulary.encode(row.first, limits[0]) for row in rows)
-    second = Ragged.of(vocabulary.encode(row.second, limits[1]) for row in rows)
+    second = () if single else (Ragged.of(vocabulary.encode(row.second, limits[1]) for row in rows),)
     classes = torch.tensor([-1 if row.label is None else index[row.label] for row in rows])
     weighed = torch.ones(len(rows)) if weights is None else torch.tensor(weights, dtype=torch.float32)
-    judged, context = (second, first) if second_judged else (first, second)
     asked = [row.group for row in rows]
     groups = tuple(group or "" for group in asked) if asked and all(group is not None for group in asked) else None
-    return Encoded(judged, context, classes, weighed, groups, extra)
+    return Encoded(first, second, classes, weighed, judged, groups, extra)
+
+
+def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:
+    """Readings of one checkpoint as numbers, without labels; they are looked at once, one after the other."""
+    sides: list[list[list[int]]] = []
+    extra: list[Any] = []
+    judged = "second"
+    for reading in readings:
+        judged = reading.judged
+        sides.append([vocabulary.numbers(side.norms) for side in (reading.first, *reading.contexts)])
+        extra.append(reading.extra)
+    # A row with fewer contexts than others has empty ones, which its mask leaves out.
+    width = max(map(len, sides), default=1)
+    first, *contexts = (Ragged.of(row[i] if i < len(row) else [] for row in sides) for i in range(width))
+    features = torch.tensor(extra) if extra and extra[0] is not None else None
+    none = torch.full((len(sides),), -1)
+    return Encoded(first, tuple(contexts), none, torch.ones(len(sides)), judged, None, features)
 
 
 def plan(data: Encoded, size: int, seed: Sequence[int] | None = None) -> list[np.ndarray]:
@@ -174,7 +208,8 @@ def plan(data: Encoded, size: int, seed: Sequence[int] | None = None) -> list[np
     x = data.x.lengths
     # For judged sentences of equal length the contexts' lengths rise and fall in turn: no batch across two lengths
     # holds both the longest and the shortest contexts (on the SNLI mix 4 % less work than always rising).
-    y = np.where(x % 2, -data.y.lengths, data.y.lengths)
+    others = np.zeros_like(x) if data.y is None else data.y.lengths
+    y = np.where(x % 2, -others, others)
     if seed is None:
         order = np.lexsort((y, x))
         return [order[i : i + size] for i in range(0, len(order), size)]

@@ -15,7 +15,6 @@ Every text is read and placed by itself, so that no result depends on the other 
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -30,15 +29,12 @@ import torch
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
-from torch import Tensor
 
 from core.checkpoint import Checkpoint
+from core.errors import MendableError
 from core.filter_map import tsne
-from core.layers.pooling import masked_max
-from core.layers.projection import read_words
-from core.models.acnn.filters import FilterGenerator, valid_windows
-from core.models.acnn.model import ACNN, AdaQA
-from core.reading.tokens import tokenize
+from core.models.base import FilterMaker
+from core.reading.reader import read_text
 from core.reading.word_table import file_sha256
 
 SCHEMA_VERSION = 1
@@ -63,7 +59,7 @@ Progress = Callable[[int, int], None]
 """Called with what is done and what there is to do."""
 
 
-class FilterMapError(ValueError):
+class FilterMapError(MendableError):
     """A map that cannot be made, read or asked; the message is one sentence with the remedy."""
 
 
@@ -107,15 +103,12 @@ class Neighbour:
 def filter_sides(checkpoint: Checkpoint) -> tuple[str, ...]:
     """The sides of texts that the model makes filters from: ``("",)`` for single texts, of a pair model one role or
     both. Raises FilterMapError for a model that makes none."""
-    model, roles = checkpoint.model, checkpoint.roles
-    if not isinstance(model, ACNN | AdaQA) or model.generator is None:
+    maker, roles = checkpoint.model.filter_maker, checkpoint.roles
+    if maker is None:
         raise FilterMapError(
-            f"{checkpoint.name} makes no filters from its texts: choose an adaptive model (acnn or adaqa, with another "
-            "adaptivity than none)"
+            f"{checkpoint.name} makes no filters from its texts: choose a model that does, such as an adaptive CNN"
         )
-    if isinstance(model, ACNN):
-        return ("",)
-    return (roles["first"],) if model.config.adaptivity == "one-way" else (roles["first"], roles["second"])
+    return ("",) if checkpoint.single else tuple(roles[side] for side in maker.made_from)
 
 
 def codes_of(
@@ -131,35 +124,17 @@ def codes_of(
     if side not in sides:
         raise FilterMapError(f"{checkpoint.name} makes filters from the {' and the '.join(sides) or 'text'} alone")
     limit = checkpoint.token_limits[side != "" and side == checkpoint.roles["second"]]
-    encode = _encoder(checkpoint)
-    codes = np.empty((len(texts), _code_size(checkpoint)), dtype=np.float32)
+    maker, reader = _maker(checkpoint), checkpoint.reader
+    encode = maker.encoder()
+    codes = np.empty((len(texts), maker.code_size), dtype=np.float32)
     for i, text in enumerate(texts):
-        norms = [token.norm for token in tokenize(text)[:limit]]
+        norms = read_text(reader, text, side, limit).norms
         if not norms:
             raise FilterMapError("a text without any word has no place on the map: type at least one word")
-        codes[i] = encode(checkpoint.words.vectors(norms)).numpy()
+        codes[i] = encode(reader.vectors(norms)).numpy()
         if progress:
             progress(i + 1, len(texts))
     return codes
-
-
-def _encoder(checkpoint: Checkpoint) -> Callable[[Tensor], Tensor]:
-    """The model's own z in float64, for one text: word vectors ``[T, D]`` -> z ``[l]``."""
-    model, generator = checkpoint.model, _generator(checkpoint)
-    assert isinstance(model, ACNN | AdaQA)
-    # Only what reads the text is copied: the generator's other weights are hundreds of times as many.
-    projection, encoder = copy.deepcopy((model.projection, generator.encoder))
-    for module in (projection, encoder):
-        if module is not None:
-            module.double()
-
-    @torch.inference_mode()
-    def encode(vectors: Tensor) -> Tensor:
-        mask = torch.ones(1, len(vectors), dtype=torch.bool)
-        windows = valid_windows(read_words(projection, vectors[None].double(), mask, 0.0), mask, model.config.width)
-        return masked_max(torch.relu(encoder(windows)), windows.mask)[0][0]
-
-    return encode
 
 
 def available_map(checkpoint: Checkpoint) -> Path | None:
@@ -169,7 +144,7 @@ def available_map(checkpoint: Checkpoint) -> Path | None:
 
 
 @torch.inference_mode()
-def isometry(generator: FilterGenerator, filter: int | None = None) -> np.ndarray:
+def isometry(maker: FilterMaker, filter: int | None = None) -> np.ndarray:
     """R, float64 ``[l + 1, l + 1]``: y = [z; 1] R keeps all inner products of the texts' filters (None: all K as one
     vector).
 
@@ -177,7 +152,7 @@ def isometry(generator: FilterGenerator, filter: int | None = None) -> np.ndarra
     y·y' = [z; 1] R Rᵀ [z'; 1]ᵀ = f·f'. Of all roots it alone does not depend on which eigenvectors are found.
     Directions in which no code moves a filter have eigenvalues of rounding size, and are dropped.
     """
-    by_code = generator.linear_map(slice(None) if filter is None else filter).double()
+    by_code = maker.linear_map(slice(None) if filter is None else filter).double()
     values, vectors = np.linalg.eigh((by_code @ by_code.T).numpy())
     values[values < values[-1] * len(values) * np.finfo(np.float64).eps] = 0
     root: np.ndarray = (vectors * np.sqrt(values)) @ vectors.T
@@ -190,8 +165,8 @@ class _Space:
     ``points`` float64 ``[N, l + 1]`` are those of the reference collection.
     """
 
-    def __init__(self, generator: FilterGenerator, filter: int | None, metric: str, codes: np.ndarray) -> None:
-        self.root, self.metric = isometry(generator, filter), metric
+    def __init__(self, maker: FilterMaker, filter: int | None, metric: str, codes: np.ndarray) -> None:
+        self.root, self.metric = isometry(maker, filter), metric
         self.points = np.stack([self.point(code) for code in codes])
 
     def point(self, code: np.ndarray) -> np.ndarray:
@@ -221,8 +196,8 @@ class FilterMap:
     ) -> None:  # fmt: skip
         self.items, self.codes, self.card = tuple(items), _fixed(codes), MappingProxyType(dict(card))
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
-        generator = _generator(checkpoint)
-        self._spaces = {layout.name: _Space(generator, layout.filter, layout.metric, codes) for layout in layouts}
+        maker = _maker(checkpoint)
+        self._spaces = {layout.name: _Space(maker, layout.filter, layout.metric, codes) for layout in layouts}
         self._embeddings = {layout.name: tsne.reference(layout.coordinates) for layout in layouts}
 
     @classmethod
@@ -238,10 +213,10 @@ class FilterMap:
         ``about`` joins the card: the data and the command. ``progress`` counts iterations. Raises FilterMapError for
         settings that cannot be and for too few items.
         """
-        generator = _generator(checkpoint)
-        if codes.shape != (len(items), _code_size(checkpoint)):
-            raise ValueError(f"expected codes [{len(items)}, {_code_size(checkpoint)}], got {list(codes.shape)}")
-        _check(generator.shape[0], len(items), filters, metric, perplexity)
+        maker = _maker(checkpoint)
+        if codes.shape != (len(items), _maker(checkpoint).code_size):
+            raise ValueError(f"expected codes [{len(items)}, {_maker(checkpoint).code_size}], got {list(codes.shape)}")
+        _check(maker.bank_shape[0], len(items), filters, metric, perplexity)
         done, total = 0, sum(iterations) * len(filters)
 
         def count(steps: int) -> None:
@@ -252,7 +227,7 @@ class FilterMap:
 
         layouts = []
         for chosen in filters:
-            space = _Space(generator, chosen, metric, codes)
+            space = _Space(maker, chosen, metric, codes)
             distances = space.distances(space.points)
             coordinates = _fixed(tsne.lay_out(space.points, distances, perplexity, seed, iterations, count))
             labels = [item.label for item in items]
@@ -332,8 +307,8 @@ class FilterMap:
         except (SafetensorError, KeyError, TypeError) as error:
             raise FilterMapError(f"{where} lacks a part ({error}): copy it again or {_AGAIN}") from error
         for layout in layouts:
-            _check_layout(layout, _generator(checkpoint).shape[0], where)
-        if codes.shape != (len(items), _code_size(checkpoint)) or any(
+            _check_layout(layout, _maker(checkpoint).bank_shape[0], where)
+        if codes.shape != (len(items), _maker(checkpoint).code_size) or any(
             la.coordinates.shape != (len(items), 2) for la in layouts
         ):
             raise FilterMapError(f"{where} has tensors of other sizes than its {len(items)} items need: {_AGAIN}")
@@ -345,15 +320,11 @@ class FilterMap:
         return self._spaces[layout]
 
 
-def _generator(checkpoint: Checkpoint) -> FilterGenerator:
+def _maker(checkpoint: Checkpoint) -> FilterMaker:
     filter_sides(checkpoint)
-    generator = checkpoint.model.generator
-    assert isinstance(generator, FilterGenerator)
-    return generator
-
-
-def _code_size(checkpoint: Checkpoint) -> int:
-    return len(_generator(checkpoint).encoder.bias)
+    maker = checkpoint.model.filter_maker
+    assert maker is not None, "filter_sides has asked"
+    return maker
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:

@@ -19,10 +19,11 @@ import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint
-from core.evidence import Matrix
-from core.layers.projection import read_words
-from core.models.acnn.model import ACNN, AdaQA
-from core.reading.tokens import MAX_TOKENS, tokenize
+from core.evidence import Explanation, FilterProvenance, GeneratedFilters, Matrix
+from core.explain import reading_of
+from core.models.base import FilterMaker
+from core.reading.reader import WordReader, read_text
+from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 
 FREQUENT = 20_000
@@ -52,14 +53,12 @@ class ReadWords:
     @torch.inference_mode()
     def of(cls, checkpoint: Checkpoint, norms: Sequence[str]) -> ReadWords:
         """Project normalised words, once for all filters."""
-        mask = torch.ones(1, len(norms), dtype=torch.bool)
-        read = read_words(_model(checkpoint).projection, checkpoint.words.vectors(norms)[None], mask, 0.0)
-        return cls(tuple(norms), read[0].numpy())
+        return cls(tuple(norms), _maker(checkpoint).project(checkpoint.reader.vectors(norms)).numpy())
 
     def values(self, filter: Matrix) -> np.ndarray:
         """⟨f_j, p(word)⟩ for every place of a filter ``[h, d]`` and every word: float32 ``[h, V]``."""
-        found: np.ndarray = np.asarray(filter, dtype=np.float32) @ self.vectors.T
-        return found
+        values: np.ndarray = np.asarray(filter, dtype=np.float32) @ self.vectors.T
+        return values
 
     def strongest(self, filter: Matrix, k: int) -> list[list[tuple[str, float]]]:
         """For each place of the window the k words that add most to its value, the largest first, and what they add:
@@ -73,18 +72,19 @@ class TextNgrams:
 
     def __init__(self, checkpoint: Checkpoint, texts: Sequence[str], limit: int = MAX_TOKENS) -> None:
         """``texts``: those without a word are passed over; of the others the first ``limit`` tokens are read."""
-        width = _model(checkpoint).config.width
+        width = _maker(checkpoint).bank_shape[1]
         numbers: dict[str, int] = {}
-        found, owners = [np.empty((0, width), dtype=np.int32)], [np.empty(0, dtype=np.int32)]
+        windows, owners = [np.empty((0, width), dtype=np.int32)], [np.empty(0, dtype=np.int32)]
         for owner, text in enumerate(texts):
-            ids = [numbers.setdefault(token.norm, len(numbers)) for token in tokenize(text)[:limit]]
+            norms = read_text(checkpoint.reader, text, limit=limit).norms
+            ids = [numbers.setdefault(norm, len(numbers)) for norm in norms]
             if not ids:
                 continue
             # A text shorter than the window is padded: -1 is the row of zeros behind the last word.
             ids += [-1] * (width - len(ids))
-            found.append(np.lib.stride_tricks.sliding_window_view(np.array(ids, dtype=np.int32), width))
-            owners.append(np.full(len(found[-1]), owner, dtype=np.int32))
-        distinct, first = np.unique(np.concatenate(found), axis=0, return_index=True)
+            windows.append(np.lib.stride_tricks.sliding_window_view(np.array(ids, dtype=np.int32), width))
+            owners.append(np.full(len(windows[-1]), owner, dtype=np.int32))
+        distinct, first = np.unique(np.concatenate(windows), axis=0, return_index=True)
         self._words = ReadWords.of(checkpoint, list(numbers))
         # [h, U]: the look-ups of one place lie side by side.
         self._ngrams, self._owners = np.ascontiguousarray(distinct.T), np.concatenate(owners)[first]
@@ -95,7 +95,7 @@ class TextNgrams:
 
     def strongest(self, filter: Matrix, bias: float, k: int) -> list[Ngram]:
         """The k n-grams for which a filter ``[h, d]`` gives most, the largest value first; ``bias`` is in the values,
-        as in those of :func:`core.explain.window_values`."""
+        as in those of :func:`window_values`."""
         by_word = np.pad(self._words.values(filter), ((0, 0), (0, 1)))
         values = np.full(len(self), bias, dtype=np.float32)
         for place, ids in zip(by_word, self._ngrams, strict=True):
@@ -112,7 +112,25 @@ class TextNgrams:
 def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:
     """Of the table's first ``count`` rows, which are its most frequent words, those that a text can hold: no text has
     a token “aug.” or “``”."""
-    return [word for word in table.words[:count] if [token.norm for token in tokenize(word)] == [word]]
+    reader = WordReader(table)
+    return [word for word in table.words[:count] if read_text(reader, word).norms == [word]]
+
+
+@torch.inference_mode()
+def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: GeneratedFilters, filter: int) -> list[float]:
+    """What one generated filter gives for every window of the text that it convolves, before the ReLU, bias included.
+
+    Its :class:`FilterProvenance` tells the largest of them alone.
+    """
+    words = ReadWords.of(checkpoint, reading_of(checkpoint, explanation, bank.applied_to).norms)
+    by_word = words.values(bank.bank[filter])
+    width = len(by_word)
+    # A text shorter than the window is padded with zeros behind its last word.
+    by_word = np.pad(by_word, ((0, 0), (0, max(0, width - by_word.shape[1]))))
+    count = by_word.shape[1] - width + 1
+    won = next(r for r in explanation.evidence if isinstance(r, FilterProvenance) and r.rows == bank.applied_to)
+    values = sum(by_word[place, place : place + count] for place in range(width)) + won.filters[filter].bias
+    return values.tolist()  # type: ignore[no-any-return, union-attr]
 
 
 def _largest(values: np.ndarray, k: int) -> np.ndarray:
@@ -122,7 +140,7 @@ def _largest(values: np.ndarray, k: int) -> np.ndarray:
     return order
 
 
-def _model(checkpoint: Checkpoint) -> ACNN | AdaQA:
-    model = checkpoint.model
-    assert isinstance(model, ACNN | AdaQA), "only these models make filters"
-    return model
+def _maker(checkpoint: Checkpoint) -> FilterMaker:
+    maker = checkpoint.model.filter_maker
+    assert maker is not None, "only models that generate filters have n-grams of theirs"
+    return maker

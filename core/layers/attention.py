@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 MATCHES = ("dot", "bilinear", "additive")
+
+LARGEST_JOINT = 2**25
+"""Numbers of the additive match's [B, rows, T_y, d] that are held at once: 128 MB in float32."""
 
 
 class Match(nn.Module):
@@ -35,8 +39,21 @@ class Match(nn.Module):
             return source @ focus.transpose(1, 2)
         if self.kind == "bilinear":
             return source @ self.w @ focus.transpose(1, 2)
-        joint = (source @ self.w.T)[:, :, None] + (focus @ self.u.T)[:, None]
-        return torch.tanh(joint) @ self.v
+        return self._additive(source @ self.w.T, focus @ self.u.T)
+
+    def _additive(self, source: Tensor, focus: Tensor) -> Tensor:
+        """v^T tanh(source_i + focus_j) in blocks of rows; what a block computed is computed again for its gradient."""
+
+        def scores(rows: Tensor) -> Tensor:
+            return torch.tanh(rows[:, :, None] + focus[:, None]) @ self.v
+
+        count = max(1, LARGEST_JOINT // focus.numel())
+        if count >= source.shape[1]:
+            return scores(source)
+        blocks = torch.split(source, count, dim=1)
+        if not torch.is_grad_enabled():
+            return torch.cat([scores(rows) for rows in blocks], dim=1)
+        return torch.cat([checkpoint(scores, rows, use_reentrant=False) for rows in blocks], dim=1)
 
 
 def attention_weights(scores: Tensor, focus_mask: Tensor) -> Tensor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from core.reading.batch import Side
+
 
 def word_projection(input_size: int, size: int) -> nn.Linear:
     """The learned map from word vectors ``[D]`` to hidden states ``[d]``, at its start."""
@@ -15,18 +17,19 @@ def word_projection(input_size: int, size: int) -> nn.Linear:
     return projection
 
 
-def read_words(projection: nn.Linear | None, vectors: Tensor, mask: Tensor, dropout: float) -> Tensor:
-    """Words as a model reads them: ``[B, T, D], [B, T] -> [B, T, d]`` (D without a projection), zero on pads.
+def read_words(projection: nn.Linear | None, side: Side, dropout: float) -> Tensor:
+    """Words of one side as a model reads them: ``[B, T, D] -> [B, T, d]`` (D without a projection), zero on pads.
 
     ``dropout`` is the share of hidden units that are dropped, 0 outside training.
     """
     # Pads may hold anything (another model's noise, NaN): they are cut before the first product and after the bias.
-    vectors = vectors.masked_fill(~mask[..., None], 0.0)
-    keep = mask[..., None].to(vectors.dtype)
+    real = side.mask[..., None]
+    vectors = side.words.masked_fill(~real, 0.0)
+    keep = real.to(vectors.dtype)
     if dropout:
         # One mask a sentence (Gal & Ghahramani 2016): drawing one a word took a fifth of a step on a CPU.
-        kept = 1 - dropout
+        share = 1 - dropout
         size = vectors.shape[2] if projection is None else projection.out_features
-        keep = keep * vectors.new_empty(len(vectors), 1, size).bernoulli_(kept).div_(kept)
+        keep = keep * vectors.new_empty(len(vectors), 1, size).bernoulli_(share).div_(share)
     cleared: Tensor = (vectors if projection is None else projection(vectors)) * keep
     return cleared

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from core.linguistics.features import FEATURES, LinguisticsError, extra_features
+from core.linguistics import LinguisticsError
+from core.linguistics.features import FEATURES, extra_features
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.linguistics import LinguisticsError
 from core.reading.tokens import Token
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ NEGATIONS = frozenset((
     "dont", "no-one", "noone",
 ))  # fmt: skip
 """Normalised words that negate; "can't" is split into "ca" and "n't" before."""
-
-
-class LinguisticsError(ValueError):
-    """A feature that cannot be computed; one sentence with the remedy."""
 
 
 def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], words: WordTable) -> list[float]:

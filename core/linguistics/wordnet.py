@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import nltk
 from nltk.corpus.reader.wordnet import Synset, WordNetCorpusReader, WordNetError
 
-from core.linguistics.features import LinguisticsError
+from core.linguistics import LinguisticsError
 
 DEFAULT_FOLDER = "/usr/share/wordnet"
 HYPERNYM_LEVELS = 3

@@ -9,42 +9,49 @@ checkpoints share one table and a browser session holds it once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, FilterRecord, Record
+from core.evidence.record import matrix
 from core.layers.attention import MATCHES, Match, attention_weights, put_in_place
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
-from core.reading.batch import Batch
+from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
 
 CONTEXTS = ("extra", "intra", "none")
+SHARED: dict[str, Any] = {
+    "paper": "Yin & Schütze 2018", "tasks": ("entailment", "answer selection", "paraphrase"),
+    "shows": (AttentionMap, AttentiveContext, FilterProvenance),
+}  # fmt: skip
+"""What both forms register."""
 
 
 @dataclass(frozen=True)
-class AttConvConfig:
+class AttConvConfig(ModelConfig):
     """Sizes and choices of both forms. ``context``: extra (t_y is the other sentence), intra (t_y = t_x), none (t_x
     alone, the paper's "w/o context"). Dropout runs on the projected words (one mask a sentence)
     and on the pooled features."""
 
-    input_size: int
-    hidden: int = 300
-    classes: int = 3
-    width: int = 3
-    match: str = "dot"
-    context: str = "extra"
-    embedding_dropout: float = 0.3
-    dropout: float = 0.2
+    hidden: int = setting(300, least=1)
+    width: int = setting(3, least=1)
+    match: str = setting("dot", one_of=MATCHES)
+    context: str = setting("extra", one_of=CONTEXTS)
+    embedding_dropout: float = setting(0.3, least=0, below=1)
+    dropout: float = setting(0.2, least=0, below=1)
 
     def __post_init__(self) -> None:
-        for name, value, known in (("match", self.match, MATCHES), ("context", self.context, CONTEXTS)):
-            if value not in known:
-                raise ValueError(f"unknown {name} {value!r}; known: {', '.join(known)}")
-        if min(self.input_size, self.hidden, self.classes) < 1 or self.width < 1 or self.width % 2 == 0:
-            raise ValueError("input_size, hidden and classes must be at least 1 and width odd")
+        super().__post_init__()
+        if self.width % 2 == 0:
+            raise ValueError(f"width must be odd to have a central word, got {self.width}")
 
 
 @dataclass(frozen=True)
@@ -64,14 +71,14 @@ class AttConvTrace:
     """Attentive contexts c_i, [B, T_x, d_s]."""
     preactivations: Tensor
     """[B, T_x, K] before the tanh; meaningless on pads."""
-    pooled: Tensor
-    """tanh then max over positions, [B, K]."""
     winners: Tensor
     """Winning position of each filter, [B, K]."""
 
 
-class AttConv(nn.Module):
+class AttConv(PairModel):
     """What light and advanced share; a subclass says what source, focus and beneficiary are."""
+
+    judges_both = False
 
     def __init__(self, config: AttConvConfig, states: int) -> None:
         super().__init__()
@@ -92,37 +99,73 @@ class AttConv(nn.Module):
         """What the attentive context is added to, ``[B, T, d] -> [B, T, d]``."""
         raise NotImplementedError
 
-    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, AttConvTrace]:
-        """Logits ``[B, C]`` and the trace. ``attention [B, T_x, T_y]`` takes the place of the softmax's weights.
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """``override [B, T_x, T_y]`` takes the place of the softmax's weights; without a context there is none.
 
-        Nothing is kept on the module, so threads may share it. Raises ValueError when ``attention`` has another shape
-        or the model has no context to attend to.
+        Raises ValueError for an override of another shape or without a context, and where both sides are judged.
         """
-        x_mask, y_mask = batch.x_mask, batch.y_mask
-        x = self._words(batch.x, x_mask)
+        x, x_mask = self._words(batch.x), batch.x.mask
         scores = weights = context = None
         if self.match is not None:
-            intra = self.config.context == "intra"
+            y_mask = x_mask if self.config.context == "intra" else batch.y.mask
             source = self.source(x, x_mask)
-            focus = source if intra else self.source(self._words(batch.y, y_mask), y_mask)
-            focus_mask = x_mask if intra else y_mask
+            focus = source if self.config.context == "intra" else self.source(self._words(batch.y), y_mask)
             scores = self.match(source, focus)
-            weights = attention_weights(scores, focus_mask)
-            if attention is not None:
-                weights = put_in_place(attention, weights, focus_mask[:, None])
+            weights = attention_weights(scores, y_mask)
+            if override is not None:
+                weights = put_in_place(override, weights, y_mask[:, None])
             context = weights @ focus
-        elif attention is not None:
+        elif override is not None:
             raise ValueError("this model reads one sentence alone: it has no attention to replace")
         beneficiary = self.beneficiary(x, x_mask)
         preactivations = self.convolution(beneficiary, context)
         pooled, winners = masked_max(torch.tanh(preactivations), x_mask)
         logits = self.classifier(F.dropout(pooled, self.config.dropout, self.training))
-        return logits, AttConvTrace(beneficiary, scores, weights, context, preactivations, pooled, winners)
+        return Output(logits, pooled, AttConvTrace(beneficiary, scores, weights, context, preactivations, winners))
 
-    def _words(self, vectors: Tensor, mask: Tensor) -> Tensor:
-        return read_words(self.projection, vectors, mask, self.config.embedding_dropout if self.training else 0.0)
+    @classmethod
+    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+        """Without a context there is no attention."""
+        return cls.spec.shows if config.get("context") != "none" else (FilterProvenance,)
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        trace: AttConvTrace = output.trace
+        rows = reading.x.role
+        if trace.weights is not None and trace.scores is not None:
+            columns = rows if self.config.context == "intra" else reading.y.role
+            scores, weights = matrix(trace.scores[0]), matrix(trace.weights[0])
+            yield AttentionMap, lambda: AttentionMap("attention", rows, columns, scores, weights, overridden)
+            nearest = (None,) * len(weights)
+            yield AttentiveContext, lambda: AttentiveContext("attentive context", rows, columns, weights, nearest)
+        yield FilterProvenance, lambda: self._provenance(rows, output)
+
+    def _provenance(self, rows: str, output: Output) -> FilterProvenance:
+        """The winning n-gram of each filter with its exact parts (figure 6a)."""
+        trace: AttConvTrace = output.trace
+        context = None if trace.context is None else trace.context[0]
+        pooled, winners = output.features[0], trace.winners[0]
+        parts = self.convolution.parts(trace.beneficiary[0], context, winners)
+        preactivations = trace.preactivations[0].gather(0, winners[None])[0]
+        half, length = self.config.width // 2, trace.preactivations.shape[1]
+        shares = (self.classifier.weight * pooled).T
+        columns = (winners, parts["offsets"], parts["context"], parts["bias"], preactivations, pooled, shares)
+        filters = tuple(
+            FilterRecord(
+                k, position, (max(0, position - half), min(length, position + half + 1)), sum(offsets[:half]),
+                offsets[half], sum(offsets[half + 1 :]), from_context, bias, preactivation, activation, tuple(share),
+                tuple(offsets),
+            )
+            for k, (position, offsets, from_context, bias, preactivation, activation, share) in enumerate(
+                zip(*(column.tolist() for column in columns), strict=True)
+            )
+        )  # fmt: skip
+        return FilterProvenance("filters", rows, self.config.width, filters, tuple(self.classifier.bias.tolist()))
+
+    def _words(self, side: Side) -> Tensor:
+        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
 
+@register("attconv-light", config=AttConvConfig, title="AttConv light", section="3.1", **SHARED)
 class AttConvLight(AttConv):
     """Light attentive convolution (section 3.1): source, focus and beneficiary are the words themselves.
 
@@ -139,6 +182,7 @@ class AttConvLight(AttConv):
         return states
 
 
+@register("attconv-advanced", config=AttConvConfig, title="AttConv advanced", section="3.2", **SHARED)
 class AttConvAdvanced(AttConv):
     """Advanced attentive convolution (section 3.2): multi-granular source and focus, gated beneficiary.
 

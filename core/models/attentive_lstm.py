@@ -8,13 +8,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from core.evidence import PooledAttention
 from core.layers.attention import attention_weights, put_in_place
-from core.models.baselines import Baseline, BaselineConfig, BaselineTrace
-from core.reading.batch import Batch
+from core.models.base import Evidence, Output, register
+from core.models.baselines import BASELINE, Baseline, BaselineConfig
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
 
 
 @dataclass(frozen=True)
-class AttentiveLSTMTrace(BaselineTrace):
+class AttentiveLSTMTrace:
     """T_y words of the first sentence are attended to, once, from the last state of the second."""
 
     scores: Tensor
@@ -25,6 +28,10 @@ class AttentiveLSTMTrace(BaselineTrace):
     """Y, the first LSTM's outputs, [B, T_y, d], zero on pads."""
 
 
+@register(
+    "attentive-lstm", title="A-LSTM", paper="Rocktäschel et al. 2016", section="2.3", shows=(PooledAttention,),
+    **BASELINE,
+)  # fmt: skip
 class AttentiveLSTM(Baseline):
     r"""Two LSTMs, the second started from the first (conditional encoding), and attention over the first one's outputs.
 
@@ -54,31 +61,32 @@ class AttentiveLSTM(Baseline):
         self.combine_context = nn.Linear(size, size, bias=False)
         self.combine_last = nn.Linear(size, size, bias=False)
 
-    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, AttentiveLSTMTrace]:
-        """Logits ``[B, C]`` and the trace. ``attention [B, T_y]`` takes the place of α.
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """``override [B, T_y]`` takes the place of α.
 
-        Real words stand before pads. Nothing is kept on the module, so threads may share it. Raises ValueError when
-        ``attention`` has another shape or linguistic features do not fit.
+        Raises ValueError when it has another shape or linguistic features do not fit.
         """
-        mask = batch.y_mask
-        states, end = _read(self.first, self.words(batch.y, mask), mask, None)
-        _, (last, _) = _read(self.second, self.words(batch.x, batch.x_mask), batch.x_mask, end)
+        states, end = self._read(self.first, batch.first, None)
+        _, (last, _) = self._read(self.second, batch.second, end)
         last = last[0]
         scores = self.match(torch.tanh(self.match_states(states) + self.match_last(last)[:, None]))[..., 0]
-        weights = attention_weights(scores[:, None], mask)[:, 0]
-        if attention is not None:
-            weights = put_in_place(attention, weights, mask)
+        weights = attention_weights(scores[:, None], batch.first.mask)[:, 0]
+        if override is not None:
+            weights = put_in_place(override, weights, batch.first.mask)
         context = (weights[:, None] @ states)[:, 0]
         own = torch.tanh(self.combine_context(context) + self.combine_last(last))
-        logits, features = self.classify(own, own.shape[1], batch)
-        return logits, AttentiveLSTMTrace(features, scores, weights, states)
+        return self.classify(own, own.shape[1], batch, AttentiveLSTMTrace(scores, weights, states))
 
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        weights, role = tuple(output.trace.weights[0].tolist()), reading.first.role
+        yield PooledAttention, lambda: PooledAttention("attention of the last state", role, weights)
 
-def _read(
-    lstm: nn.LSTM, words: Tensor, mask: Tensor, start: tuple[Tensor, Tensor] | None
-) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    # Packed, or the last state would be that after the pads.
-    packed = pack_padded_sequence(words, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
-    out, end = lstm(packed, start)
-    states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
-    return states, end
+    def _read(
+        self, lstm: nn.LSTM, side: Side, start: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        # Packed, or the last state would be that after the pads.
+        words, lengths = self.words(side), side.mask.sum(1).cpu()
+        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
+        out, end = lstm(packed, start)
+        states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
+        return states, end

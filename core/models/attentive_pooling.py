@@ -16,11 +16,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.evidence import PooledAttention
 from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
-from core.models.baselines import Baseline, BaselineConfig, BaselineTrace
+from core.models.base import Evidence, Output, register
+from core.models.baselines import BASELINE, Baseline, BaselineConfig
 from core.reading.batch import Batch
+from core.reading.reader import Reading
 
 WIDTH = 3
 """Words a filter sees, and states a pooling window (w-ap) holds."""
@@ -29,9 +32,19 @@ POSITIONS = 200
 """Words of a sentence for which ABCNN has a row in its attention feature maps."""
 
 
+class AttentivePooling(Baseline):
+    """What both show: how much each word of either sentence counts in pooling."""
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        trace = output.trace
+        for side, weights in ((reading.first, trace.y_weights), (reading.second, trace.x_weights)):
+            record = PooledAttention("attentive pooling", side.role, tuple(weights[0].tolist()))
+            yield PooledAttention, lambda record=record: record  # type: ignore[misc]
+
+
 @dataclass(frozen=True)
-class APCNNTrace(BaselineTrace):
-    """Row i of the matrix belongs to a word of the second, judged sentence, column j to one of the first."""
+class APCNNTrace:
+    """Row i of the matrix belongs to a word of the second sentence (x), column j to one of the first (y)."""
 
     scores: Tensor
     """G, or what the caller put in its place, [B, T_x, T_y]; meaningless on pads."""
@@ -41,7 +54,8 @@ class APCNNTrace(BaselineTrace):
     """σ_y, [B, T_y]."""
 
 
-class APCNN(Baseline):
+@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", shows=(PooledAttention,), **BASELINE)
+class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
     H = W [w_{i-1}; w_i; w_{i+1}] + b, G = tanh(H_x^T U H_y), σ_x = softmax(row-wise max G), σ_y = softmax(column-wise
@@ -61,24 +75,22 @@ class APCNN(Baseline):
         self.convolution = nn.Linear(WIDTH * config.hidden, config.hidden)
         self.match = Match("bilinear", config.hidden)
 
-    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, APCNNTrace]:
-        """Logits ``[B, C]`` and the trace. ``attention [B, T_x, T_y]`` takes the place of G.
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """``override [B, T_x, T_y]`` takes the place of G.
 
-        Nothing is kept on the module, so threads may share it. Raises ValueError when ``attention`` has another shape
-        or linguistic features do not fit.
+        Raises ValueError when it has another shape or linguistic features do not fit.
         """
-        x_mask, y_mask = batch.x_mask, batch.y_mask
-        x: Tensor = self.convolution(windows(self.words(batch.x, x_mask), WIDTH))
-        y: Tensor = self.convolution(windows(self.words(batch.y, y_mask), WIDTH))
+        x_mask, y_mask = batch.second.mask, batch.first.mask
+        x: Tensor = self.convolution(windows(self.words(batch.second), WIDTH))
+        y: Tensor = self.convolution(windows(self.words(batch.first), WIDTH))
         scores = torch.tanh(self.match(x, y))
-        if attention is not None:
-            scores = put_in_place(attention, scores, _both(x_mask, y_mask))
+        if override is not None:
+            scores = put_in_place(override, scores, _both(x_mask, y_mask))
         x_weights = _pooling_weights(scores, x_mask, y_mask)
         y_weights = _pooling_weights(scores.transpose(1, 2), y_mask, x_mask)
         first, second = (y_weights[:, None] @ y)[:, 0], (x_weights[:, None] @ x)[:, 0]
         own = torch.cat([first, second, F.cosine_similarity(first, second)[:, None]], dim=1)
-        logits, features = self.classify(own, own.shape[1] - 1, batch)
-        return logits, APCNNTrace(features, scores, x_weights, y_weights)
+        return self.classify(own, own.shape[1] - 1, batch, APCNNTrace(scores, x_weights, y_weights))
 
 
 def _both(x_mask: Tensor, y_mask: Tensor) -> Tensor:
@@ -91,8 +103,8 @@ def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class ABCNNTrace(BaselineTrace):
-    """Rows of both matrices belong to words of the second, judged sentence, columns to words of the first."""
+class ABCNNTrace:
+    """Rows of both matrices belong to words of the second sentence (x), columns to words of the first (y)."""
 
     scores: Tensor
     """A of the words, or what the caller put in its place, [B, T_x, T_y], 0 on pads."""
@@ -104,7 +116,8 @@ class ABCNNTrace(BaselineTrace):
     """Its column sums, [B, T_y]."""
 
 
-class ABCNN(Baseline):
+@register("abcnn", title="ABCNN", paper="Yin et al. 2016", section="4", shows=(PooledAttention,), **BASELINE)
+class ABCNN(AttentivePooling):
     r"""ABCNN-3 with one block: attention before the convolution (as a second channel) and after it (in pooling).
 
     A_ij = 1/(1 + ‖x_i - y_j‖) of the words; attention feature maps F_x = W_0 A^T, F_y = W_1 A; convolution over both
@@ -131,18 +144,17 @@ class ABCNN(Baseline):
         self.y_map = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
         self.convolution = nn.Linear(WIDTH * 2 * size, size)
 
-    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, ABCNNTrace]:
-        """Logits ``[B, C]`` and the trace. ``attention [B, T_x, T_y]`` takes the place of the words' A.
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """``override [B, T_x, T_y]`` takes the place of the words' A.
 
-        Nothing is kept on the module, so threads may share it. Raises ValueError when ``attention`` has another shape
-        or linguistic features do not fit.
+        Raises ValueError when it has another shape or linguistic features do not fit.
         """
-        x_mask, y_mask = batch.x_mask, batch.y_mask
+        x_mask, y_mask = batch.second.mask, batch.first.mask
         both = _both(x_mask, y_mask)
-        x_words, y_words = self.words(batch.x, x_mask), self.words(batch.y, y_mask)
+        x_words, y_words = self.words(batch.second), self.words(batch.first)
         scores = nearness(x_words, y_words) * both
-        if attention is not None:
-            scores = put_in_place(attention, scores, both)
+        if override is not None:
+            scores = put_in_place(override, scores, both)
         x = self._convolve(x_words, _feature_map(scores, self.x_map))
         y = self._convolve(y_words, _feature_map(scores.transpose(1, 2), self.y_map))
         # The bias makes states of pads non-zero; a weight of 0 keeps them out of the pooling windows of real words.
@@ -151,8 +163,8 @@ class ABCNN(Baseline):
         first, second = _pool(y, y_weights, y_mask), _pool(x, x_weights, x_mask)
         similarities = [F.cosine_similarity(first, second), nearness(first[:, None], second[:, None])[:, 0, 0]]
         own = torch.cat([first, second, torch.stack(similarities, dim=1)], dim=1)
-        logits, features = self.classify(own, own.shape[1] - 2, batch)
-        return logits, ABCNNTrace(features, scores, output_scores, x_weights, y_weights)
+        trace = ABCNNTrace(scores, output_scores, x_weights, y_weights)
+        return self.classify(own, own.shape[1] - 2, batch, trace)
 
     def _convolve(self, words: Tensor, attended: Tensor) -> Tensor:
         channels = torch.cat([words, attended], dim=-1)

@@ -11,13 +11,13 @@ regression over [own features; linguistic features], and are given linguistic fe
 | apcnn | :class:`core.models.attentive_pooling.APCNN` | its states, while pooling |
 | abcnn | :class:`core.models.attentive_pooling.ABCNN` | its words before the convolution, its states while pooling |
 
-``batch.y`` is the first sentence (premise, question), ``batch.x`` the second, judged one (hypothesis, answer). Feature
-vectors hold the first sentence first.
+Feature vectors hold the first sentence (premise, question) first, whichever is judged.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -25,38 +25,25 @@ from torch import Tensor, nn
 
 from core.layers.pooling import masked_mean
 from core.layers.projection import read_words, word_projection
+from core.models.base import ModelConfig, Output, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
-from core.reading.batch import Batch
+from core.reading.batch import Batch, Side
 
 
 @dataclass(frozen=True)
-class BaselineConfig:
+class BaselineConfig(ModelConfig):
     """Sizes of a baseline. ``hidden`` is d, the width of words, states and sentence vectors (Addition has none).
     ``extra`` names the set of linguistic features, or none. Dropout runs on the words (one mask a sentence) and on the
     sentence vectors, not on similarities and linguistic features: they are few and each says something of its own."""
 
-    input_size: int
-    hidden: int = 300
-    classes: int = 3
-    embedding_dropout: float = 0.3
-    dropout: float = 0.2
-    extra: str = "none"
-
-    def __post_init__(self) -> None:
-        if self.extra not in EXTRA_SIZES:
-            raise ValueError(f"unknown extra {self.extra!r}; known: {', '.join(EXTRA_SIZES)}")
-        if min(self.input_size, self.hidden, self.classes) < 1:
-            raise ValueError("input_size, hidden and classes must be at least 1")
-        if not (0 <= self.embedding_dropout < 1 and 0 <= self.dropout < 1):
-            raise ValueError("embedding_dropout and dropout must be at least 0 and below 1")
+    hidden: int = setting(300, least=1)
+    embedding_dropout: float = setting(0.3, least=0, below=1)
+    dropout: float = setting(0.2, least=0, below=1)
+    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
 
 
-@dataclass(frozen=True)
-class BaselineTrace:
-    """What every baseline tells of a forward pass; those with attention add it."""
-
-    features: Tensor
-    """The vector that the classifier reads, before dropout, [B, H + F]: own features, then linguistic ones."""
+BASELINE: dict[str, Any] = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
+"""What all baselines register."""
 
 
 class Baseline(PairFeatures):
@@ -72,28 +59,28 @@ class Baseline(PairFeatures):
         needed = projected and config.input_size != config.hidden
         self.projection = word_projection(config.input_size, config.hidden) if needed else None
 
-    def words(self, vectors: Tensor, mask: Tensor) -> Tensor:
+    def words(self, side: Side) -> Tensor:
         """Words as the model reads them, ``[B, T, D] -> [B, T, d]``, zero on pads."""
-        return read_words(self.projection, vectors, mask, self.config.embedding_dropout if self.training else 0.0)
+        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
-    def classify(self, own: Tensor, dropped: int, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Logits ``[B, C]`` and feature vector ``[B, H + F]`` from own features ``[B, H]``.
+    def classify(self, own: Tensor, dropped: int, batch: Batch, trace: Any = None) -> Output:
+        """The output from own features ``[B, H]``: features ``[B, H + F]`` and logits.
 
         Dropout runs on the first ``dropped`` of them. Raises ValueError when linguistic features are missing or of
         another number.
         """
         features = self.feature_vector(own, batch.extra)
         vectors = F.dropout(features[:, :dropped], self.config.dropout, self.training)
-        logits: Tensor = self.classifier(torch.cat([vectors, features[:, dropped:]], dim=1))
-        return logits, features
+        return Output(self.classifier(torch.cat([vectors, features[:, dropped:]], dim=1)), features, trace)
 
 
-def refuse(attention: Tensor | None) -> None:
+def refuse(override: Tensor | None) -> None:
     """Raises ValueError when a model without attention is given one."""
-    if attention is not None:
-        raise ValueError(f"this model has no attention to replace: expected None, got {list(attention.shape)}")
+    if override is not None:
+        raise ValueError(f"this model has no attention to replace: expected None, got {list(override.shape)}")
 
 
+@register("addition", title="Addition", paper="Yin & Schütze 2017", section="4.1", **BASELINE)
 class Addition(Baseline):
     """features = [Σ_j y_j; Σ_i x_i], H = 2D (Yin & Schütze 2017, section 4.1, "Addition").
 
@@ -103,15 +90,14 @@ class Addition(Baseline):
     def __init__(self, config: BaselineConfig) -> None:
         super().__init__(config, 2 * config.input_size, projected=False)
 
-    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, BaselineTrace]:
-        """Logits ``[B, C]`` and the trace. Raises ValueError for any ``attention``: there is none."""
-        refuse(attention)
-        first, second = self.words(batch.y, batch.y_mask), self.words(batch.x, batch.x_mask)
-        own = torch.cat([first.sum(1), second.sum(1)], dim=1)
-        logits, features = self.classify(own, own.shape[1], batch)
-        return logits, BaselineTrace(features)
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """Raises ValueError for any ``override``: there is no attention."""
+        refuse(override)
+        own = torch.cat([self.words(side).sum(1) for side in (batch.first, batch.second)], dim=1)
+        return self.classify(own, own.shape[1], batch)
 
 
+@register("cnn", title="CNN", paper="Yang et al. 2015", section="3", **BASELINE)
 class PairCNN(Baseline):
     r"""The CNN of CNN-Cnt (Yang et al. 2015, after Yu et al. 2014): one bigram convolution, mean pooling, q^T M a.
 
@@ -135,20 +121,17 @@ class PairCNN(Baseline):
         # The identity makes each form start as the dot product; the classifier's weights tell them apart.
         self.similarity = nn.Parameter(torch.eye(config.hidden).repeat(max(config.classes - 1, 1), 1, 1))
 
-    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, BaselineTrace]:
-        """Logits ``[B, C]`` and the trace. Raises ValueError for any ``attention``: there is none."""
-        refuse(attention)
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """Raises ValueError for any ``override``: there is no attention."""
+        refuse(override)
         # Dropping one of C - 1 features would drop the answer, so dropout runs on what they are made of.
         first, second = (
-            F.dropout(self.sentence(vectors, mask), self.config.dropout, self.training)
-            for vectors, mask in ((batch.y, batch.y_mask), (batch.x, batch.x_mask))
+            F.dropout(self.sentence(side), self.config.dropout, self.training) for side in (batch.first, batch.second)
         )
-        own = torch.einsum("bd,kde,be->bk", first, self.similarity, second)
-        logits, features = self.classify(own, 0, batch)
-        return logits, BaselineTrace(features)
+        return self.classify(torch.einsum("bd,kde,be->bk", first, self.similarity, second), 0, batch)
 
-    def sentence(self, vectors: Tensor, mask: Tensor) -> Tensor:
-        """A sentence's vector q or a, ``[B, T, D], [B, T] -> [B, d]``."""
-        words = self.words(vectors, mask)
+    def sentence(self, side: Side) -> Tensor:
+        """A sentence's vector q or a, ``[B, T, D] -> [B, d]``."""
+        words = self.words(side)
         bigrams = torch.cat([words, F.pad(words[:, 1:], (0, 0, 0, 1))], dim=-1)
-        return masked_mean(torch.tanh(self.convolution(bigrams)), mask)
+        return masked_mean(torch.tanh(self.convolution(bigrams)), side.mask)

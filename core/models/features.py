@@ -5,11 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from core.models.base import PairModel
+
 EXTRA_SIZES = {"none": 0, "entailment": 22, "answer": 4}
 """Numbers of linguistic features by the name of their set (:data:`core.linguistics.features.FEATURES`)."""
 
 
-class PairFeatures(nn.Module):
+class PairFeatures(PairModel):
     """Logistic regression over [own features; standardised linguistic features] (Yin & Schütze 2017, section 4.2.1).
 
     A subclass computes its ``own`` features. ``extra_mean`` and ``extra_scale`` are set by the trainer from the
@@ -21,13 +23,15 @@ class PairFeatures(nn.Module):
 
     def __init__(self, own: int, classes: int, extra: str = "none") -> None:
         super().__init__()
-        if extra not in EXTRA_SIZES:
-            raise ValueError(f"unknown extra {extra!r}; known: {', '.join(EXTRA_SIZES)}")
         size = EXTRA_SIZES[extra]
-        self.extra = extra
+        self.linguistic = extra
         self.register_buffer("extra_mean", torch.zeros(size))
         self.register_buffer("extra_scale", torch.ones(size))
         self.classifier = nn.Linear(own + size, classes)
+
+    def standardise(self, extra: Tensor) -> None:
+        self.extra_mean.copy_(extra.mean(0))
+        self.extra_scale.copy_(extra.std(0).clamp_min(1e-6))
 
     def feature_vector(self, own: Tensor, extra: Tensor | None) -> Tensor:
         """``[B, H]`` and linguistic features ``[B, F]`` (None for a model without) -> ``[B, H + F]``.
@@ -39,5 +43,7 @@ class PairFeatures(nn.Module):
             return own
         if extra is None or extra.shape != (len(own), size):
             got = "none" if extra is None else str(list(extra.shape))
-            raise ValueError(f"this model reads linguistic features [{len(own)}, {size}] ({self.extra}), got {got}")
+            raise ValueError(
+                f"this model reads linguistic features [{len(own)}, {size}] ({self.linguistic}), got {got}"
+            )
         return torch.cat([own, ((extra - self.extra_mean) / self.extra_scale).to(own.dtype)], dim=1)

@@ -2,56 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Batch:
-    """B pairs as word vectors. x is the sentence that is judged (t_x), y its context (t_y).
+class Side:
+    """One text of each of B rows.
 
-    ``x`` float ``[B, T_x, D]``, ``x_mask`` bool ``[B, T_x]`` (true on real words), ``y`` and ``y_mask`` likewise. What
-    stands on pads is never read: models zero it. ``extra`` float ``[B, F]``: linguistic features of the pairs
-    (:mod:`core.linguistics.features`), for models that read them.
+    ``words`` float ``[B, T, D]``, or whole numbers of words ``[B, T]`` for :meth:`embedded`; ``mask`` bool ``[B, T]``,
+    true on real words, which stand before the pads. What stands on pads is never read: models zero it.
     """
 
-    x: Tensor
-    x_mask: Tensor
-    y: Tensor
-    y_mask: Tensor
+    words: Tensor
+    mask: Tensor
+
+    def __post_init__(self) -> None:
+        numbers = self.words.ndim == 2 and not self.words.is_floating_point()
+        if not numbers and (self.words.ndim != 3 or not self.words.is_floating_point()):
+            raise ValueError(f"expected words float [B, T, D] or whole numbers [B, T], got {list(self.words.shape)}")
+        if self.mask.shape != self.words.shape[:2]:
+            raise ValueError(f"expected a mask {list(self.words.shape[:2])}, got {list(self.mask.shape)}")
+
+    @classmethod
+    def of(cls, texts: Sequence[Tensor]) -> Side:
+        """Pad B matrices ``[T_i, D]`` (or number rows ``[T_i]``) to the longest, with zeros behind."""
+        if not texts or min(map(len, texts)) == 0:
+            raise ValueError("every text of a batch needs at least one word")
+        block = torch.nn.utils.rnn.pad_sequence(list(texts), batch_first=True)
+        lengths = torch.tensor([len(text) for text in texts])
+        return cls(block, torch.arange(block.shape[1])[None] < lengths[:, None])
+
+    def to(self, device: torch.device | str) -> Side:
+        """The same on another device."""
+        return Side(self.words.to(device), self.mask.to(device))
+
+    def embedded(self, vectors: Vectors) -> Side:
+        """Word numbers as rows of ``vectors [V, D]``; row 0 stands for no word and gets no gradient."""
+        look_up = vectors if callable(vectors) else functools.partial(F.embedding, weight=vectors, padding_idx=0)
+        return Side(look_up(self.words), self.mask)
+
+
+Vectors = Tensor | Callable[[Tensor], Tensor]
+"""Word vectors ``[V, D]`` by number, or what makes them of numbers ``[B, T]``."""
+SIDES = ("first", "second", "both")
+"""What ``judged`` may be."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B rows in the data set's order: premise and hypothesis, question and answer, claim and evidence.
+
+    ``first`` is the first text, ``contexts`` the others: one of a pair, none of single texts, several where a claim has
+    several sentences of evidence (``[B, T_i]`` each, all false in the mask of a row with fewer). ``judged`` says whose
+    representation reaches the classifier: the "first", the "second" (the only context), or "both". ``extra`` float
+    ``[B, F]``: linguistic features of the pairs (:mod:`core.linguistics`), for models that read them.
+    """
+
+    first: Side
+    contexts: tuple[Side, ...] = ()
+    judged: str = "second"
     extra: Tensor | None = None
 
     def __post_init__(self) -> None:
-        if self.x.ndim != 3 or self.y.ndim != 3 or self.x.shape[2] != self.y.shape[2]:
-            raise ValueError(f"expected x [B, Tx, D] and y [B, Ty, D], got {list(self.x.shape)}, {list(self.y.shape)}")
-        if self.x_mask.shape != self.x.shape[:2] or self.y_mask.shape != self.y.shape[:2]:
-            raise ValueError(
-                f"expected masks {list(self.x.shape[:2])} and {list(self.y.shape[:2])}, "
-                f"got {list(self.x_mask.shape)} and {list(self.y_mask.shape)}"
-            )
-        if self.extra is not None and (self.extra.ndim != 2 or len(self.extra) != len(self.x)):
-            raise ValueError(f"expected extra [{len(self.x)}, F], got {list(self.extra.shape)}")
+        if self.judged not in SIDES:
+            raise ValueError(f"judged must be one of {', '.join(SIDES)}, got {self.judged!r}")
+        rows = len(self.first.mask)
+        if any(len(side.mask) != rows for side in self.contexts):
+            raise ValueError(f"every context needs {rows} rows, got {[len(side.mask) for side in self.contexts]}")
+        if self.extra is not None and (self.extra.ndim != 2 or len(self.extra) != rows):
+            raise ValueError(f"expected extra [{rows}, F], got {list(self.extra.shape)}")
 
     @classmethod
-    def from_vectors(cls, judged: Sequence[Tensor], context: Sequence[Tensor], extra: Tensor | None = None) -> Batch:
-        """Pad two lists of B word-vector matrices ``[T, D]``, one sentence each, into a batch."""
-        x, x_mask = pad(judged)
-        y, y_mask = pad(context)
-        return cls(x, x_mask, y, y_mask, extra)
+    def of(
+        cls, first: Sequence[Tensor], *contexts: Sequence[Tensor], judged: str = "second", extra: Tensor | None = None
+    ) -> Batch:
+        """From lists of B matrices ``[T, D]``, one text each."""
+        return cls(Side.of(first), tuple(map(Side.of, contexts)), judged, extra)
+
+    @property
+    def second(self) -> Side:
+        """The only context. Raises ValueError for single texts and for several contexts."""
+        if len(self.contexts) != 1:
+            raise ValueError(f"this model reads pairs: it needs one context, got {len(self.contexts)}")
+        return self.contexts[0]
+
+    @property
+    def x(self) -> Side:
+        """The judged text (t_x). Raises ValueError where both are judged."""
+        if self.judged == "both":
+            raise ValueError("this model judges one side: name it as judged, not both")
+        return self.first if self.judged == "first" or not self.contexts else self.second
+
+    @property
+    def y(self) -> Side:
+        """The judged text's context (t_y). Raises ValueError where it has none or several."""
+        return self.second if self.judged == "first" else self.first
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
-        extra = None if self.extra is None else self.extra.to(device)
-        return Batch(self.x.to(device), self.x_mask.to(device), self.y.to(device), self.y_mask.to(device), extra)
+        return self._with(lambda side: side.to(device), None if self.extra is None else self.extra.to(device))
 
+    def embedded(self, vectors: Vectors) -> Batch:
+        """The same with every word number's vector (:meth:`Side.embedded`)."""
+        return self._with(lambda side: side.embedded(vectors), self.extra)
 
-def pad(sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Stack matrices ``[T_i, D]`` into ``[B, max T, D]`` with zeros behind, and their mask ``[B, max T]``."""
-    if not sentences or min(len(s) for s in sentences) == 0:
-        raise ValueError("every sentence of a batch needs at least one word")
-    block = torch.nn.utils.rnn.pad_sequence(list(sentences), batch_first=True)
-    lengths = torch.tensor([len(s) for s in sentences])
-    return block, torch.arange(block.shape[1])[None] < lengths[:, None]
+    def _with(self, change: Callable[[Side], Side], extra: Tensor | None) -> Batch:
+        return replace(self, first=change(self.first), contexts=tuple(map(change, self.contexts)), extra=extra)

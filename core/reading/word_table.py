@@ -27,12 +27,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from core.errors import MendableError
+
 FORMAT = "words-1"
 NGRAM_SIZES = (3, 4, 5, 6)
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
 
 
-class WordTableError(ValueError):
+class WordTableError(MendableError):
     """The folder holds no word table that this program can read; the message says what to do."""
 
 

@@ -196,7 +196,7 @@ def made_up(pairs: int) -> tuple[WordTable, Any]:
         lengths = np.clip(random.gamma(6.0, mean / 6.0, pairs).round().astype(int), 2, 80)
         return Ragged.of(random.integers(1, len(names) + 1, n) for n in lengths)
 
-    encoded = Encoded(side(8.3), side(14.1), torch.from_numpy(random.integers(0, 3, pairs)), torch.ones(pairs))
+    encoded = Encoded(side(14.1), (side(8.3),), torch.from_numpy(random.integers(0, 3, pairs)), torch.ones(pairs))
     return words, TrainingData(encoded, encoded, {}, vocabulary, (), "made up")
 
 
@@ -214,8 +214,8 @@ def counted_work(recipe: Recipe, width: int) -> Callable[[np.ndarray, np.ndarray
     for x, y in places:
         counter = FlopCounterMode(display=False)
         with counter:
-            batch = Batch.from_vectors([torch.randn(x, width)], [torch.randn(y, width)])
-            model(batch)[0].sum().backward()
+            batch = Batch.of([torch.randn(y, width)], [torch.randn(x, width)])
+            model(batch).logits.sum().backward()
         counts.append(counter.get_total_flops())
     a, b, c, d = np.linalg.solve([[1, x, y, x * y] for x, y in places], counts)
     return lambda x, y: a + b * x + c * y + d * x * y

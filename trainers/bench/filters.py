@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from core.models import build
 from core.models.acnn.filters import adaptive_convolution, valid_windows
-from core.reading.batch import Batch
+from core.reading.batch import Batch, Side
 
 TEXTS, WORDS, WIDTH, CLASSES = 128, 56, 100, 14
 """A batch of DBpedia's texts: the paper's batch, its mean length (table 1) and its sizes (K 100, h 5, l 100)."""
@@ -35,7 +35,7 @@ def step_ratio(repeats: int) -> StepRatio:
     """Forward, loss, backward and AdamW of both models with the paper's sizes."""
     torch.manual_seed(0)
     x, mask = torch.randn(TEXTS, WORDS, WIDTH), torch.ones(TEXTS, WORDS, dtype=torch.bool)
-    batch, labels = Batch(x, mask, x[:, :1], mask[:, :1]), torch.randint(CLASSES, (TEXTS,))
+    batch, labels = Batch(Side(x, mask)), torch.randint(CLASSES, (TEXTS,))
     steps = [_step(adaptivity, batch, labels) for adaptivity in ("self", "none")]
     work = []
     for step in steps:
@@ -54,7 +54,7 @@ def _step(adaptivity: str, batch: Batch, labels: Tensor) -> Callable[[], Any]:
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(F.cross_entropy(model(batch)[0], labels))
+        torch.autograd.backward(F.cross_entropy(model(batch).logits, labels))
         optimizer.step()
 
     return step

@@ -7,7 +7,7 @@
 rep = [s_1; s_2; s_p; Σ words of s_1; Σ words of s_2], simi = cosine (and 1/(1 + euclid)) of (s_1, s_2) and of the two
 sums, extra = the linguistic features of :mod:`core.linguistics.features`.
 
-s_1 is the first sentence of the data set's order (premise, question): ``batch.y``. s_2 is ``batch.x``.
+s_1 is the first sentence of the data set's order (premise, question), s_2 the second, whichever is judged.
 
 Where we differ: words may pass a learned projection (``projection`` > 0; counted apart), dropout is an option (none in
 the paper), and extra features are standardised.
@@ -15,52 +15,67 @@ the paper), and extra features are standardised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
+from core.evidence.record import matrix
 from core.layers.projection import read_words, word_projection
+from core.models.base import Evidence, ModelConfig, Output, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
-from core.models.phrases.alignment import LONGEST, POOLINGS, Kept, PhraseGRU, alignment, best, diversity, keep
-from core.reading.batch import Batch
+from core.models.phrases.alignment import (
+    LONGEST,
+    POOLINGS,
+    Kept,
+    PhraseGRU,
+    alignment,
+    best,
+    diversity,
+    into_slots,
+    keep,
+    span,
+)
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
 
 SIMILARITIES = ("cosine+euclid", "cosine")
 PARTS = ("rep", "simi", "interaction")
 
 
+KS = tuple(range(1, 11))
+"""Values of k whose choices are told (the paper's figure 6)."""
+
+MAP_WORDS = 60
+"""Longest sentence whose map over phrases is told: at 60 words a side it has 420 x 420 numbers."""
+
+
 @dataclass(frozen=True)
-class PhraseConfig:
+class PhraseConfig(ModelConfig):
     """Sizes and choices. ``projection``: width of a learned map of the word vectors, 0 for none. ``features``: rep,
     simi or rep+simi. ``similarities``: with euclid (section 4.2.1) or cosines alone (4.3.1). ``extra``: the set of
     linguistic features, or none. Dropout runs on the words (one mask a sentence) and on the feature vector's rep."""
 
-    input_size: int
-    classes: int = 3
-    hidden: int = 256
-    projection: int = 0
-    longest: int = LONGEST
-    pooling: str = "kmin"
-    k: int = 5
+    hidden: int = setting(256, least=1)
+    projection: int = setting(0, least=0)
+    longest: int = setting(LONGEST, least=1)
+    pooling: str = setting("kmin", one_of=POOLINGS)
+    k: int = setting(5, least=1)
     features: str = "rep+simi"
-    similarities: str = "cosine+euclid"
-    extra: str = "none"
-    embedding_dropout: float = 0.0
-    dropout: float = 0.0
+    similarities: str = setting("cosine+euclid", one_of=SIMILARITIES)
+    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
+    embedding_dropout: float = setting(0.0, least=0, below=1)
+    dropout: float = setting(0.0, least=0, below=1)
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("pooling", self.pooling, POOLINGS),
-            ("similarities", self.similarities, SIMILARITIES),
-            ("extra", self.extra, tuple(EXTRA_SIZES)),
-        ):
-            if value not in known:
-                raise ValueError(f"unknown {name} {value!r}; known: {', '.join(known)}")
+        super().__post_init__()
         if not self.parts or any(part not in PARTS for part in self.parts):
             raise ValueError(f"features must be {', '.join(PARTS)} or some of them joined by +, got {self.features!r}")
-        if min(self.input_size, self.hidden, self.classes, self.longest, self.k) < 1 or self.projection < 0:
-            raise ValueError("input_size, hidden, classes, longest and k must be at least 1, projection at least 0")
+
+    def unprojected(self) -> PhraseConfig | None:
+        return replace(self, projection=0, input_size=self.projection) if self.projection else None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -94,10 +109,12 @@ class PhraseTrace:
     second_partner: Tensor
     first_kept: Kept
     second_kept: Kept
-    features: Tensor
-    """The vector that the classifier reads, [B, F]."""
 
 
+@register(
+    "phrases", config=PhraseConfig, title="GRU phrases", paper="Yin & Schütze 2017", section="3",
+    tasks=("entailment", "answer selection"), shows=(PhraseSelection, AttentionMap),
+)  # fmt: skip
 class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
     answer selection (sections 3.2 to 3.4)."""
@@ -113,22 +130,22 @@ class PhraseMatcher(PairFeatures):
         self.phrases = PhraseGRU(width, hidden, config.longest)
         self.reader = nn.GRU(hidden, hidden, batch_first=True)
 
-    def forward(self, batch: Batch, attention: Tensor | None = None) -> tuple[Tensor, PhraseTrace]:
-        """Logits ``[B, C]`` and the trace. ``attention [B, Q, P]`` takes the place of the alignment scores A.
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """``override [B, Q, P]`` takes the place of the alignment scores A, rows the slots of s_2.
 
-        Nothing is kept on the module, so threads may share it. Raises ValueError when ``attention`` has another shape.
+        Raises ValueError when it has another shape, and for linguistic features that do not fit.
         """
         config = self.config
-        first_words, second_words = self._words(batch.y, batch.y_mask), self._words(batch.x, batch.x_mask)
-        first, first_mask = self.phrases(first_words, batch.y_mask)
-        second, second_mask = self.phrases(second_words, batch.x_mask)
-        if attention is None:
+        first_words, second_words = self._words(batch.first), self._words(batch.second)
+        first, first_mask = self.phrases(first_words, batch.first.mask)
+        second, second_mask = self.phrases(second_words, batch.second.mask)
+        if override is None:
             scores = alignment(second, first)
         else:
             expected = [len(first), second.shape[1], first.shape[1]]
-            if list(attention.shape) != expected:
-                raise ValueError(f"the alignment put in place must be {expected}, got {list(attention.shape)}")
-            scores = attention.float()
+            if list(override.shape) != expected:
+                raise ValueError(f"the alignment put in place must be {expected}, got {list(override.shape)}")
+            scores = override.float()
         a_second, a_first = best(scores, second_mask, first_mask), best(scores.mT, first_mask, second_mask)
         first_kept = keep(a_first.score, first_mask, config.pooling, config.k)
         second_kept = keep(a_second.score, second_mask, config.pooling, config.k)
@@ -142,10 +159,59 @@ class PhraseMatcher(PairFeatures):
             dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
         trace = PhraseTrace(
             first, second, first_mask, second_mask, sums, scores, a_first.score, a_first.partner, a_second.score,
-            a_second.partner, first_kept, second_kept, features,
+            a_second.partner, first_kept, second_kept,
         )  # fmt: skip
-        logits: Tensor = self.classifier(dropped)
-        return logits, trace
+        return Output(self.classifier(dropped), features, trace)
+
+    def lay_out(self, override: Tensor, reading: Reading) -> Tensor:
+        """An alignment of phrases as :class:`PhraseSelection` numbers them, rows those of the second sentence."""
+        rows, columns = len(reading.second.tokens), len(reading.first.tokens)
+        return into_slots(override, rows, columns, self.config.longest)[None]
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        trace: PhraseTrace = output.trace
+        extra = None if reading.extra is None else torch.tensor([reading.extra], dtype=trace.sums.dtype)
+        yield PhraseSelection, lambda: self._selection(reading, trace, extra)
+        if max(len(reading.first.tokens), len(reading.second.tokens)) <= MAP_WORDS:
+            scores = trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]]
+            roles = reading.second.role, reading.first.role
+            yield AttentionMap, lambda: AttentionMap("alignment", *roles, matrix(scores), (), overridden, "phrases")
+
+    def _selection(self, reading: Reading, trace: PhraseTrace, extra: Tensor | None) -> PhraseSelection:
+        config = self.config
+        trained = (config.pooling, 0 if config.pooling == "full" else config.k)
+        wanted = [(pooling, k) for pooling in ("kmin", "kmax") for k in KS] + [("full", 0)]
+        wanted += [trained] if trained not in wanted else []
+        verdicts = torch.softmax(torch.stack(self.decide(trace, wanted, extra)).double(), 1).tolist()
+        masks = (trace.first_mask[0], trace.second_mask[0])
+        # Records number phrases without the empty slots.
+        numbers = [(mask.cumsum(0) - 1).tolist() for mask in masks]
+        choices = []
+        for (pooling, k), probabilities in zip(wanted, verdicts, strict=True):
+            indices = []
+            for score, mask, number in zip((trace.first_score, trace.second_score), masks, numbers, strict=True):
+                choice = keep(score, mask[None], pooling, k)
+                indices.append(tuple(number[slot] for slot in choice.slots[0][choice.mask[0]].tolist()))
+            choices.append(
+                PhraseChoice(pooling, k, (indices[0], indices[1]), tuple(probabilities), (pooling, k) == trained)
+            )
+        sides = tuple(
+            PhraseSide(
+                role,
+                tuple(
+                    PhraseRecord(span(slot, config.longest), other[partner], value)
+                    for slot, (real, partner, value) in enumerate(
+                        zip(mask.tolist(), partners[0].tolist(), scores[0].tolist(), strict=True)
+                    )
+                    if real
+                ),
+            )
+            for role, mask, other, partners, scores in (
+                (reading.first.role, masks[0], numbers[1], trace.first_partner, trace.first_score),
+                (reading.second.role, masks[1], numbers[0], trace.second_partner, trace.second_score),
+            )
+        )
+        return PhraseSelection("phrases", (sides[0], sides[1]), tuple(choices), config.pooling, config.k)
 
     def read(self, first: Tensor, first_kept: Kept, second: Tensor, second_kept: Kept) -> tuple[Tensor, Tensor, Tensor]:
         """GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
@@ -198,7 +264,7 @@ class PhraseMatcher(PairFeatures):
             out |= dict(zip(places, logits, strict=True))
         return [out[i] for i in range(len(choices))]
 
-    def diversity(self) -> Tensor:
+    def regulariser(self) -> Tensor:
         """The diversity regularizer (Xie et al. 2015), mean over the gates' matrices of both GRUs."""
         phrases, reader = self.phrases, self.reader.get_parameter
         stacked = [phrases.weight_ih, phrases.weight_hh, reader("weight_ih_l0"), reader("weight_hh_l0")]
@@ -209,8 +275,8 @@ class PhraseMatcher(PairFeatures):
             return 0
         return 4 if self.config.similarities == "cosine+euclid" else 2
 
-    def _words(self, vectors: Tensor, mask: Tensor) -> Tensor:
-        return read_words(self.projection, vectors, mask, self.config.embedding_dropout if self.training else 0.0)
+    def _words(self, side: Side) -> Tensor:
+        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
 
 def _chosen(states: Tensor, kept: Kept) -> Tensor:

@@ -1,0 +1,100 @@
+"""What a model says of many rows, in batches of like length and without evidence."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from core.checkpoint import Checkpoint
+from core.data import DataError, Dataset
+from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, plan
+from core.models.base import Output
+from core.reading.reader import Reading
+from core.reading.word_table import default_table
+
+BATCH = 256
+
+
+def outputs(
+    model: nn.Module, data: Encoded, vectors: Tensor | None, share: slice = slice(None)
+) -> Iterator[tuple[Tensor, Output]]:
+    """The model's output for batches of like length, each with the numbers of its rows. ``vectors [V, D]`` by word
+    number, None for a model with vectors of its own; ``share`` picks some of the batches."""
+    model.eval()
+    for rows in plan(data, BATCH)[share]:
+        with torch.inference_mode():
+            output = model(data.batch(rows, vectors)[0])
+        yield torch.from_numpy(rows), output
+
+
+def probabilities(
+    model: nn.Module, data: Encoded, vectors: Tensor | None, classes: int, *, share: slice = slice(None)
+) -> Tensor:
+    """Softmax of the model's logits for every row, float64 ``[N, C]`` on the host, in the rows' order; rows of batches
+    outside ``share`` (several processes take turns) are NaN."""
+    out = torch.full((len(data), classes), float("nan"), dtype=torch.float64)
+    for rows, output in outputs(model, data, vectors, share):
+        out[rows] = torch.softmax(output.logits.double(), dim=1).cpu()
+    return out
+
+
+def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor | None) -> Tensor:
+    """The vectors that the model's classifier reads, float32 ``[N, F]`` on the host, in the rows' order."""
+    parts = [(rows, output.features.float().cpu()) for rows, output in outputs(model, data, vectors)]
+    if not parts:
+        raise ValueError("no rows to compute features of")
+    out = torch.empty(len(data), parts[0][1].shape[1])
+    for rows, features in parts:
+        out[rows] = features
+    return out
+
+
+def predict(checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.device | str = "cpu") -> Tensor:
+    """Logits ``[N, C]`` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`), float32 on the host.
+
+    The checkpoint's own model stays where it is: another device gets a copy.
+    """
+    device = torch.device(device)
+    vocabulary = Vocabulary()
+    data = encode_readings(readings, vocabulary).to(device)
+    model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
+    vectors = vocabulary.matrix(checkpoint.reader).to(device)
+    out = torch.empty(len(data), len(checkpoint.labels))
+    for rows, output in outputs(model, data, vectors):
+        out[rows] = output.logits.float().cpu()
+    return out
+
+
+def check_texts(checkpoint: Checkpoint, dataset: Dataset) -> None:
+    """Raises DataError when the model reads pairs and the file has single texts, or the other way round."""
+    if checkpoint.single != dataset.single:
+        has, reads = ("single texts", "pairs") if dataset.single else ("pairs", "single texts")
+        raise DataError(f"{dataset.name} has {has}, but {checkpoint.name} reads {reads}; choose another file or model")
+
+
+def read_rows(checkpoint: Checkpoint, dataset: Dataset) -> Iterator[Reading]:
+    """The rows of a data set as the checkpoint reads them, with linguistic features from their cache."""
+    kind, pairs = checkpoint.model.linguistic, [(row.first, row.second) for row in dataset.rows]
+    if kind == "none":
+        yield from (checkpoint.read(*pair) for pair in pairs)
+        return
+    from core.linguistics.cache import features
+
+    extra = features(kind, pairs, default_table())
+    yield from (checkpoint.read(*pair, extra=row) for pair, row in zip(pairs, extra.tolist(), strict=True))
+
+
+def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at.
+
+    Raises DataError when the model cannot read such rows.
+    """
+    check_texts(checkpoint, dataset)
+    logits = predict(checkpoint, read_rows(checkpoint, dataset), device)
+    chances: np.ndarray = torch.softmax(logits.double(), dim=1).numpy()
+    return chances

@@ -1,0 +1,16 @@
+"""What a model did with a pair, as records: one file a kind, and the explanation that holds them."""
+
+from core.evidence.attention_map import AttentionMap
+from core.evidence.attentive_context import AttentiveContext, ContextWord
+from core.evidence.explanation import BOTH, SCHEMA_VERSION, Explanation
+from core.evidence.filter_provenance import FilterProducts, FilterProvenance, FilterRecord
+from core.evidence.generated_filters import GeneratedFilters
+from core.evidence.phrase_selection import PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
+from core.evidence.pooled_attention import PooledAttention
+from core.evidence.record import RECORDS, Matrix, Record, Sentence, TokenRecord
+
+__all__ = [
+    "BOTH", "RECORDS", "SCHEMA_VERSION", "AttentionMap", "AttentiveContext", "ContextWord", "Explanation",
+    "FilterProducts", "FilterProvenance", "FilterRecord", "GeneratedFilters", "Matrix", "PhraseChoice", "PhraseRecord",
+    "PhraseSelection", "PhraseSide", "PooledAttention", "Record", "Sentence", "TokenRecord",
+]  # fmt: skip

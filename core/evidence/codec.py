@@ -1,0 +1,42 @@
+"""Explanations as JSON and back, by the types of the records' fields (cattrs)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cattrs import Converter, transform_error
+
+from core.evidence.record import RECORDS, Record
+
+_CONVERTER = Converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
+
+
+def _record_to_dict(record: Record) -> dict[str, Any]:
+    return {"kind": record.kind, **_CONVERTER.unstructure(record, type(record))}
+
+
+def _record_from_dict(data: Any, _: type) -> Record:
+    kind = data.get("kind") if isinstance(data, dict) else None
+    if kind not in RECORDS:
+        raise ValueError(f"unknown kind of evidence {kind!r}; known: {', '.join(RECORDS)}")
+    fields = {name: value for name, value in data.items() if name != "kind"}
+    record: Record = _CONVERTER.structure(fields, RECORDS[kind])
+    return record
+
+
+_CONVERTER.register_unstructure_hook_func(lambda kind: kind is Record, _record_to_dict)
+_CONVERTER.register_structure_hook_func(lambda kind: kind is Record, _record_from_dict)
+
+
+def to_dict(value: Any) -> dict[str, Any]:
+    """A record or explanation as plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
+    plain: dict[str, Any] = _record_to_dict(value) if isinstance(value, Record) else _CONVERTER.unstructure(value)
+    return plain
+
+
+def from_dict(data: Any, kind: type) -> Any:
+    """The inverse of :func:`to_dict`. Raises ValueError, in one sentence, for data of another shape."""
+    try:
+        return _record_from_dict(data, kind) if kind is Record else _CONVERTER.structure(data, kind)
+    except Exception as error:  # cattrs collects whatever the constructors of its types raise
+        raise ValueError(f"this is no explanation of PairLens: {transform_error(error)[0]}") from error

@@ -1,0 +1,116 @@
+"""The one contract between models and screens: what one model says of one pair, as frozen, JSON-serialisable records.
+
+:func:`core.explain.explain` builds an :class:`Explanation`; the page, the command line and a notebook draw its records
+and know no model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, TypeVar
+
+from core.evidence.attention_map import AttentionMap
+from core.evidence.codec import from_dict, to_dict
+from core.evidence.record import Record, Sentence
+
+SCHEMA_VERSION = 2
+"""Raised whenever a record's meaning changes; :meth:`Explanation.from_dict` refuses another version."""
+
+BOTH = "both"
+"""``judged`` of a model whose classifier reads both sides."""
+
+R = TypeVar("R", bound=Record)
+
+
+def shares_text(labels: Sequence[str], probabilities: Sequence[float]) -> str:
+    """Classes with their probabilities on one line."""
+    return "  ".join(f"{label} {p:.1%}" for label, p in zip(labels, probabilities, strict=True))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that one model says of one pair; the same numbers on the page, in the command line and in a notebook."""
+
+    model: str
+    title: str
+    """The model's name for people."""
+    first: Sentence
+    contexts: tuple[Sentence, ...]
+    """The other sentences in the data set's order: one of a pair, none of a single text."""
+    judged: str
+    """Role of the sentence whose representation reaches the classifier, or "both"."""
+    labels: tuple[str, ...]
+    logits: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    evidence: tuple[Record, ...]
+    warnings: tuple[str, ...] = ()
+    """One sentence each, when the input is unlike the training data or was cut."""
+    milliseconds: float = 0.0
+    """Time that the model and this record took."""
+    schema_version: int = field(default=SCHEMA_VERSION)
+
+    @property
+    def second(self) -> Sentence:
+        """The second sentence of a pair; of a single text an empty one without a role."""
+        return self.contexts[0] if self.contexts else Sentence("", "", ())
+
+    @property
+    def verdict(self) -> str:
+        """The most probable class."""
+        return self.labels[max(range(len(self.labels)), key=self.probabilities.__getitem__)]
+
+    def judges(self, role: str) -> bool:
+        """Whether the classifier reads the representation of the sentence with this role."""
+        return self.judged in (role, BOTH)
+
+    def sentence(self, role: str) -> Sentence:
+        """The sentence with this role. Raises KeyError for another name."""
+        for side in (self.first, *self.contexts):
+            if side.role == role:
+                return side
+        raise KeyError(role)
+
+    def find(self, kind: type[R]) -> R | None:
+        """The first record of this type, or None when the model returns none."""
+        return next((record for record in self.evidence if isinstance(record, kind)), None)
+
+    @property
+    def word_attention(self) -> AttentionMap | None:
+        """The first attention map over words, or None for a model without."""
+        return next((r for r in self.evidence if isinstance(r, AttentionMap) and r.units == "words"), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
+        return to_dict(self)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """JSON text of :meth:`to_dict`."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Explanation:
+        """The inverse of :meth:`to_dict`. Raises ValueError for another schema version, shape or kind of record."""
+        if data.get("schema_version") != SCHEMA_VERSION:
+            raise ValueError(
+                f"this explanation has schema version {data.get('schema_version')!r}, "
+                f"this program reads version {SCHEMA_VERSION}"
+            )
+        explanation: Explanation = from_dict(data, cls)
+        return explanation
+
+    def to_text(self) -> str:
+        """The explanation for a terminal: the verdict, then every record that has a text."""
+        shares = shares_text(self.labels, self.probabilities)
+        head = [f"{self.verdict}   ({shares})   {self.title}, {self.milliseconds:.0f} ms", *self.warnings]
+        return "\n".join(head + [line for record in self.evidence for line in record.to_text(self)])
+
+    def _repr_html_(self) -> str:
+        """One piece of static HTML for a notebook or a report, without script or style sheet."""
+        shares = ", ".join(f"{escape(label)} {p:.0%}" for label, p in zip(self.labels, self.probabilities, strict=True))
+        sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
+        head = f"<p><b>{escape(self.verdict.capitalize())}</b> ({shares}), by {escape(self.title)}</p>{sides}"
+        warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
+        return head + warnings + "".join(record.to_html(self) for record in self.evidence)

@@ -1,0 +1,127 @@
+"""What won the filters of a convolution, and what the logits hold beside their shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.evidence.record import Explained, Matrix, Record, csv_text
+
+TOLD_FILTERS = 8
+"""Filters that the terminal lists."""
+
+
+@dataclass(frozen=True)
+class FilterRecord:
+    """One filter after max-pooling: where it won, and its pre-activation split into parts that add up.
+
+    ``sum(offsets) + context + bias == preactivation`` (within 1e-5 in float32), and ``left + self_ + right`` is the sum
+    of ``offsets`` too. ``logit_shares[c]`` is the classifier's weight times the activation: over all filters they add
+    up to logit c less its bias and what ``FilterProducts`` tells beside them. It is empty where the classifier reads
+    more than the pooled activations (multi-perspective matching).
+    """
+
+    index: int
+    position: int
+    """Index of the winning window's central word in the sentence's tokens."""
+    window: tuple[int, int]
+    """Tokens [first, last) that the window covers inside the sentence."""
+    left: float
+    self_: float
+    right: float
+    context: float
+    bias: float
+    preactivation: float
+    activation: float
+    logit_shares: tuple[float, ...]
+    offsets: tuple[float, ...] = ()
+    """One part for each word of the window, from left to right."""
+
+
+@dataclass(frozen=True)
+class FilterProvenance(Record, kind="filter_provenance"):
+    """What won each of the K filters of a convolution (AttConv, figure 6a)."""
+
+    name: str
+    rows: str
+    width: int
+    filters: tuple[FilterRecord, ...]
+    logit_bias: tuple[float, ...]
+    activation: str = "tanh"
+    """What makes the activation of a pre-activation: tanh, or ReLU."""
+    made_from: str = ""
+    """Role of the text that the filters were generated from; empty for filters that are the same for every text."""
+
+    @property
+    def part_names(self) -> list[str]:
+        """The parts of a pre-activation: one a word of the window, then the attentive context and the bias."""
+        near = {1: ["self"], 3: ["left", "self", "right"]}
+        return [*near.get(self.width, [f"word {i}" for i in range(1, self.width + 1)]), "context", "bias"]
+
+    @property
+    def shared(self) -> bool:
+        """Whether each filter has a share of its own in the logits."""
+        return bool(self.filters[0].logit_shares)
+
+    def to_text(self, explanation: Explained) -> list[str]:
+        """The filters that push most towards the verdict; of a model without shares the most active ones."""
+        verdict = explanation.labels.index(explanation.verdict)
+        sentence = explanation.sentence(self.rows)
+        made = f", made from the {self.made_from}" if self.made_from else ""
+        what = f"push most towards {explanation.verdict}" if self.shared else "are most active"
+        lines = ["", f"Filters over the {self.rows}{made} that {what} (left + self + right + context + bias):"]
+        ranked = sorted(self.filters, key=lambda f: -(f.logit_shares[verdict] if self.shared else f.activation))
+        for f in ranked[:TOLD_FILTERS]:
+            share = f"{f.logit_shares[verdict]:+.3f}  " if self.shared else ""
+            lines.append(
+                f"  {f.index:>4}  {share}{f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} {f.context:+.2f} {f.bias:+.2f} -> "
+                f"{self.activation} = {f.activation:+.3f}   {sentence.words(f.window)}"
+            )
+        return lines
+
+    def to_csv(self, explanation: Explained) -> str:
+        """One line a filter: winning n-gram, parts that add up to the pre-activation, shares in the logits. Lines with
+        a name in place of a number are what the logits hold beside these filters."""
+        sentence = explanation.sentence(self.rows)
+        names = [name.replace(" ", "_") for name in self.part_names]
+        shares = [f"share_{label}" for label in explanation.labels] if self.shared else []
+        head = ["text", "filter", "position", "ngram", *names, "preactivation", "activation", *shares]
+        rows: list[list[object]] = [
+            [self.rows, f.index, f.position + 1, sentence.words(f.window), *f.offsets, f.context, f.bias,
+             f.preactivation, f.activation, *f.logit_shares]
+            for f in self.filters
+        ]  # fmt: skip
+        if self.shared:
+            beside = [*beside_filters(explanation, self), ("the classifier’s bias", self.logit_bias)]
+            rows += [["", name, *[""] * (len(names) + 4), *values] for name, values in beside]
+        return csv_text(head, rows)
+
+
+@dataclass(frozen=True)
+class FilterProducts(Record, kind="filter_products"):
+    """What the logits of a pair model hold beside the filters' own shares (Shen et al. 2018, equation 6).
+
+    ``products[k][c]`` is the share of h_q,k · h_a,k in logit c; ``linguistic`` that of all linguistic features. With
+    the shares of both sides' filters and the bias they add up to the logits.
+    """
+
+    name: str
+    products: Matrix
+    linguistic: tuple[float, ...]
+
+    def parts(self) -> list[tuple[str, tuple[float, ...]]]:
+        """A name and a share a class; what is 0 everywhere is left out."""
+        products = tuple(sum(column) for column in zip(*self.products, strict=True))
+        lines = [("products of both texts’ filters", products), ("linguistic features", self.linguistic)]
+        return [(name, shares) for name, shares in lines if any(shares)]
+
+
+def beside_filters(explanation: Explained, own: FilterProvenance) -> Iterator[tuple[str, tuple[float, ...]]]:
+    """What the logits hold beside the shares of ``own`` filters and the classifier's bias: a name and a share a
+    class."""
+    for record in explanation.evidence:
+        if isinstance(record, FilterProvenance) and record is not own:
+            sums = tuple(sum(column) for column in zip(*(f.logit_shares for f in record.filters), strict=True))
+            yield f"all filters over the {record.rows}", sums
+        elif isinstance(record, FilterProducts):
+            yield from record.parts()

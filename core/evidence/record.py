@@ -1,0 +1,132 @@
+"""What every record of evidence is: frozen numbers of what a model did, which tell themselves as text, CSV and HTML.
+
+A record is one file of this folder. It is known by its ``kind``; JSON goes by the types of its fields
+(:mod:`core.evidence.codec`), so a new record needs no line elsewhere.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar, Protocol
+
+Matrix = tuple[tuple[float, ...], ...]
+
+RECORDS: dict[str, type[Record]] = {}
+"""All kinds of records by name."""
+
+
+@dataclass(frozen=True)
+class TokenRecord:
+    """A word as it stands in the person's text: ``text`` is characters [start, end) of the original."""
+
+    text: str
+    start: int
+    end: int
+    unknown: bool
+    """True when the reader has no entry for it: the word table makes its vector from its character n-grams."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One side of the pair. ``role`` names it in the data set's words (premise, hypothesis; question, answer)."""
+
+    role: str
+    text: str
+    tokens: tuple[TokenRecord, ...]
+    truncated: int = 0
+    """Number of tokens cut off at the end (a side keeps 200)."""
+
+    def words(self, span: tuple[int, int]) -> str:
+        """The tokens [first, last) side by side."""
+        return " ".join(token.text for token in self.tokens[slice(*span)])
+
+
+class Explained(Protocol):
+    """What a record may ask of the explanation that it belongs to."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    @property
+    def verdict(self) -> str: ...
+
+    @property
+    def evidence(self) -> tuple[Record, ...]: ...
+
+    def sentence(self, role: str) -> Sentence: ...
+
+
+class Record:
+    """Base of all records: frozen dataclasses with ``class MyRecord(Record, kind="my_record")``."""
+
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str) -> None:
+        cls.kind = kind
+        RECORDS[kind] = cls
+
+    def to_text(self, explanation: Explained) -> list[str]:
+        """Lines for a terminal; none for a record that only a figure can show."""
+        return []
+
+    def to_html(self, explanation: Explained) -> str:
+        """Static HTML for a notebook or report, every character of a person's text escaped: the lines of the terminal,
+        unless a record knows better."""
+        lines = "\n".join(self.to_text(explanation)).strip()
+        return f"<pre>{escape(lines)}</pre>" if lines else ""
+
+    def to_csv(self, explanation: Explained) -> str:
+        """The numbers as a table, empty for a record that has none."""
+        return ""
+
+
+def matrix(values: Any) -> Matrix:
+    """A tensor ``[n, m]`` as a record holds it."""
+    return tuple(map(tuple, values.tolist()))
+
+
+def csv_text(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
+    """CSV with Unix line ends; texts that a spreadsheet would run as a formula are marked as text by an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows([cell(value) if isinstance(value, str) else value for value in row] for row in rows)
+    return out.getvalue()
+
+
+def cell(text: str) -> str:
+    """A person's text for a table: a spreadsheet runs a cell that begins with one of these signs as a formula, and a
+    leading apostrophe makes it text."""
+    return "'" + text if text[:1] in ("=", "+", "-", "@") and len(text) > 1 else text
+
+
+def table_html(caption: str, head: Sequence[str], rows: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """A table whose cells are ready ``<td>`` elements; caption and headings are text."""
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(
+        f'<tr><th scope="row" style="text-align:right">{escape(name)}</th>{"".join(cells)}</tr>' for name, cells in rows
+    )
+    return (
+        f'<table style="border-collapse:collapse"><caption style="text-align:left">{escape(caption)}</caption>'
+        f"<tr><td></td>{top}</tr>{body}</table>"
+    )
+
+
+CELL_STYLE = "padding:3px 6px;text-align:center;font-variant-numeric:tabular-nums"
+
+# Eleven steps of cividis (Nuñez et al. 2018), light to dark: even in lightness, so it also prints in grey.
+_CIVIDIS = (
+    "#fee838", "#e6d54a", "#cfc157", "#b7ae62", "#a09c69", "#8b8a70",
+    "#757874", "#606870", "#47586c", "#264672", "#00224e",
+)  # fmt: skip
+
+
+def weight_cell(weight: float) -> str:
+    """A ``<td>`` with a weight in per cent, on cividis."""
+    step = min(10, max(0, round(weight * 10)))
+    ink = "#ffffff" if step >= 6 else "#000000"
+    return f'<td style="{CELL_STYLE};background:{_CIVIDIS[step]};color:{ink}">{weight * 100:.0f}</td>'

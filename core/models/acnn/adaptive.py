@@ -1,0 +1,229 @@
+"""Adaptive CNNs: filters made from the text itself, or from the other text (Shen et al. 2018, EMNLP).
+
+    one text   words -> filters of its own -> convolution, ReLU, max over time -> classes            ACNN (section 3.2)
+    a pair     question -> filters for the answer, answer -> filters for the question -> h_q, h_a
+               t = [h_q; h_a; h_q - h_a; h_q ∘ h_a; matching; linguistic features] -> classes        AdaQA (section 3.3)
+
+q is the first text of the data set's order, a the second, whichever is judged.
+
+``adaptivity`` says whose filters a text is convolved with:
+
+| | question | answer |
+|---|---|---|
+| none | fixed ones | fixed ones: the siamese CNN |
+| self | its own | its own |
+| one-way | fixed ones | the question's |
+| two-way | the answer's | the question's |
+
+The generator is one for both texts, as in the paper, and so are fixed filters.
+
+Where we differ: the word vectors are frozen (a shared table, or GloVe) and pass a learned projection to d numbers where
+``projection`` > 0; the classifier is a softmax over C classes, which for two is the paper's sigmoid. Dropout on the
+words draws every number for itself, not one mask a text as elsewhere in this project: with one mask the generator would
+see other words than the filters that it makes are for.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core.evidence import FilterProvenance, FilterRecord, GeneratedFilters, Record
+from core.evidence.record import matrix
+from core.layers.pooling import masked_max
+from core.layers.projection import read_words, word_projection
+from core.models.acnn.filters import FilterGenerator, StaticConvolution, Windows, adaptive_convolution, valid_windows
+from core.models.base import Evidence, FilterMaker, ModelConfig, setting
+from core.models.features import PairFeatures
+from core.reading.batch import Side
+
+
+@dataclass(frozen=True)
+class ACNNConfig(ModelConfig):
+    """Sizes and choices for one text. ``projection``: d, width of a learned map of the word vectors, 0 for none (then d
+    is ``input_size``). ``filters``: K. ``width``: h. ``code``: l, size of z. ``rank``: 0 for the paper's generator, R
+    for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`)."""
+
+    classes: int = setting(2, least=1)
+    projection: int = setting(0, least=0)
+    filters: int = setting(100, least=1)
+    width: int = setting(5, least=1)
+    code: int = setting(100, least=1)
+    rank: int = setting(0, least=0)
+    adaptivity: str = setting("self", one_of=("none", "self"))
+    embedding_dropout: float = setting(0.2, least=0, below=1)
+    dropout: float = setting(0.0, least=0, below=1)
+
+    def unprojected(self) -> ACNNConfig | None:
+        return replace(self, projection=0, input_size=self.projection) if self.projection else None
+
+    @property
+    def words(self) -> int:
+        """d, the width of a word as filters read it."""
+        return self.projection or self.input_size
+
+
+@dataclass(frozen=True)
+class TextTrace:
+    """What happened to one side of the batch."""
+
+    windows: Windows
+    """[B, T', h·d] and [B, T']."""
+    code: Tensor | None
+    """z, [B, l]; None when this text makes no filters."""
+    filters: Tensor | None
+    """Filters made from this text, [B, K, h, d], or None."""
+    applied: Tensor | None
+    """Filters that this text was convolved with, [B, K, h, d]; None for the fixed ones."""
+    preactivations: Tensor
+    """[B, T', K], before the ReLU; meaningless on pads."""
+    pooled: Tensor
+    """h, ReLU then max over time, [B, K]."""
+    winners: Tensor
+    """First word of each filter's winning window, [B, K]."""
+    words: Tensor
+    """Number of words, [B]."""
+    bias: Tensor
+    """What is added to every window's value, [K]."""
+
+
+class AdaptiveModel(PairFeatures):
+    """What both forms share: words, windows, fixed filters and generated ones, and the evidence of one text."""
+
+    config: ACNNConfig
+    made_from: tuple[str, ...]
+
+    def __init__(self, config: ACNNConfig, own: int, extra: str = "none") -> None:
+        super().__init__(own, config.classes, extra)
+        self.config = config
+        size, filters, width = config.words, config.filters, config.width
+        self.projection = word_projection(config.input_size, size) if config.projection else None
+        adaptive = config.adaptivity != "none"
+        self.generator = FilterGenerator(size, filters, width, config.code, config.rank) if adaptive else None
+        static = config.adaptivity in ("none", "one-way")
+        self.static = StaticConvolution(size, filters, width) if static else None
+
+    def windows(self, side: Side) -> Windows:
+        """Windows of a text's words as filters read them: ``[B, T, D]`` -> see :mod:`core.models.acnn.filters`."""
+        words = read_words(self.projection, side, 0.0)
+        if self.training:
+            words = F.dropout(words, self.config.embedding_dropout)
+        return valid_windows(words, side.mask, self.config.width)
+
+    def generate(self, windows: Windows) -> tuple[Tensor, Tensor]:
+        """z ``[B, l]`` and the filters ``[B, K, h, d]`` made from each text."""
+        assert self.generator is not None, "a model with fixed filters generates none"
+        code = self.generator.code(windows)
+        return code, self.generator(code)
+
+    def convolve(
+        self, windows: Windows, side: Side, own: tuple[Tensor, Tensor] | None, applied: Tensor | None,
+        bias: Tensor | None,
+    ) -> TextTrace:  # fmt: skip
+        """One text with the filters ``applied`` ``[B, K, h, d]`` and ψ ``bias [K]``, or with the fixed ones. ``own``:
+        code and filters made from this text."""
+        if applied is not None:
+            values = adaptive_convolution(windows, applied, bias)
+            added = values.new_zeros(values.shape[2]) if bias is None else bias
+        else:
+            assert self.static is not None, "a text without generated filters has fixed ones"
+            values, added = self.static(windows), self.static.bias
+        pooled, winners = masked_max(values, windows.mask)
+        code, filters = own or (None, None)
+        # The ReLU is the same after the max as before it, on K numbers in place of T'·K.
+        return TextTrace(
+            windows, code, filters, applied, values, torch.relu(pooled), winners, side.mask.sum(1), added
+        )  # fmt: skip
+
+    @classmethod
+    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+        """With fixed filters none are generated."""
+        fixed = config.get("adaptivity") == "none"
+        return tuple(kind for kind in cls.spec.shows if not (fixed and kind is GeneratedFilters))
+
+    # --- generated filters, as the filter map asks for them (core.models.base.FilterMaker) ---
+
+    @property
+    def filter_maker(self) -> FilterMaker | None:
+        return None if self.generator is None else self
+
+    @property
+    def bank_shape(self) -> tuple[int, int, int]:
+        return self.config.filters, self.config.width, self.config.words
+
+    @property
+    def code_size(self) -> int:
+        return self.config.code
+
+    def linear_map(self, filters: slice | int = slice(None)) -> Tensor:
+        assert self.generator is not None, "a model with fixed filters generates none"
+        return self.generator.linear_map(filters)
+
+    def project(self, vectors: Tensor) -> Tensor:
+        return read_words(self.projection, _alone(vectors), 0.0)[0]
+
+    def encoder(self) -> Callable[[Tensor], Tensor]:
+        assert self.generator is not None, "a model with fixed filters generates none"
+        # Only what reads the text is copied: the generator's other weights are hundreds of times as many.
+        projection, basic = copy.deepcopy((self.projection, self.generator.encoder))
+        for module in (projection, basic):
+            if module is not None:
+                module.double()
+
+        @torch.inference_mode()
+        def encode(vectors: Tensor) -> Tensor:
+            side = _alone(vectors.double())
+            windows = valid_windows(read_words(projection, side, 0.0), side.mask, self.config.width)
+            return masked_max(torch.relu(basic(windows)), windows.mask)[0][0]
+
+        return encode
+
+    # --- evidence of one text ---
+
+    def provenance(
+        self, name: str, role: str, side: TextTrace, shares: Tensor | None, made_from: str
+    ) -> FilterProvenance:
+        """Each filter's winning window with its exact parts; ``shares [C, K]`` in the logits, None where they have
+        none."""
+        width, winners, length = self.config.width, side.winners[0], int(side.words)
+        if side.applied is not None:
+            filters = side.applied[0]
+        else:
+            assert self.static is not None, "a text without generated filters has fixed ones"
+            filters = self.static.filters
+        window = side.windows.values[0, winners].view(-1, width, self.config.words)
+        offsets, half = (window * filters).sum(2), width // 2
+        preactivations = side.preactivations[0].gather(0, winners[None])[0]
+        in_logits = [[] for _ in winners] if shares is None else shares.T.tolist()
+        columns = (winners, offsets, side.bias, preactivations, side.pooled[0])
+        records = tuple(
+            FilterRecord(
+                k, min(first + half, length - 1), (first, min(first + width, length)), sum(parts[:half]), parts[half],
+                sum(parts[half + 1 :]), 0.0, bias, preactivation, activation, tuple(in_logits[k]), tuple(parts),
+            )
+            for k, (first, parts, bias, preactivation, activation) in enumerate(
+                zip(*(column.tolist() for column in columns), strict=True)
+            )
+        )  # fmt: skip
+        logit_bias = tuple(self.classifier.bias.tolist())
+        return FilterProvenance(name, role, width, records, logit_bias, "ReLU", made_from)
+
+    @staticmethod
+    def generated(side: TextTrace, made_from: str, applied_to: str) -> Evidence:
+        """The bank made from one text, where it makes one."""
+        if side.code is not None and side.filters is not None:
+            code, bank = tuple(side.code[0].tolist()), side.filters[0]
+            yield (
+                GeneratedFilters,
+                lambda: GeneratedFilters("generated filters", made_from, applied_to, code, tuple(map(matrix, bank))),
+            )
+
+
+def _alone(vectors: Tensor) -> Side:
+    return Side(vectors[None], torch.ones(1, len(vectors), dtype=torch.bool, device=vectors.device))

@@ -1,0 +1,219 @@
+"""What every model of sentence pairs is: settings, a forward pass with a trace, and the evidence made from it.
+
+    @register("my-model", config=MyConfig, title="My model", paper="…", section="3", tasks=("entailment",),
+              shows=(AttentionMap,))
+    class MyModel(PairModel): ...
+
+A file of this folder that registers a model is all that the model needs: lists of models, titles, pages, sweep labels
+and the conformance test read :data:`REGISTRY`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+from torch import Tensor, nn
+
+from core.errors import MendableError
+from core.evidence import Record
+from core.reading.batch import Batch
+from core.reading.reader import Reading
+
+Evidence = Iterator[tuple[type[Record], Callable[[], Record]]]
+"""Records in the order of the page, each as its type and a function that makes it when it is asked for."""
+
+
+class ConfigError(MendableError):
+    """An architecture or setting that does not exist or has a value that it cannot take."""
+
+
+def setting(
+    default: Any = MISSING, *, least: float | None = None, below: float | None = None, one_of: Sequence[str] = ()
+) -> Any:
+    """A field of a :class:`ModelConfig` with its bounds: ``least`` ≤ value < ``below``, or one of some words."""
+    return field(default=default, metadata={"least": least, "below": below, "one_of": tuple(one_of)})
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Settings of a model. Each field's type and bounds (:func:`setting`) are checked when it is made.
+
+    Raises ValueError that names the field.
+    """
+
+    input_size: int = setting(least=1)
+    """D, numbers of a word vector."""
+    classes: int = setting(3, least=1)
+
+    def __post_init__(self) -> None:
+        kinds = {"int": int, "float": (int, float), "str": str, "bool": bool}
+        for f in dataclasses.fields(self):
+            value, name = getattr(self, f.name), f.type if isinstance(f.type, str) else f.type.__name__
+            if not isinstance(value, kinds[name]) or (isinstance(value, bool) and name != "bool"):  # type: ignore[arg-type]
+                raise ValueError(f"{f.name} must be of type {name}, got {value!r}")
+            least, below, one_of = (f.metadata.get(key) for key in ("least", "below", "one_of"))
+            if one_of and value not in one_of:
+                raise ValueError(f"unknown {f.name} {value!r}; known: {', '.join(one_of)}")
+            if (least is not None and not value >= least) or (below is not None and not value < below):
+                bounds = [f"at least {least:g}"] if least is not None else []
+                bounds += [f"below {below:g}"] if below is not None else []
+                raise ValueError(f"{f.name} must be {' and '.join(bounds)}, got {value!r}")
+
+    def unprojected(self) -> ModelConfig | None:
+        """Settings of the same model over word vectors that passed its projection already; None where it has none that
+        can be left out."""
+        return None
+
+
+class Output(NamedTuple):
+    """What a forward pass gives."""
+
+    logits: Tensor
+    """[B, C]"""
+    features: Tensor
+    """[B, F], the vector that the classifier reads, before dropout."""
+    trace: Any
+    """The family's own record of what it computed on the way."""
+
+
+class FilterMaker(Protocol):
+    """A model that generates filters from its texts, as the filter map and n-grams ask of it."""
+
+    @property
+    def made_from(self) -> tuple[str, ...]:
+        """The sides whose texts make filters: "first", "second" or both; none with fixed filters."""
+
+    @property
+    def bank_shape(self) -> tuple[int, int, int]:
+        """K filters of h words by d numbers."""
+
+    @property
+    def code_size(self) -> int:
+        """l, numbers of a text's code z."""
+
+    def project(self, vectors: Tensor) -> Tensor:
+        """Word vectors ``[V, D]`` as filters read them, ``[V, d]``."""
+
+    def encoder(self) -> Callable[[Tensor], Tensor]:
+        """A copy in float64 of what makes z ``[l]`` of one text's word vectors ``[T, D]``."""
+
+    def linear_map(self, filters: slice | int = slice(None)) -> Tensor:
+        """The matrix M with filters = [z; 1] M, ``[l + 1, K'·h·d]``."""
+
+
+class PairModel(nn.Module):
+    """Base of all models. ``classifier`` reads :attr:`Output.features`, and nothing is kept on the module by a forward
+    pass, so threads may share it."""
+
+    spec: ClassVar[ModelSpec]
+    judges_both: ClassVar[bool] = True
+    """Whether its classifier reads both sides; a model that represents one of them needs to be told which."""
+    config: Any
+    classifier: nn.Linear
+    linguistic = "none"
+    """The set of linguistic features that the model reads beside the texts (:data:`core.linguistics.features`)."""
+
+    @property
+    def filter_maker(self) -> FilterMaker | None:
+        """The model itself, where it generates filters from its texts."""
+        return None
+
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """Logits, features and trace. ``override`` takes the place of the model's own attention.
+
+        Raises ValueError for a batch that the model cannot read, and for an override of another shape or of a model
+        that has no attention.
+        """
+        raise NotImplementedError
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        """Records of the output of one pair (a batch of 1): their types, and functions that make them."""
+        return iter(())
+
+    @classmethod
+    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+        """The types of record that a model with these settings returns: all that it is registered with."""
+        return cls.spec.shows
+
+    def lay_out(self, override: Tensor, reading: Reading) -> Tensor:
+        """An override as records number it, as a batch of 1 for :meth:`forward`."""
+        return override[None]
+
+    def regulariser(self) -> Tensor | None:
+        """A term of the loss beside the classes, None for a model without."""
+        return None
+
+    def standardise(self, extra: Tensor) -> None:
+        """Set mean and scale of linguistic features from those of the training data ``[N, F]``."""
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A registered model."""
+
+    name: str
+    title: str
+    """For people."""
+    paper: str
+    section: str
+    tasks: tuple[str, ...]
+    """What it is made for; the first one is what its paper is about."""
+    shows: tuple[type[Record], ...]
+    """Records that it can return."""
+    config: type[ModelConfig]
+    model: type[PairModel]
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the model's docstring."""
+        return " ".join((self.model.__doc__ or "").strip().split("\n\n")[0].split())
+
+
+REGISTRY: dict[str, ModelSpec] = {}
+"""All models by the name that recipes and cards use."""
+
+M = TypeVar("M", bound=PairModel)
+
+
+def register(
+    name: str, *, config: type[ModelConfig], title: str, paper: str, section: str, tasks: Iterable[str],
+    shows: Iterable[type[Record]] = (),
+) -> Callable[[type[M]], type[M]]:  # fmt: skip
+    """Class decorator: make a model known under ``name``."""
+
+    def add(model: type[M]) -> type[M]:
+        model.spec = REGISTRY[name] = ModelSpec(name, title, paper, section, tuple(tasks), tuple(shows), config, model)
+        return model
+
+    return add
+
+
+def build(architecture: str, config: Mapping[str, Any]) -> PairModel:
+    """A fresh model. Raises ConfigError for an unknown architecture, an unknown key or an impossible value."""
+    spec = spec_of(architecture)
+    fields = {f.name for f in dataclasses.fields(spec.config)}
+    for key in config:
+        if key not in fields:
+            raise ConfigError(f"{architecture} has no setting {key!r}{hint(str(key), fields)}")
+    try:
+        return spec.model(spec.config(**config))
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{architecture}: {error}") from error
+
+
+def spec_of(architecture: str) -> ModelSpec:
+    """The model registered under this name. Raises ConfigError for another."""
+    if architecture not in REGISTRY:
+        raise ConfigError(f"unknown architecture {architecture!r}{hint(str(architecture), REGISTRY)}")
+    return REGISTRY[architecture]
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant, or all that there are."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"

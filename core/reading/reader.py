@@ -1,0 +1,128 @@
+"""From texts to what a model reads: tokens with spans, marks of unknown words, and vectors.
+
+A reader is whatever splits a text and has vectors for its tokens. The word table is one; another library's tokeniser
+with its own vectors can be another. Everything that reads texts (explain, predict, training, the filter map, n-grams)
+goes through a checkpoint's reader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from core.errors import MendableError
+from core.evidence import Sentence, TokenRecord
+from core.reading.batch import Batch
+from core.reading.tokens import MAX_TOKENS, Token, tokenize
+from core.reading.word_table import WordTable
+
+
+class PairError(MendableError):
+    """A pair that no model can read; the message is one sentence with the remedy."""
+
+
+class Reader(Protocol):
+    """What a model needs of its reader. ``width``: D, numbers of a token's vector."""
+
+    @property
+    def width(self) -> int: ...
+
+    def tokens(self, text: str) -> list[Token]:
+        """The text's tokens in reading order; ``norm`` is what :meth:`vectors` looks up."""
+
+    def known(self, norm: str) -> bool:
+        """Whether the reader has an entry for a token, not a vector made up from its characters."""
+
+    def vectors(self, norms: Sequence[str]) -> Tensor:
+        """float32 ``[T, D]``."""
+
+
+@dataclass(frozen=True)
+class WordReader:
+    """Words of the project's own tokeniser, looked up in a word table."""
+
+    table: WordTable
+
+    @property
+    def width(self) -> int:
+        return self.table.width
+
+    def tokens(self, text: str) -> list[Token]:
+        return tokenize(text)
+
+    def known(self, norm: str) -> bool:
+        return self.table.known(norm)
+
+    def vectors(self, norms: Sequence[str]) -> Tensor:
+        return self.table.vectors(norms)
+
+
+@dataclass(frozen=True)
+class ReadText:
+    """One text as a reader split it, cut after so many tokens."""
+
+    role: str
+    text: str
+    tokens: tuple[Token, ...]
+    truncated: int = 0
+    """Tokens cut off at the end."""
+
+    @property
+    def norms(self) -> list[str]:
+        """What the reader looks up."""
+        return [token.norm for token in self.tokens]
+
+    @property
+    def has_word(self) -> bool:
+        """Whether one of the tokens has a letter or a digit."""
+        return any(token.is_word for token in self.tokens)
+
+    def sentence(self, reader: Reader) -> Sentence:
+        """The record that screens draw."""
+        records = (TokenRecord(t.text, t.start, t.end, t.is_word and not reader.known(t.norm)) for t in self.tokens)
+        return Sentence(self.role, self.text, tuple(records), self.truncated)
+
+
+def read_text(reader: Reader, text: str, role: str = "", limit: int = MAX_TOKENS) -> ReadText:
+    """Split a text and keep its first ``limit`` tokens."""
+    tokens = reader.tokens(text)
+    return ReadText(role, text, tuple(tokens[:limit]), max(0, len(tokens) - limit))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A row as one checkpoint reads it, in the data set's order (see :class:`core.reading.batch.Batch`)."""
+
+    first: ReadText
+    contexts: tuple[ReadText, ...] = ()
+    judged: str = "second"
+    """The side whose representation reaches the classifier: "first", "second" or "both"."""
+    extra: tuple[float, ...] | None = None
+    """Linguistic features, for models that read them."""
+
+    @property
+    def second(self) -> ReadText:
+        """The only context. Raises ValueError for single texts and for several contexts."""
+        if len(self.contexts) != 1:
+            raise ValueError(f"expected a pair, got {len(self.contexts)} contexts")
+        return self.contexts[0]
+
+    @property
+    def x(self) -> ReadText:
+        """The judged text; of a pair whose sides are both judged, the second."""
+        return self.first if self.judged == "first" or not self.contexts else self.second
+
+    @property
+    def y(self) -> ReadText:
+        """The other text of a pair."""
+        return self.second if self.judged == "first" else self.first
+
+    def batch(self, reader: Reader) -> Batch:
+        """A batch of this row alone."""
+        sides = [[reader.vectors(side.norms)] for side in (self.first, *self.contexts)]
+        extra = None if self.extra is None else torch.tensor([self.extra])
+        return Batch.of(*sides, judged=self.judged, extra=extra)
