@@ -247,14 +247,15 @@ def text(mean: Mean, measure: str) -> str:
 
 
 def caption(sweep: Sweep, dev: str, bars: bool) -> str:
-    """How to read the sweep as a figure with ``bars`` or as a table; ``dev``: the set of a sweep that names none."""
+    """How to read the sweep, its intervals drawn (``bars``) or written; ``dev``: the set of a sweep that names none."""
+    single = sweep.axis is not None  # of what has an axis, one measure is shown
     runs = sorted({means[sweep.measure].runs for _, means in sweep.variants})
     measures = [name for key, name in sweep.columns.items() if "(" not in key]
-    line = " and ".join(measures[:1] if bars else measures).replace("accuracy", "Accuracy")
+    line = " and ".join(measures[:1] if single else measures).replace("accuracy", "Accuracy")
     line += (
         f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {sweep.dev or dev}"
     )
-    rest = "" if bars or len(measures) == len(sweep.columns) else f"; then {measures[0]} of each kind of classifier"
+    rest = "" if single or len(measures) == len(sweep.columns) else f"; then {measures[0]} of each kind of classifier"
     line += f" with the classifier that was kept{rest}. "
     if runs == [1]:
         return f"{line}One run each, so there is no interval."
