@@ -22,6 +22,7 @@ from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
+from core.reading.tokens import MAX_TOKENS
 from trainers import recipe as recipes
 
 DOCS = PRETRAINED.parent / "docs"
@@ -46,7 +47,9 @@ Hinton et al. 2015), because each training pair has the label of one annotator. 
 `sick-phrases-kmin` starts from.""",
     "answer selection": """\
 MAP and MRR are over the questions that have a right answer. `qa-phrases-kmax` is the network that `wikiqa-phrases-kmax`
-starts from. Checkpoints with `extra` in their recipe read word counts or linguistic features beside the words.""",
+starts from. Checkpoints with `extra` in their recipe read word counts or linguistic features beside the words. Where
+there is a mean over seeds, the seed that is best on dev is the one that is shipped.""",
+    "text classification": f"Of a text the models read the first {MAX_TOKENS} words.",
 }
 """What to know about the checkpoints of a task."""
 
@@ -301,7 +304,7 @@ def speeds(path: Path) -> Iterator[str]:
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
     yield _table(["what", "measured", "bar", "kept", "note"],
-                 [[row.name, row.measured, row.wanted, row.kept, row.note] for row in rows])  # fmt: skip
+                 [[row.name, row.measured, row.wanted, row.outcome, row.note] for row in rows])  # fmt: skip
     yield (
         f"Measured on {machine['date']} on {_plain(machine['device'])} ({_count(machine['cores'], 'core')}, "
         f"{_count(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "

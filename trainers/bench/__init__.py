@@ -78,7 +78,7 @@ class Row:
         return f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
 
     @property
-    def kept(self) -> str:
+    def outcome(self) -> str:
         """Whether the bar is kept, in words."""
         return {True: "yes", False: "no", None: "not measured"}[self.met]
 
@@ -111,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{'what':<46}{'measured':>14}{'bar':>14}   kept")
     for row in rows:
         note = f"  {row.note}" if row.note else ""
-        print(f"{row.name:<46}{row.measured:>14}{row.wanted:>14}   {row.kept}{note}")
+        print(f"{row.name:<46}{row.measured:>14}{row.wanted:>14}   {row.outcome}{note}")
     record = {"machine": machine, "rows": [{**asdict(row), "met": row.met} for row in rows]}
     args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
