@@ -16,6 +16,7 @@ COMMANDS = {
     "map": "lay out the filters that a checkpoint makes for the texts of a data file",
     "bench": "measure the speeds that PairLens promises",
     "words": "make the shared word table",
+    "results": "write docs/results.md from the cards and tables of the shipped checkpoints",
     "seeds": "write the mean and spread over several seeds into a checkpoint's card",
 }
 

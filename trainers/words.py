@@ -51,7 +51,7 @@ OFTEN = 5
 """Training words of this count enter the table even when neither vector file has them ("rollerskating")."""
 WEIGHTS = {"disco": 0.2}
 """Weight in the loss by the part of SNLI-86k that a pair's id names (1 elsewhere). The pairs named ``disco`` were
-picked, not drawn: a model that gets 75 % of the other parts right gets 55 % of them (see the README)."""
+picked, not drawn: a model that gets 75 % of the other parts right gets 55 % of them."""
 INFLECTIONS = ("s", "ing", "ed", "er", "est", "ly", "n", "other")
 OWN, GLOVE_ONLY, UNKNOWN = 0, 1, 2
 

@@ -14,8 +14,8 @@ import streamlit as st
 from app import page_style as look
 from app import palette
 from app.panels import card as lines
-from app.panels import sweeps
 from core.checkpoint import CheckpointError, available, read_card
+from core.evaluation import sweeps
 
 _STYLE = """<style>
 .pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
@@ -46,12 +46,6 @@ _STYLE = """<style>
   .pl-sweep td::before { content: attr(data-of); display: block; font-size: 0.8rem; font-weight: 400; opacity: 0.78; }
 }
 </style>"""
-
-
-COMPARED = (
-    "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
-    "interval holds zero."
-)
 
 
 def main() -> None:
@@ -112,12 +106,14 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any], he
     """A table, as a figure where it has an axis, and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
         shown = _rows(list(sweep.rows[0]), [list(row.values()) for row in sweep.rows], strong=3)
-        st.html(f'<div class="pl-card pl-sweep pl-compared"><h3>{_safe(heading)}</h3>{shown}<p>{COMPARED}</p></div>')
+        below = f"{shown}<p>{sweeps.COMPARED}</p>"
+        st.html(f'<div class="pl-card pl-sweep pl-compared"><h3>{_safe(heading)}</h3>{below}</div>')
         return
     again = f"<br><code>{_safe(sweep.command)}</code>" if sweep.command else ""
-    caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card)))}{again}</p></div>"
-    if sweep.axis:
-        _chart(sweep, sweep.axis, sweep.columns[sweep.measure])
+    axis = sweep.axis
+    caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card), bars=axis is not None))}{again}</p></div>"
+    if axis:
+        _chart(sweep, axis, sweep.columns[sweep.measure])
         st.html(f'<div class="pl-card">{caption}')
         return
     head, rows = ["variant", "runs", *sweep.columns.values()], []

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.panels import card, sweeps, tables
+from app.panels import card, tables
 from core.checkpoint import load
+from core.evaluation import sweeps
 from core.explain import explain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,7 +154,7 @@ def test_a_table_has_a_row_a_variant_with_means_intervals_and_plain_names(tmp_pa
     assert "accuracy (linear SVM)" not in single
     assert list(ablation.columns.values()) == ["accuracy", "network", "linear SVM"]
     assert ablation.points() == []
-    assert sweeps.caption(ablation, "SICK dev") == (
+    assert sweeps.caption(ablation, "SICK dev", bars=False) == (
         "Accuracy on SICK dev with the classifier that was kept; then accuracy of each kind of classifier. "
         "±: half the 95\u00a0% interval of the mean over 3 runs (Student’s t); a single run has none."
     )
@@ -175,14 +176,14 @@ def test_k_is_drawn_as_points_and_one_seed_has_no_interval(tmp_path):
         ("k-min pooling", 1, 0.61, 0.61, 0.61, "0.6100"), ("k-max pooling", 1, 0.62, 0.62, 0.62, "0.6200"),
         ("k-min pooling", 10, 0.65, 0.65, 0.65, "0.6500"),
     ]  # fmt: skip
-    assert sweeps.caption(sweep, "WikiQA dev") == (
+    assert sweeps.caption(sweep, "WikiQA dev", bars=True) == (
         "MAP on WikiQA dev with the classifier that was kept. One run each, so there is no interval."
     )
     seeds = sweeps.read(table(tmp_path, "two.csv", head.partition(",")[2], *(
         f"{k},{seed},3,network,{0.6 + seed / 100},0.7" for k in (1, 2) for seed in (1, 2))))  # fmt: skip
     # t(.975, 1) = 12.7062, s = 0.00707107, n = 2: half = 0.063531
     assert [(p["low"], p["high"]) for p in seeds.points()] == [pytest.approx((0.551469, 0.678531), abs=1e-6)] * 2
-    assert "Bars: the 95\u00a0% interval of the mean over 2 runs" in sweeps.caption(seeds, "WikiQA dev")
+    assert "Bars: the 95\u00a0% interval of the mean over 2 runs" in sweeps.caption(seeds, "WikiQA dev", bars=True)
 
 
 def test_question_words_and_numbers_of_filters_are_drawn_too(tmp_path):
@@ -219,7 +220,7 @@ def test_comparisons_say_what_is_resolved(tmp_path):
         ("c", "WikiQA dev: 126 items, 3 seeds", "MAP 0.6000 against 0.7000", "−0.1000 [−0.2000, −0.0500]", "lower"),
     ]  # fmt: skip
     for broken in ("a,map,x,0.9,0.8,nan,0,0,1,1,1", "a,map,x,9,0.8,0.1,0,0,1,1,1", "a,map,x,0.9,0.8,0,0,0,z,1,1"):
-        with pytest.raises(sweeps.SweepError, match="cannot be shown"):
+        with pytest.raises(sweeps.SweepError, match="cannot be read"):
             sweeps.read(table(tmp_path, "broken.csv", COMPARED, broken))
 
 
@@ -228,13 +229,15 @@ def test_folds_are_told_one_by_one_and_together(tmp_path):
                               "1,1,3,network,0.8,0.7", "1,2,3,network,0.9,0.7"))  # fmt: skip
     assert [sweeps.label(varied) for varied, _ in folds.variants] == ["fold 1", "fold 2", "all folds"]
     assert folds.variants[2][1]["accuracy"].value == pytest.approx(0.85)
-    assert "cross-validation over train and dev (2 folds)" in sweeps.caption(folds, "SICK dev")
+    assert "cross-validation over train and dev (2 folds)" in sweeps.caption(folds, "SICK dev", bars=False)
 
 
 def test_a_table_that_names_its_dev_set_is_not_said_to_be_of_another(tmp_path: Path) -> None:
     (tmp_path / "seeds.csv").write_text("seed,best_epoch,dev,accuracy\n1,2,SICK trial,0.8\n2,2,SICK trial,0.9\n")
     sweep = sweeps.read(tmp_path / "seeds.csv")
-    assert sweeps.caption(sweep, "SICK trial (trained on)").startswith("Accuracy on SICK trial with the classifier")
+    assert sweeps.caption(sweep, "SICK trial (trained on)", bars=False).startswith(
+        "Accuracy on SICK trial with the classifier"
+    )
 
 
 @pytest.mark.parametrize(("content", "why"), [
@@ -247,7 +250,7 @@ def test_a_broken_or_foreign_table_gets_one_sentence(tmp_path, content, why):
     (tmp_path / "own.csv").write_bytes(content)
     with pytest.raises(sweeps.SweepError, match=why) as error:
         sweeps.read(tmp_path / "own.csv")
-    assert str(error.value).startswith("own.csv beside this card")
+    assert str(error.value).startswith(f"own.csv beside the card of {tmp_path.name}")
     with pytest.raises(sweeps.SweepError, match="No such file"):
         sweeps.read(tmp_path / "gone.csv")
 
@@ -273,7 +276,7 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     assert "Accuracy on &lt;i&gt;dev&lt;/i&gt;" in page
     assert not any(tag in page for tag in ("<script", "<img", "<i>", "<u>", "<b>"))
     assert page.count('class="pl-notice"') == 1
-    assert "broken.csv beside this card" in page
+    assert "broken.csv beside the card of own" in page
     assert "Test entailment phrases" in page
     kinds, sizes = app.get("arrow_vega_lite_chart") or app.get("vega_lite_chart")
     assert "Accuracy at each k" in sizes.proto.spec and "Accuracy by question word" in kinds.proto.spec

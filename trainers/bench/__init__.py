@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,21 @@ class Row:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
 
+    @property
+    def measured(self) -> str:
+        """The value with its unit."""
+        return "-" if self.value is None else f"{self.value:.3g} {self.unit}"
+
+    @property
+    def wanted(self) -> str:
+        """The bar with its unit."""
+        return f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
+
+    @property
+    def outcome(self) -> str:
+        """Whether the bar is kept, in words."""
+        return {True: "yes", False: "no", None: "not measured"}[self.met]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers bench`."""
@@ -86,6 +102,7 @@ def run(args: argparse.Namespace) -> int:
     machine: dict[str, Any] = {
         "device": device_name(torch.device("cpu")), "cores": os.cpu_count(), "threads": torch.get_num_threads(),
         "torch": torch.__version__, "python": platform.python_version(), "load_before": load,
+        "date": date.today().isoformat(),
     }  # fmt: skip
     print(f"{machine['device']}, {machine['threads']} threads, torch {machine['torch']}")
     if machine["load_before"] > 0.5 * (machine["cores"] or 1):
@@ -93,10 +110,8 @@ def run(args: argparse.Namespace) -> int:
     print()
     print(f"{'what':<46}{'measured':>14}{'bar':>14}   kept")
     for row in rows:
-        value = "-" if row.value is None else f"{row.value:.3g} {row.unit}"
-        bar = f"{'≤' if row.at_most else '≥'} {row.bar:g} {row.unit}"
-        kept = {True: "yes", False: "no", None: "not measured"}[row.met]
-        print(f"{row.name:<46}{value:>14}{bar:>14}   {kept}{'  ' + row.note if row.note else ''}")
+        note = f"  {row.note}" if row.note else ""
+        print(f"{row.name:<46}{row.measured:>14}{row.wanted:>14}   {row.outcome}{note}")
     record = {"machine": machine, "rows": [{**asdict(row), "met": row.met} for row in rows]}
     args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0

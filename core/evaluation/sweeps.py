@@ -1,4 +1,4 @@
-"""CSV tables of `python -m trainers sweep` that stand beside a card: read, averaged over runs, named in plain words."""
+"""CSV tables of `python -m trainers sweep` and `compare` that stand beside a card: read, averaged, in plain words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.errors import MendableError
 from core.evaluation.intervals import half_width
+from core.models import REGISTRY
 
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
@@ -23,13 +25,13 @@ PLAIN = {
         "two-way": "the other text’s filters",
     },
     "model.matching": {"none": "without matching", "multi-perspective": "with matching"},
-    "architecture": {
-        "addition": "Addition", "cnn": "CNN", "attentive-lstm": "A-LSTM", "apcnn": "AP-CNN", "abcnn": "ABCNN",
-        "phrases": "GRU phrases", "attconv-light": "AttConv light", "attconv-advanced": "AttConv advanced",
-        "acnn": "ACNN", "adaqa": "AdaQA",
-    },
 }  # fmt: skip
 """Plain words for a varied key's values; :func:`label` makes up the others."""
+COMPARED = (
+    "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
+    "interval holds zero."
+)
+"""How to read a table of comparisons."""
 
 
 class Axis(NamedTuple):
@@ -53,8 +55,8 @@ AXES = (
 )  # fmt: skip
 
 
-class SweepError(ValueError):
-    """A table that cannot be drawn; the text is a sentence for the page."""
+class SweepError(MendableError):
+    """A table that cannot be read; one sentence with the remedy."""
 
 
 class Mean(NamedTuple):
@@ -75,6 +77,7 @@ class Sweep:
     folds: int
     dev: str
     """The data set of the scores; empty where the table does not name it."""
+    seeds: tuple[str, ...]
     command: str
     """What makes the table again; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
@@ -99,10 +102,10 @@ class Sweep:
         key, kinds, rows = self.axis.key, self.axis.kinds, []
         for varied, means in self.variants:
             mean = means[self.measure]
-            other, half = {name: told for name, told in varied.items() if name != key}, mean.half or 0.0
-            look = next((value for value in reversed(other.values()) if value != "none"), "none")
+            line, half = {name: value for name, value in varied.items() if name != key}, mean.half or 0.0
+            look = next((value for value in reversed(line.values()) if value != "none"), "none")
             x: str | int = self._kind(varied[key]) if kinds else int(varied[key])
-            rows.append({"line": label(other), "look": look, "x": x,
+            rows.append({"line": label(line), "look": look, "x": x,
                          "mean": mean.value, "low": max(0.0, mean.value - half), "high": min(1.0, mean.value + half),
                          "runs": mean.runs, "text": text(mean, self.measure)})  # fmt: skip
         return rows
@@ -140,7 +143,7 @@ def read(path: Path) -> Sweep | Comparisons:
     except (OSError, ValueError, csv.Error) as error:
         why = getattr(error, "strerror", None) or ("not UTF-8" if isinstance(error, UnicodeError) else error)
         raise SweepError(
-            f"{path.name} beside this card cannot be shown ({why}): write it again with "
+            f"{path.name} beside the card of {path.parent.name} cannot be read ({why}): write it again with "
             "`python -m trainers sweep … --csv`, or take it out of the folder."
         ) from error
 
@@ -164,7 +167,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     variants = []
     for varied, runs in groups.items():
         scores = {key: [_score(row[key], key) for row in runs if row[key] or key == measure] for key in columns}
-        variants.append((dict(varied), {key: mean(found) for key, found in scores.items() if found}))
+        variants.append((dict(varied), {key: mean(values) for key, values in scores.items() if values}))
     folds = len({row["fold"] for row in rows}) if "fold" in head else 0
     questions: Counter[str] = Counter()
     if {"question_word", "questions"} <= {*head}:
@@ -173,13 +176,14 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
             if all(row[key] == rows[0][key] for key in own):  # one run, or one run's folds
                 questions[row["question_word"]] += int(row["questions"])
     dev, command = (rows[0].get(key, "") for key in ("dev", "command"))
-    return Sweep(data, measure, columns, folds, dev, command, variants, dict(questions))
+    seeds = tuple(dict.fromkeys(row["seed"] for row in rows))
+    return Sweep(data, measure, columns, folds, dev, seeds, command, variants, dict(questions))
 
 
 def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:
     if not {"measure", "dev", "ours", "theirs", "difference", "low", "high", "items", "seeds"} <= {*rows[0]}:
         raise ValueError("its first line does not name a comparison’s columns")
-    told = []
+    shown = []
     for row in rows:
         measure = row["measure"]
         ours, theirs = (text(Mean(_score(row[key], key), None, 1), measure) for key in ("ours", "theirs"))
@@ -187,13 +191,13 @@ def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:
         scale, digits = (100, 1) if measure == "accuracy" else (1, 4)
         numbers = [f"{scale * value:+.{digits}f}".replace("-", "−") for value in (gap, low, high)]
         runs = f"{int(row['items']):,} items, {row['seeds']} seed{'' if row['seeds'] == '1' else 's'}"
-        told.append({
+        shown.append({
             "comparison": row["comparison"], "on": f"{row['dev']}: {runs}",
             "scores": f"{'MAP' if measure == 'map' else measure} {ours} against {theirs}",
             "difference": f"{numbers[0]} [{numbers[1]}, {numbers[2]}]",
             "": "higher" if low > 0 else "lower" if high < 0 else "unresolved",
         })  # fmt: skip
-    return Comparisons(data, told)
+    return Comparisons(data, shown)
 
 
 def _score(cell: str, column: str, least: float = 0.0) -> float:
@@ -221,6 +225,7 @@ def label(varied: dict[str, str]) -> str:
             continue  # beside models that name it, its absence needs no word
         made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
                 "question_word": f"questions with {value}" if value != "other" else "other questions",
+                "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
                 "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
         words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{key.rpartition('.')[2]} {value}"))
     return ", ".join(words) or "as the recipe says"
@@ -233,19 +238,20 @@ def text(mean: Mean, measure: str) -> str:
     return f"{scale * mean.value:.{digits}f}{half}{unit}"
 
 
-def caption(sweep: Sweep, dev: str) -> str:
-    """How to read the figure or table; ``dev`` is the card's own dev set, for a table that names none."""
-    drawn, runs = bool(sweep.points()), sorted({means[sweep.measure].runs for _, means in sweep.variants})
-    kept = [name for key, name in sweep.columns.items() if "(" not in key]
-    told = " and ".join(kept[:1] if drawn else kept).replace("accuracy", "Accuracy")
-    told += (
+def caption(sweep: Sweep, dev: str, bars: bool) -> str:
+    """How to read the sweep, its intervals drawn (``bars``) or written; ``dev``: the set of a sweep that names none."""
+    single = sweep.axis is not None  # of what has an axis, one measure is shown
+    runs = sorted({means[sweep.measure].runs for _, means in sweep.variants})
+    measures = [name for key, name in sweep.columns.items() if "(" not in key]
+    line = " and ".join(measures[:1] if single else measures).replace("accuracy", "Accuracy")
+    line += (
         f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {sweep.dev or dev}"
     )
-    told += " with the classifier that was kept"
-    told += ". " if drawn or len(kept) == len(sweep.columns) else f"; then {kept[0]} of each kind of classifier. "
+    rest = "" if single or len(measures) == len(sweep.columns) else f"; then {measures[0]} of each kind of classifier"
+    line += f" with the classifier that was kept{rest}. "
     if runs == [1]:
-        return f"{told}One run each, so there is no interval."
+        return f"{line}One run each, so there is no interval."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))
-    told += f"{'Bars: ' if drawn else '±: half '}the 95\u00a0% interval of the mean over {many} runs "
-    told += "(Student’s t)" + ("; a single run has none." if runs[0] == 1 else ".")
-    return told + (" Folds share training data, which makes it rather too narrow." if sweep.folds else "")
+    line += f"{'Bars: ' if bars else '±: half '}the 95\u00a0% interval of the mean over {many} runs "
+    line += "(Student’s t)" + ("; a single run has none." if runs[0] == 1 else ".")
+    return line + (" Folds share training data, which makes it rather too narrow." if sweep.folds else "")

@@ -1,0 +1,193 @@
+"""docs/results.md is what cards, tables and maps say, and README says nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.checkpoint import PRETRAINED, read_card
+from trainers import recipe as recipes
+from trainers import results
+from trainers.__main__ import COMMANDS, main
+
+ROOT = PRETRAINED.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+TRAINER = README.partition("### As a trainer")[2].partition("\n## ")[0]
+COMPARED = "comparison,measure,dev,ours,theirs,difference,low,high,items,seeds,seeds_theirs"
+
+
+def card(name: str, **changes: Any) -> dict[str, Any]:
+    source = {"name": "SICK train", "rows": 4500, "licence": "CC BY-NC-SA 3.0"}
+    made = {"seconds": 93.6, "threads": 2, "device": "CPU (Abacus)", "torch": "9.9", "command": "train it --data DATA"}
+    return {
+        "schema_version": 1, "name": name, "title": "A <b>made-up</b> | model", "architecture": "phrases", "config": {},
+        "task": "entailment", "labels": ["a", "b"], "roles": {"first": "x", "second": "y", "judged": "y"}, "words": {},
+        "licence": "free", "sha256": "0", "data": [source], "paper": {"SICK test": 0.871},
+        "parameters": {"model": 1234, "projection": 56}, "recipe": {"dev": {"name": "SICK trial"}}, "seed": 7,
+        "results": {"SICK trial": {"accuracy": 0.8125, "items": 500}}, "training": made, "notes": "*Noted*.",
+    } | changes  # fmt: skip
+
+
+def write(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+
+
+@pytest.fixture
+def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder ``pretrained`` of two checkpoints and the word table beside an empty folder ``docs``."""
+    folder = tmp_path / "pretrained"
+    monkeypatch.setattr(results, "PRETRAINED", folder)
+    monkeypatch.setattr(results, "DOCS", tmp_path / "docs")
+    (tmp_path / "docs").mkdir()
+    write(folder / "sick-phrases-kmin/card.json", card("sick-phrases-kmin", init={"name": "earlier", "sha256": "1"}))
+    write(folder / "sick-phrases-kmin/seeds.csv", "seed,best_epoch,dev,accuracy,command\n"
+          "1,2,SICK trial,0.8,sweep again\n2,2,SICK trial,0.81,\n3,2,SICK trial,0.82,\n")  # fmt: skip
+    write(folder / "sick-phrases-kmin/figure6.csv", "model.pooling,model.k,seed,best_epoch,accuracy\n"
+          "kmin,1,1,2,0.7\nkmin,2,1,2,0.72\nkmax,1,1,2,0.6\nkmax,2,1,2,0.625\n")  # fmt: skip
+    write(folder / "sick-phrases-kmin/comparisons.csv",
+          f"{COMPARED}\nk-min against k-max,accuracy,SICK trial,0.8,0.7,0.1,0.05,0.15,500,3,3\n")  # fmt: skip
+    answers = {"WikiQA dev": {"map": 0.71234, "mrr": 0.72, "items": 126}}
+    seeds = {"seeds": [1, 2], "results": {"SICK trial": {"values": [0.8, 0.9]}}}
+    ranker = card("as-adaqa", task="answer selection", results=answers, paper={"WikiQA test MAP": 0.7107}, seeds=seeds)
+    write(folder / "as-adaqa/card.json", ranker)
+    quality = {"knn_filters": 0.94, "knn_plane": 0.92, "majority": 0.5, "trustworthiness": 0.98765, "knn_held_out": 0.9}
+    write(folder / "as-adaqa/map/map.json", {
+        "layouts": [{"name": "all filters", "quality": quality}], "items": [["a"]] * 1234, "quality_neighbours": 10,
+        "data": {"file": "train.tsv"}, "held_out": {"file": "dev.tsv", "texts": 321}, "command": "map it"})  # fmt: skip
+    write(folder / "words/card.json", {
+        "words": 102122, "width": 160, "licence": "CC BY-SA 4.0", "made_from": [{"name": "GloVe", "licence": "PDDL"}],
+        "epochs": [{"epoch": 1, "snli_dev": 0.7}, {"epoch": 2, "snli_dev": 0.79}], "notes": "",
+        "training": {"seconds": 25.1, "threads": 1, "torch": "9.9", "command": "words again"}})  # fmt: skip
+    return folder
+
+
+def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
+    assert main(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    for line in (
+        # t(.975, 2) = 4.30265, s = 0.01, n = 3: 4.30265 · 0.01 / √3 = 0.0248
+        r"| `sick-phrases-kmin` | A \<b\>made-up\</b\> \| model | SICK train | 81.2 % | SICK trial 81.0 ± 2.5 % "
+        "(3 seeds) | SICK test 87.1 % | 7 | 1,234 + 56 | 1.6 minutes, 2 threads |",
+        "| `as-adaqa` | A \\<b\\>made-up\\</b\\> \\| model | SICK train | MAP 0.7123, MRR 0.7200 "
+        # t(.975, 1) = 12.7062, s = 0.0707107, n = 2: half = 0.63531
+        "| SICK trial 85.0 ± 63.5 % (2 seeds) | WikiQA test MAP 0.7107 | 7 | 1,234 + 56 | 1.6 minutes, 2 threads |",
+        r"From its card: \*Noted\*.",
+        "| k: accuracy | k-min pooling | k-max pooling |", "| 1 | 70.0 % | 60.0 % |", "| 2 | 72.0 % | 62.5 % |",
+        r"| k-min against k-max | SICK trial: 500 items, 3 seeds | accuracy 80.0 % against 70.0 % "
+        r"| +10.0 \[+5.0, +15.0] | higher |",
+        "    sweep again", "Train: SICK train; dev: SICK trial. Seeds 1, 2, 3. Made by",
+        "Train: SICK train; dev: SICK trial. Seed 1. The table names no command.",
+        "| `as-adaqa` | all filters | 1,234 of train.tsv | 10 | 94.0 % | 92.0 % | 90.0 % (321 of dev.tsv) | 50.0 % "
+        "| 0.988 |", "    map it",
+        "| 102,122 | 160 | GloVe (PDDL) | 79.0 % | 25 seconds, 1 thread, torch 9.9 | CC BY-SA 4.0 |", "    words again",
+        "| `sick-phrases-kmin` | free | SICK train (4,500, CC BY-NC-SA 3.0) | `earlier` |",
+    ):  # fmt: skip
+        assert line in page
+    assert "Trained on CPU (Abacus), torch 9.9" in page and "No speeds are kept here yet" in page
+
+
+def test_a_kept_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
+    row = {"name": "explain", "value": 1.854, "unit": "ms", "bar": 20, "at_most": True, "note": "median", "met": True}
+    machine = {"device": "CPU (Abacus)", "cores": 2, "threads": 1, "torch": "9.9", "python": "3.11"}
+    machine |= {"load_before": 0.04, "date": "2026-11-21"}
+    rows = [row, row | {"name": "app", "value": None, "met": None, "note": "no browser"}]
+    write(made_up.parent / "docs/speed.json", {"machine": machine, "rows": rows})
+    assert main(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    assert "| explain | 1.85 ms | ≤ 20 ms | yes | median |\n| app | - | ≤ 20 ms | not measured | no browser |" in page
+    assert "Measured on 2026-11-21 on CPU (Abacus) (2 cores, 1 thread, load 0.0 before; Python 3.11, torch 9.9" in page
+
+
+def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["results", "--check"]) == 1  # there is no page yet
+    assert main(["results"]) == 0 and main(["results", "--check"]) == 0
+    capsys.readouterr()
+    write(made_up / "as-adaqa/card.json", card("as-adaqa", results={"WikiQA dev": {"accuracy": 0.5, "items": 126}}))
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    assert main(["results", "--check"]) == 1
+    assert capsys.readouterr().err == (
+        "docs/results.md is not what the cards and tables say: run `python -m trainers results`.\n"
+    )
+    assert (made_up.parent / "docs/results.md").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(("path", "content", "why"), [
+    ("as-adaqa/card.json", "{", "as-adaqa/card.json is no readable JSON"),
+    ("as-adaqa/card.json", json.dumps({k: v for k, v in card("as-adaqa").items() if k != "training"}),
+     "as-adaqa/card.json lacks training: train the checkpoint again"),
+    ("sick-phrases-kmin/figure6.csv", "epoch\n1\n", "figure6.csv beside the card of sick-phrases-kmin cannot be read"),
+    ("sick-phrases-kmin/seeds.csv", f"{COMPARED}\na,map,x,0.6,0.5,0.1,0,0.2,9,1,1\n", "seeds.csv is a table of compar"),
+    ("as-adaqa/map/map.json", "[", "map/map.json is no readable JSON"),
+    ("words/card.json", "", "words/card.json is no readable JSON"),
+    ("../docs/speed.json", "{", "docs/speed.json is no readable JSON"),
+])  # fmt: skip
+def test_a_broken_file_gets_one_sentence(
+    made_up: Path, capsys: pytest.CaptureFixture[str], path: str, content: str, why: str
+) -> None:
+    write(made_up / path, content)
+    assert main(["results"]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("python -m trainers results: ") and why in message and message.count("\n") == 1
+    assert not (made_up.parent / "docs/results.md").exists()
+
+
+def test_the_page_is_what_the_shipped_cards_say() -> None:
+    assert main(["results", "--check"]) == 0
+
+
+def test_the_words_around_the_tables_hold_no_measured_number() -> None:
+    prose = [results.OPENING, results.DIFFERENCES, results.MAPS, results.WORDS, *results.TASKS.values(),
+             *results.TABLES.values()]  # fmt: skip
+    assert not re.findall(r"\d*\.\d+|\d+ ?%", "\n".join(prose).replace("95 % interval", ""))
+
+
+def test_readme_is_short_and_its_links_lead_somewhere() -> None:
+    assert len(README.splitlines()) <= 130
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        path, _, anchor = link.partition("#")
+        assert (ROOT / path).is_file(), link
+        headings = re.findall(r"^#+ (.+)$", (ROOT / path).read_text(encoding="utf-8"), re.M) if anchor else []
+        assert not anchor or anchor in [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in headings]
+
+
+def test_the_layout_in_readme_is_there() -> None:
+    parent = ROOT
+    for indent, name in re.findall(r"^ {4}( {2})?([a-z_]+/?) {2,}\S", README.partition("## How the code")[2], re.M):
+        parent = parent if indent else ROOT / name
+        assert parent.is_dir() if not indent else any(parent.glob(f"{name}*")), name
+
+
+def test_numbers_of_trainings_in_readme_are_the_cards() -> None:
+    lines = re.findall(r"python -m trainers train (\S+) .*# (.+)", TRAINER)
+    assert len(lines) == 3
+    for name, comment in lines:
+        made = read_card(PRETRAINED / name)
+        dev, epochs = made["recipe"]["dev"]["name"], made["training"]["seconds"] / 60 / len(made["epochs"])
+        assert comment in (
+            f"{results.minutes(made)}, {dev} {results.scores(made['results'][dev])}",
+            f"{epochs:.1f} minutes an epoch, {len(made['epochs'])} epochs",
+        )
+        assert made["training"]["device"] == "CPU (AMD EPYC)" and made["training"]["threads"] == 2
+    assert not re.findall(r"\d+(?:\.\d+)? ?(?:%|seconds|minutes|hours|points)", re.sub("#.+", "", TRAINER))
+    assert all(read_card(path.parent)["training"]["device"].startswith("CPU")
+               for path in PRETRAINED.glob("*/card.json") if path.parent.name != "words")  # fmt: skip
+
+
+def test_commands_in_readme_are_understood() -> None:
+    lines = re.findall(r"^    python -m trainers (\w+) ?(.*?)(?: +#.*)?$", README, re.M)
+    assert {name for name, _ in lines} >= {"train", "evaluate", "predict", "sweep", "compare", "map", "bench"}
+    for name, rest in lines:
+        assert name in COMMANDS
+        parser = argparse.ArgumentParser(exit_on_error=False)
+        importlib.import_module(f"trainers.{name}").add_arguments(parser)
+        args = parser.parse_args(shlex.split(rest))
+        if name in ("train", "sweep"):
+            recipes.load(args.recipe, args.changes)
