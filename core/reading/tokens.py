@@ -6,32 +6,52 @@ and raw text (WikiQA's dev, a person's typing) come out alike: ``do n't`` and ``
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, groupby
+from typing import NamedTuple
 
 import regex
 
 MAX_TOKENS = 200
-"""Tokens kept of one side; what follows is cut, and said."""
+"""Tokens read of one side; what follows is cut, and said."""
 
 MAX_CHARACTERS = 200_000
-"""Characters read of one side: a text longer than this is cut before it is split, to keep a paste of a book cheap."""
+"""Characters read of one side: a text longer than this is cut before it is split, so that pasting a book is cheap."""
 
-_PATTERN = regex.compile(
-    r"""
-      (?<![\p{L}\p{N}]) (?: (?:\p{L}\.){2,} | (?:\p{L}\.)+\p{L}(?![\p{L}\p{M}\p{N}]) )   # U.S.  p.m
-    | -[LRlr][RSCrsc][Bb]-                                                               # Penn Treebank brackets
-    | \p{N}+ (?: [.,:/] \p{N}+ )* [\p{L}\p{M}]* (?: -[\p{L}\p{M}\p{N}]+ )*               # 12,381  3.6  1990s  10-year
-    | (?:(?<=\p{L})|(?<!\S)) n['’]t (?![\p{L}\p{N}])                                     # (do)n't
-    | ['’] (?:s|re|ve|ll|d|m) (?![\p{L}\p{N}])                                           # 's  're
-    | [\p{L}\p{M}]+? (?= n['’]t (?![\p{L}\p{N}]) )                                       # do(n't)
-    | [\p{L}\p{M}][\p{L}\p{M}\p{N}\p{Cf}]* (?: -[\p{L}\p{M}\p{N}]+ )*
-      (?: ['’] (?!(?:s|re|ve|ll|d|m)(?![\p{L}\p{N}])) [\p{L}\p{M}]+ )*                   # go-kart  o'clock
-    | ``|''|\.{2,}|-{2,}
-    | (?! [\s\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}] ) \X                                        # one sign, one emoji
-    """,
-    regex.VERBOSE | regex.IGNORECASE,
-)
+_LONG = 64
+"""Characters of the longest token whose normal form is remembered: many longer ones would fill the memory."""
+
+
+def _rules(L: str, M: str, N: str, Cf: str, apostrophe: str, sign: str) -> str:
+    """The pattern over these classes of characters: letters, marks, digits, zero-width, apostrophes, and one sign.
+
+    It is one group, so that ``split`` gives gaps and tokens in turn without making a match object for each.
+    """
+    clitic = f"(?:s|re|ve|ll|d|m)(?![{L}{N}])"
+    negation = f"n[{apostrophe}]t(?![{L}{N}])"
+    return rf"""(
+      (?-i: [{L}] (?!\.) [{L}]*+ (?! [{L}{M}{N}{Cf}{apostrophe}-] ) )  # most words; the rules below would give the same
+    | (?<![{L}{N}]) (?: (?:[{L}]\.){{2,}} | (?:[{L}]\.)+[{L}](?![{L}{M}{N}]) )                        # U.S.  p.m
+    | -[LRlr][RSCrsc][Bb]-                                                                # Penn Treebank brackets
+    | [{N}]+ (?: [.,:/] [{N}]+ )* [{L}{M}]* (?: -[{L}{M}{N}]+ )*                          # 12,381  3.6  1990s  10-year
+    | (?:(?<=[{L}])|(?<!\S)) {negation}                                                   # (do)n't
+    | [{apostrophe}] {clitic}                                                             # 's  're
+    | [{L}{M}]+? (?={negation})                                                           # do(n't)
+    | [{L}{M}][{L}{M}{N}{Cf}]* (?: -[{L}{M}{N}]+ )* (?: [{apostrophe}] (?!{clitic}) [{L}{M}]+ )*      # go-kart  o'clock
+    | ``|''|\.{{2,}}|-{{2,}}
+    | {sign}
+    )"""
+
+
+_ASCII = re.compile(_rules("A-Za-z", "", "0-9", "", "'", "[!-~]"), re.VERBOSE | re.IGNORECASE | re.ASCII)
+
+# Pairs of regional indicators stand apart because \X counts those before it anew at each of them.
+_FLAG = r"(?-i: \p{RI}{2} [\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+ )"
+_SIGN = rf"(?! [\s\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Co}}\p{{Cn}}] ) (?: {_FLAG} | \X )"
+_UNICODE = regex.compile(_rules(r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", "'’", _SIGN), regex.VERBOSE | regex.IGNORECASE)
+_ABBREVIATION = regex.compile(r"(?:\p{L}\.)++\p{L}")
 
 _SAME = {
     "``": '"', "''": '"', "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "…": "...",
@@ -39,8 +59,7 @@ _SAME = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """One word or sign: ``text == source[start:end]`` (characters of the original), ``norm`` is what is looked up."""
 
     text: str
@@ -56,12 +75,23 @@ class Token:
 
 def normalise(text: str) -> str:
     """The form a token is looked up by: NFKC, lower case, straight quotes, no zero-width characters."""
-    form = unicodedata.normalize("NFKC", text).lower()
-    form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
+    if text.isascii():
+        form = text.lower()
+    else:
+        form = unicodedata.normalize("NFKC", text if len(text) <= _LONG else _marks_in_order(text)).lower()
+        form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
     form = _SAME.get(form, form).replace("’", "'")
-    if regex.fullmatch(r"(?:\p{L}\.)+\p{L}", form):
-        form += "."
-    return form
+    return form + "." if _ABBREVIATION.fullmatch(form) else form
+
+
+def _marks_in_order(text: str) -> str:
+    """The NFKD form of a text, in linear time: unicodedata sorts a run of marks by insertion, in quadratic time."""
+    decomposed = "".join(unicodedata.normalize("NFKD", c) for c in text)
+    runs = groupby(decomposed, key=lambda c: unicodedata.combining(c) > 0)
+    return "".join("".join(sorted(run, key=unicodedata.combining) if marks else run) for marks, run in runs)
+
+
+_remembered = lru_cache(maxsize=1 << 15)(normalise)
 
 
 def tokenize(text: str) -> list[Token]:
@@ -71,4 +101,8 @@ def tokenize(text: str) -> list[Token]:
     span and is left out of ``norm``). Nothing is cut here except beyond ``MAX_CHARACTERS``.
     """
     text = text[:MAX_CHARACTERS]
-    return [Token(m.group(), m.start(), m.end(), normalise(m.group())) for m in _PATTERN.finditer(text)]
+    pieces = (_ASCII if text.isascii() else _UNICODE).split(text)
+    words = pieces[1::2]
+    ends = list(accumulate(map(len, pieces)))
+    norms = map(_remembered if max(map(len, words), default=0) <= _LONG else normalise, words)
+    return list(map(Token._make, zip(words, ends[::2], ends[1::2], norms, strict=False)))

@@ -1,6 +1,34 @@
+import random
+import time
+import timeit
+
 import pytest
 
 from core.reading.tokens import MAX_CHARACTERS, tokenize
+from trainers.bench.tokens import plainly
+
+WORDS = """
+n't N’T 's ’re 'S 'ſ d do U.S p.m. a. a.B é İ K ſ Σ ß ﬁ Ⓐ ﷺ 1 ² Ⅷ ½ 12,3 3.6 ٣ - -- – — -LRB- -lſb- `` '' ` ' ’ “ … ..
+. $ € < | 가 ᄀ ᅡ ᆨ क ् ि ก ำ 一 م ַ 👨 👩🏽 ❤ 🇩 🇪 🏴 © ™ # * @ _ ₑ dog cannot isn’t o'clock go-kart 1990s 10-year
+"""
+BETWEEN = (
+    " \t\n\r\x00\x0b\x1c\x1f\x85\xa0\xad\u0301\u0316\u0344\u0345\u0378\u0600\u0d4e\u1160\u200b\u200c\u200d\u2028\u20e3"
+    "\u3000\ud800\udc00\ue000\ufe0f\ufeff\U000111c2\U0001f3fb\U000e0067"
+)
+"""Spaces, marks, zero-width and unassigned characters."""
+
+REPEATED = {
+    "regional indicators": "🇩", "one and a mark": "🇩\u0301", "emoji chain": "👨\u200d", "skin tones": "👩🏽",
+    "hearts": "❤\ufe0f", "tag emoji": "🏴\U000e0067", "keycaps": "1\ufe0f\u20e3", "marks": "\u0301",
+    "marks out of order": "\u0301\u0316", "marks that decompose": "\u0344\u0f73\u0316", "marks on a sign": "!\u0301",
+    "accents": "e\u0301", "jamo": "ᄀ", "jamo syllables": "ᄀ\u1161", "Devanagari": "क्", "Arabic": "مرحبا ",
+    "ligatures": "ﬁ", "sigma": "Σ\u0301", "Han": "一", "apostrophes": "'", "negations": "n't ", "clitics": "a's",
+    "joined negations": "n't", "joined words": "a'b", "backquotes": "`", "hyphens": "-", "hyphened": "a-",
+    "brackets": "-lrb-", "half brackets": "-lr", "dots": ".", "abbreviations": "a.", "names": "a.b", "thousands": "1,",
+    "digits": "1", "digits and letters": "1a", "ranges": "1-", "letters": "a", "capitals": "Ж", "spaces": " ",
+    "hard spaces": "\xa0", "zero width": "\u200b", "zero width in words": "a\u200b", "prefixes": "\u0600",
+    "control": "\x00", "surrogates": "\ud800", "private": "\ue000", "unassigned": "\u0378",
+}  # fmt: skip
 
 
 def norms(text):
@@ -53,3 +81,22 @@ def test_an_emoji_of_several_characters_is_one_token_and_no_word():
 
 def test_a_book_is_cut_before_it_is_split():
     assert tokenize("word " * MAX_CHARACTERS)[-1].end <= MAX_CHARACTERS
+
+
+def test_tokens_are_those_of_the_plain_rules():
+    draw, pieces = random.Random(0), [*WORDS.split(), *BETWEEN]
+    texts = ["".join(draw.choices(pieces, k=draw.randrange(1, 25))) for _ in range(4000)]
+    texts += ["".join(draw.choices("nt's.-aLRB1, \x1c", k=20)) for _ in range(2000)]
+    texts += ["a" + "".join(draw.choices("\u0301\u0316\u0344\u0345\u0f73\u1e69가", k=100)) for _ in range(200)]
+    for text in texts:
+        assert tokenize(text) == [(t.text, t.start, t.end, t.norm) for t in plainly(text)], ascii(text)
+
+
+@pytest.mark.parametrize("piece", REPEATED.values(), ids=REPEATED.keys())
+def test_twice_the_text_takes_less_than_three_times_as_long(piece):
+    def seconds(length):
+        text = (piece * length)[:length]
+        return min(timeit.repeat(lambda: tokenize(text), timer=time.process_time, number=1, repeat=2))
+
+    # The clock says little of a few hundredths of a second.
+    assert seconds(MAX_CHARACTERS) < max(3 * seconds(MAX_CHARACTERS // 2), 0.2)

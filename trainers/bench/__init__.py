@@ -6,7 +6,8 @@
 It is a measurement, not a test: on a machine that does other work its times are of no use. Benchmarks:
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
-convolution with each text's own filters against a loop of conv1d), training (light at batch 256), app (time until the
+convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
+all scripts, without memory), training (light at batch 256), app (time until the
 first page is complete, and the server's memory), map (a new text on the filter map).
 """
 
@@ -40,6 +41,7 @@ from trainers import recipe as recipes
 from trainers.bench import app as bench_app
 from trainers.bench import filters as bench_filters
 from trainers.bench import phrases as bench_phrases
+from trainers.bench import tokens as bench_tokens
 from trainers.card import device_name
 from trainers.recipe import Recipe
 
@@ -183,6 +185,14 @@ def phrase_speed(quick: bool) -> list[Row]:
     return [Row(what, ratio, "x", 5, False, f"{fast:.0f} ms; rotated copies by nn.GRU {slow:,.0f} ms")]
 
 
+def token_speed(quick: bool) -> list[Row]:
+    """Tokens of distinct sentences against the same rules written plainly, in one run."""
+    ratio, fast, slow = bench_tokens.speed_up(3 if quick else 15)
+    return [
+        Row("tokens, times faster than plain rules", ratio, "x", 4, False, f"{fast:,.0f} a second; plainly {slow:,.0f}")
+    ]
+
+
 def filter_speed(quick: bool) -> list[Row]:
     """A training step of M-ACNN beside M-CNN's against their work, and one product against a loop of conv1d."""
     step = bench_filters.step_ratio(5 if quick else 20)
@@ -276,6 +286,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-phrases": lambda quick: explain_speed("te-phrases-kmin", quick, ((30, 60),)),
     "phrases": phrase_speed,
     "filters": filter_speed,
+    "tokens": token_speed,
     "training": training_speed,
     "app": app_speed,
     "map": map_speed,
