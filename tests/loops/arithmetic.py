@@ -1,0 +1,114 @@
+"""What the slow loops are made of. Vectors are lists of numbers; weights are the model's tensors, read row by row."""
+
+import math
+
+
+def dot(a, b):
+    return sum(p * q for p, q in zip(a, b, strict=True))
+
+
+def matvec(matrix, vector):
+    return [dot(row, vector) for row in matrix.tolist()]
+
+
+def add(*vectors):
+    return [sum(values) for values in zip(*vectors, strict=True)]
+
+
+def scaled(weights, vectors):
+    """Σ_i weights_i vectors_i."""
+    return add(*([w * v for v in vector] for w, vector in zip(weights, vectors, strict=True)))
+
+
+def mean(vectors):
+    return [v / len(vectors) for v in add(*vectors)]
+
+
+def largest(vectors):
+    """Element-wise max."""
+    return [max(values) for values in zip(*vectors, strict=True)]
+
+
+def affine(layer, vector):
+    return add(matvec(layer.weight, vector), layer.bias.tolist())
+
+
+def projected(model, words):
+    """Words ``[T, D]`` as the model reads them."""
+    return words.tolist() if model.projection is None else [affine(model.projection, word) for word in words.tolist()]
+
+
+def tanh(vector):
+    return [math.tanh(v) for v in vector]
+
+
+def sigmoid(vector):
+    return [1 / (1 + math.exp(-v)) for v in vector]
+
+
+def relu(vector):
+    return [max(0.0, v) for v in vector]
+
+
+def softmax(values):
+    exponents = [math.exp(v) for v in values]
+    return [e / sum(exponents) for e in exponents]
+
+
+def cosine(a, b):
+    lengths = math.sqrt(dot(a, a) * dot(b, b))
+    return dot(a, b) / lengths if lengths else 0.0
+
+
+def nearness(a, b):
+    return 1 / (1 + math.dist(a, b))
+
+
+def window(states, positions):
+    """The states at these positions side by side, zeros beyond the ends."""
+    zero = [0.0] * len(states[0])
+    return [v for k in positions for v in (states[k] if 0 <= k < len(states) else zero)]
+
+
+def centred(states, i, width):
+    """The window of odd ``width`` around position i."""
+    return window(states, range(i - width // 2, i + width // 2 + 1))
+
+
+def gru(weights, words, state=None):
+    """The last state of torch's GRU (gates in the order r, z, n); ``weights`` are W_ih, W_hh, b_ih, b_hh."""
+    w_ih, w_hh, b_ih, b_hh = weights
+    size = w_hh.shape[1]
+    state = [0.0] * size if state is None else state
+    for word in words:
+        own, past = add(matvec(w_ih, word), b_ih.tolist()), add(matvec(w_hh, state), b_hh.tolist())
+        gates = sigmoid(add(own[: 2 * size], past[: 2 * size]))
+        r, z = gates[:size], gates[size:]
+        n = [math.tanh(own[2 * size + i] + r[i] * past[2 * size + i]) for i in range(size)]
+        state = [(1 - z[i]) * n[i] + z[i] * state[i] for i in range(size)]
+    return state
+
+
+def lstm(layer, words, h, c):
+    """All outputs and the last cell state of torch's LSTM (gates in the order i, f, g, o)."""
+    size, outputs = layer.hidden_size, []
+    for word in words:
+        gates = add(matvec(layer.weight_ih_l0, word), layer.bias_ih_l0.tolist(),
+                    matvec(layer.weight_hh_l0, h), layer.bias_hh_l0.tolist())  # fmt: skip
+        i, f, o = (sigmoid(gates[k * size : (k + 1) * size]) for k in (0, 1, 3))
+        g = tanh(gates[2 * size : 3 * size])
+        c = [f[k] * c[k] + i[k] * g[k] for k in range(size)]
+        h = [o[k] * math.tanh(c[k]) for k in range(size)]
+        outputs.append(h)
+    return outputs, c
+
+
+def judged_and_context(first, contexts, judged):
+    return (first, contexts[0]) if judged == "first" else (contexts[0], first)
+
+
+def classified(model, own, extra):
+    """Logits and feature vector: own features, then the standardised linguistic ones (Yin & Schütze 2017, 4.2.1)."""
+    scales = zip(extra or [], model.extra_mean.tolist(), model.extra_scale.tolist(), strict=True)
+    features = own + [(value - mean) / scale for value, mean, scale in scales]
+    return {"logits": affine(model.classifier, features), "features": features}

@@ -1,0 +1,62 @@
+"""Light and advanced attentive convolution (Yin & Schütze 2018, section 3)."""
+
+from tests.loops.arithmetic import (
+    add,
+    affine,
+    centred,
+    dot,
+    judged_and_context,
+    largest,
+    matvec,
+    projected,
+    scaled,
+    sigmoid,
+    softmax,
+    tanh,
+)
+
+
+def gated(layer, states, i):
+    """Equations 7 to 9."""
+    phrase = centred(states, i, layer.width)
+    out, gate = tanh(affine(layer.hidden, phrase)), sigmoid(affine(layer.gate, phrase))
+    return [g * u + (1 - g) * o for g, u, o in zip(gate, states[i], out, strict=True)]
+
+
+def match(layer, source, focus):
+    """Equations 1 to 3."""
+    if layer.kind == "dot":
+        return dot(source, focus)
+    if layer.kind == "bilinear":
+        return dot(source, matvec(layer.w, focus))
+    return dot(layer.v.tolist(), tanh(add(matvec(layer.w, source), matvec(layer.u, focus))))
+
+
+def attconv(model, first, contexts, judged, extra):
+    x, y = (projected(model, side) for side in judged_and_context(first, contexts, judged))
+    source, focus, beneficiary = x, x if model.config.context == "intra" else y, x
+    if hasattr(model, "trigram"):  # equations 10 to 12
+        source, focus = (
+            [gated(model.unigram, side, i) + gated(model.trigram, side, i) for i in range(len(side))]
+            for side in (source, focus)
+        )
+        beneficiary = [gated(model.own, x, i) for i in range(len(x))]
+    values, states = {"scores": [], "weights": [], "context": []}, []
+    for i in range(len(x)):
+        z = affine(model.convolution.local, centred(beneficiary, i, model.config.width))
+        if model.match is not None:
+            scores = [match(model.match, source[i], state) for state in focus]
+            weights = softmax(scores)
+            context = scaled(weights, focus)  # equation 4
+            z = add(z, matvec(model.convolution.attentive.weight, context))  # equation 6
+            for name, row in (("scores", scores), ("weights", weights), ("context", context)):
+                values[name].append(row)
+        states.append(tanh(z))
+    pooled = largest(states)
+    trace = values if model.match is not None else {}
+    return {"logits": affine(model.classifier, pooled), "features": pooled, "pooled": pooled, **trace}
+
+
+LOOPS = {"attconv-light": attconv, "attconv-advanced": attconv}
+VARIANTS = [{"match": "bilinear"}, {"match": "additive"}, {"context": "intra"}, {"context": "none"}, {"width": 5}]
+CHOICES = dict.fromkeys(LOOPS, VARIANTS)

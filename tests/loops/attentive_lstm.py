@@ -1,0 +1,23 @@
+"""Attentive LSTM (Rocktäschel et al. 2016, sections 2.2 and 2.3)."""
+
+from tests.loops.arithmetic import add, classified, lstm, matvec, projected, scaled, softmax, tanh
+from tests.loops.baselines import LINGUISTIC
+
+
+def attentive_lstm(model, first, contexts, judged, extra):
+    zero = [0.0] * model.config.hidden
+    states, cell = lstm(model.first, projected(model, first), zero, zero)
+    last = lstm(model.second, projected(model, contexts[0]), states[-1], cell)[0][-1]
+    from_last = matvec(model.match_last.weight, last)
+    scores = [
+        matvec(model.match.weight, tanh(add(matvec(model.match_states.weight, state), from_last)))[0]
+        for state in states
+    ]
+    weights = softmax(scores)
+    r = scaled(weights, states)
+    own = tanh(add(matvec(model.combine_context.weight, r), matvec(model.combine_last.weight, last)))
+    return {**classified(model, own, extra), "scores": scores, "weights": weights, "states": states}
+
+
+LOOPS = {"attentive-lstm": attentive_lstm}
+CHOICES = dict.fromkeys(LOOPS, LINGUISTIC)

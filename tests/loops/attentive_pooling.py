@@ -1,0 +1,63 @@
+"""APCNN (dos Santos et al. 2016) and ABCNN-3 (Yin et al. 2016)."""
+
+import math
+
+from tests.loops.arithmetic import (
+    affine,
+    centred,
+    classified,
+    cosine,
+    dot,
+    matvec,
+    mean,
+    nearness,
+    projected,
+    scaled,
+    softmax,
+    tanh,
+)
+from tests.loops.baselines import LINGUISTIC
+
+WIDTH = 3
+
+
+def transposed(matrix):
+    return list(zip(*matrix, strict=True))
+
+
+def apcnn(model, first, contexts, judged, extra):
+    hy, hx = (
+        [affine(model.convolution, centred(words, i, WIDTH)) for i in range(len(words))]
+        for words in (projected(model, first), projected(model, contexts[0]))
+    )
+    g = [[math.tanh(dot(a, matvec(model.match.w, b))) for b in hy] for a in hx]
+    x_weights, y_weights = (softmax([max(row) for row in rows]) for rows in (g, transposed(g)))
+    r_x, r_y = scaled(x_weights, hx), scaled(y_weights, hy)
+    out = classified(model, r_y + r_x + [cosine(r_y, r_x)], extra)
+    return {**out, "scores": g, "x_weights": x_weights, "y_weights": y_weights}
+
+
+def abcnn(model, first, contexts, judged, extra):
+    y, x = projected(model, first), projected(model, contexts[0])
+    a = [[nearness(p, q) for q in y] for p in x]
+    states = []
+    for words, scores, rows in ((x, a, model.x_map), (y, transposed(a), model.y_map)):
+        maps = [scaled(row, rows.tolist()[: len(row)]) for row in scores]
+        channels = [word + attended for word, attended in zip(words, maps, strict=True)]
+        states.append([tanh(affine(model.convolution, centred(channels, i, WIDTH))) for i in range(len(words))])
+    hx, hy = states
+    out = [[nearness(p, q) for q in hy] for p in hx]
+    x_weights, y_weights = [sum(row) for row in out], [sum(column) for column in transposed(out)]
+    pooled = []
+    for h, weights in ((hy, y_weights), (hx, x_weights)):
+        near = [range(max(i - 1, 0), min(i + 2, len(h))) for i in range(len(h))]
+        pooled.append(mean([scaled([weights[k] for k in places], [h[k] for k in places]) for places in near]))
+    r_y, r_x = pooled
+    return {
+        **classified(model, r_y + r_x + [cosine(r_y, r_x), nearness(r_y, r_x)], extra),
+        "scores": a, "output_scores": out, "x_weights": x_weights, "y_weights": y_weights,
+    }  # fmt: skip
+
+
+LOOPS = {"apcnn": apcnn, "abcnn": abcnn}
+CHOICES = dict.fromkeys(LOOPS, LINGUISTIC)
