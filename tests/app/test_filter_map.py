@@ -18,9 +18,9 @@ from app.panels import filter_look, filter_map
 from app.panels.filter_map import TextSide
 from core.checkpoint import load
 from core.data import read
-from core.explain import explain, window_values
+from core.explain import explain
 from core.filter_map.map import FilterMap, MapItem, Neighbour, codes_of
-from core.filter_map.ngrams import ReadWords, TextNgrams
+from core.filter_map.ngrams import ReadWords, TextNgrams, window_values
 from core.reading.tokens import tokenize
 from tests.app.conftest import WORDS
 

@@ -55,7 +55,7 @@ def test_tokens_point_into_the_typed_text_and_unknown_words_are_marked(checkpoin
 def test_json_there_and_back(checkpoint):
     result = explain(checkpoint, PREMISE, HYPOTHESIS, nearest_for=1)
     data = json.loads(result.to_json())
-    assert data["schema_version"] == 1 and {e["kind"] for e in data["evidence"]} >= {"attention_map"}
+    assert data["schema_version"] == 2 and {e["kind"] for e in data["evidence"]} >= {"attention_map"}
     assert Explanation.from_dict(data) == result
     with pytest.raises(ValueError, match="schema version 0"):
         Explanation.from_dict({**data, "schema_version": 0})
@@ -66,11 +66,11 @@ def test_json_there_and_back(checkpoint):
 def test_attention_put_in_place_is_what_is_told(checkpoint):
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
     uniform = torch.full((9, 11), 1 / 11)
-    changed = explain(checkpoint, PREMISE, HYPOTHESIS, attention=uniform)
+    changed = explain(checkpoint, PREMISE, HYPOTHESIS, override=uniform)
     assert changed.find(AttentionMap).overridden and not own.find(AttentionMap).overridden
     assert changed.find(AttentionMap).weights == tuple(map(tuple, uniform.tolist()))
     assert changed.probabilities != own.probabilities
-    again = explain(checkpoint, PREMISE, HYPOTHESIS, attention=torch.tensor(own.find(AttentionMap).weights))
+    again = explain(checkpoint, PREMISE, HYPOTHESIS, override=torch.tensor(own.find(AttentionMap).weights))
     assert again.logits == pytest.approx(own.logits, abs=1e-6)
 
 
@@ -78,7 +78,7 @@ def test_the_context_in_words(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "c", table)
     premise_words = ["dog", "toy", "snow"]
     one_hot = torch.tensor([[0.0, 1.0, 0.0]])
-    result = explain(checkpoint, " ".join(premise_words), "frisbee", attention=one_hot, nearest_for=0)
+    result = explain(checkpoint, " ".join(premise_words), "frisbee", override=one_hot, nearest_for=0)
     nearest = result.find(AttentiveContext).nearest[0]
     assert nearest.nearest[0] == "toy" and nearest.similarity[0] == pytest.approx(1, abs=2e-3)
     assert nearest_to_context(checkpoint, result, 0) == nearest

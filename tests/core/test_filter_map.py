@@ -23,6 +23,7 @@ from core.filter_map.map import (
     filter_sides,
     isometry,
 )
+from core.reading.batch import Side
 from tests.core.made_up import WORDS, make_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -224,8 +225,8 @@ def test_codes_are_those_of_the_model(acnn):
     assert found.shape == (3, 6) and found.dtype == np.float32
     assert found.tobytes() == b"".join(codes_of(acnn, [text]).tobytes() for text in texts)
     # The model's own arithmetic in float64, rounded: so they depend neither on threads nor on the other texts.
-    exact, vectors = copy.deepcopy(acnn.model).double(), acnn.words.vectors(["an", "animal"])[None]
-    windows = exact.windows(vectors.double(), torch.ones(1, 2, dtype=torch.bool))
+    exact, vectors = copy.deepcopy(acnn.model).double(), acnn.reader.vectors(["an", "animal"])
+    windows = exact.windows(Side.of([vectors.double()]))
     expected = exact.generator.code(windows).detach().numpy()
     assert found[1:2].tobytes() == expected.astype(np.float32).tobytes()
     with pytest.raises(FilterMapError, match="type at least one word"):
@@ -242,7 +243,7 @@ def test_sides_with_filters(tmp_path, table):
         codes_of(one_way, ["a dog"], "hypothesis")
     for name, settings in (("attconv-light", {}), ("acnn", {"adaptivity": "none"})):
         other = make_checkpoint(tmp_path / name, table, name, **settings)
-        with pytest.raises(FilterMapError, match="choose an adaptive model"):
+        with pytest.raises(FilterMapError, match="choose a model that does"):
             filter_sides(other)
 
 

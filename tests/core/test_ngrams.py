@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from core.evidence import FilterProvenance, GeneratedFilters
-from core.explain import explain, window_values
-from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
+from core.explain import explain
+from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words, window_values
 from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 from tests.core.made_up import WORDS, make_checkpoint

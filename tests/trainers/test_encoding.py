@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.data import Example
-from core.errors import RunError
-from core.evaluation.encoding import Encoded, Ragged, Vocabulary, encode, plan
+from core.data import DataError, Example
+from core.evaluation.encoding import Encoded, Ragged, Vocabulary, encode, encode_readings, plan
+from core.reading.reader import Reading, WordReader, read_text
 from core.reading.word_table import WordTable
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -17,7 +17,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 def many(rows: int) -> Encoded:
     generator = np.random.default_rng(0)
     x, y = (Ragged.of([[1] * n for n in generator.integers(1, 30, rows)]) for _ in range(2))
-    return Encoded(x, y, torch.zeros(rows, dtype=torch.long), torch.ones(rows))
+    return Encoded(y, (x,), torch.zeros(rows, dtype=torch.long), torch.ones(rows))
 
 
 def test_an_epoch_holds_every_row_once_and_follows_from_its_seed() -> None:
@@ -43,16 +43,30 @@ def test_a_batch_is_its_rows_vectors() -> None:
         Example("1", "b", "a a", None),
         Example("2", "b \u200b", "\u200b", None),
     ]
-    data = encode(rows, vocabulary, LABELS, second_judged=True)
-    batch, labels = data.batch(np.array([1, 0, 2]), vocabulary.matrix(words))
+    data = encode(rows, vocabulary, LABELS, judged="second")
+    batch, labels = data.batch(np.array([1, 0, 2]), vocabulary.matrix(WordReader(words)))
     assert labels.tolist() == [-1, 1, -1]
-    assert batch.x_mask.tolist() == [[True, True], [True, False], [True, False]]
-    assert batch.x[1].tolist() == [[0, 0, 1], [0, 0, 0]] and batch.y[1].tolist() == torch.eye(3).tolist()
-    assert batch.x[2].abs().sum() == 0  # a side without any word is one word of zeros
-    turned = encode(rows, vocabulary, LABELS, second_judged=False)
-    assert turned.x.lengths.tolist() == data.y.lengths.tolist()
+    assert batch.x.mask.tolist() == [[True, True], [True, False], [True, False]]
+    assert batch.x.words[1].tolist() == [[0, 0, 1], [0, 0, 0]] and batch.y.words[1].tolist() == torch.eye(3).tolist()
+    assert batch.x.words[2].abs().sum() == 0  # a side without any word is one word of zeros
+    turned = encode(rows, vocabulary, LABELS, judged="first")
+    assert (
+        turned.x.lengths.tolist() == data.y.lengths.tolist() and turned.batch(np.array([0]), None)[0].judged == "first"
+    )
 
 
 def test_a_label_of_another_task_is_refused() -> None:
-    with pytest.raises(RunError, match=r"'maybe'.*entailment, neutral, contradiction"):
-        encode([Example("3", "a", "b", "maybe")], Vocabulary(), LABELS, second_judged=True)
+    with pytest.raises(DataError, match=r"'maybe'.*entailment, neutral, contradiction"):
+        encode([Example("3", "a", "b", "maybe")], Vocabulary(), LABELS, judged="second")
+
+
+def test_readings_are_numbered_as_rows_are_and_may_have_fewer_contexts_than_others() -> None:
+    words = WordReader(WordTable.from_vectors(["a", "b", "c"], torch.eye(3), 1.0, "test"))
+    claim, one, two = (read_text(words, text) for text in ("a b", "c", "b b a"))
+    vocabulary = Vocabulary()
+    data = encode_readings([Reading(claim, (one, two), "first"), Reading(claim, (two,), "first")], vocabulary)
+    batch, _ = data.batch(np.array([0, 1]), vocabulary.matrix(words))
+    assert batch.x.words.tolist() == [torch.eye(3)[:2].tolist()] * 2
+    assert [side.mask.sum(1).tolist() for side in batch.contexts] == [[1, 3], [3, 0]]
+    with pytest.raises(ValueError, match="needs one context, got 2"):
+        _ = batch.y

@@ -14,7 +14,7 @@ from core.explain import explain
 from core.models import build
 from core.reading.batch import Batch
 from trainers.__main__ import main
-from trainers.trained_words import TrainedWords, random_table, row_numbers
+from trainers.trained_words import TrainedWords, random_table
 
 SMALL = ["--set", "model.filters=8", "--set", "model.code=6", "--set", "warmup=2", "--device", "cpu"]
 
@@ -27,15 +27,23 @@ def test_trained_words_are_read_by_their_numbers() -> None:
     assert 0 < float(vectors.abs().max()) <= 0.00101 and not vectors[0].any()
     model = build("acnn", {"input_size": 6, "filters": 4, "code": 5, "embedding_dropout": 0.0}).eval()
     wrapped = TrainedWords(model, vectors)
-    rows = row_numbers(vocabulary)[torch.tensor(numbers)]
-    found = wrapped(Batch.from_vectors([rows], [rows[:1]]))[0]
-    words = vectors[torch.tensor(numbers)]
-    assert torch.equal(found, model(Batch.from_vectors([words], [words[:1]]))[0])
-    found.sum().backward()
+    logits = wrapped(Batch.of([torch.tensor(numbers)])).logits
+    assert torch.equal(logits, model(Batch.of([vectors[torch.tensor(numbers)]])).logits)
+    logits.sum().backward()
     assert wrapped.words.grad is not None and not wrapped.words.grad[0].any() and wrapped.words.grad[1].any()
     inner, table = wrapped.unwrapped(vocabulary, "random 6")
     assert inner is model and table.words == list(vocabulary.ids)
     torch.testing.assert_close(table.vectors(table.words), vectors[1:], rtol=0, atol=1e-5)
+
+
+def test_words_of_a_large_vocabulary_are_told_apart_in_mixed_precision() -> None:
+    vocabulary = Vocabulary()
+    numbers = torch.tensor(vocabulary.numbers(f"w{i}" for i in range(40_000)))
+    model = build("acnn", {"input_size": 2, "filters": 1, "code": 1, "width": 1, "adaptivity": "none"}).eval()
+    wrapped = TrainedWords(model, torch.stack([torch.arange(40_001.0) / 40_001, torch.zeros(40_001)], dim=1))
+    with torch.autocast("cpu", torch.bfloat16):
+        trace = wrapped(Batch.of([numbers[None, i] for i in range(40_000)])).trace
+    assert len(trace.windows.values[:, 0, 0].unique()) == 40_000  # as floats in bfloat16 they were 1,181
 
 
 def test_word_vectors_learn_with_the_model(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

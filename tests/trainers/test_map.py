@@ -155,8 +155,8 @@ def test_what_cannot_be_is_one_sentence(
     pairs.write_text("premise,hypothesis,label\na dog,an animal,yes\n")
     plain.write_text("label,text\na,a dog\nb,the snow\n")
     wrong = [
-        ([fixed.folder, documents], "choose an adaptive model"),
-        ([light.folder, documents], "choose an adaptive model"),
+        ([fixed.folder, documents], "choose a model that does"),
+        ([light.folder, documents], "choose a model that does"),
         ([single.folder, pairs], "reads single texts, and pairs.csv holds pairs"),
         ([pair.folder, documents], "reads pairs, and documents.csv holds single texts"),
         ([single.folder, plain, "--titles"], "leave --titles out"),

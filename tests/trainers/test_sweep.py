@@ -222,7 +222,7 @@ def test_a_folded_projection_says_the_same_without_the_vectors_it_was_trained_on
     assert table.width == 8 and folded.projection is None and folded.config.input_size == 8
     said = []
     for net, rows in ((model, words), (folded, table)):
-        said.append(net(Batch.from_vectors([rows.vectors(["a", "dog"])], [rows.vectors(["cat", "a", "dog"])]))[0])
+        said.append(net(Batch.of([rows.vectors(["cat", "a", "dog"])], [rows.vectors(["a", "dog"])])).logits)
     torch.testing.assert_close(said[0], said[1], rtol=0.05, atol=0.05)  # int8 rows
     plain = build("phrases", {"input_size": 20, "hidden": 6})
     assert fold(plain, words) == (plain, words)

@@ -47,7 +47,7 @@ def test_the_loss_of_a_step_is_the_weighted_mean(data: Path, tmp_path: Path) -> 
     rows = run.batches(0)[0]
     batch, labels = run.train_set.batch(rows, run.vectors)
     with torch.no_grad():
-        losses = F.cross_entropy(run.model(batch)[0], labels, reduction="none")
+        losses = F.cross_entropy(run.model(batch).logits, labels, reduction="none")
     expected = (losses * run.train_set.weights[rows]).sum() / run.train_set.weights[rows].sum()
     run.step(rows)
     assert float(run.loss) == pytest.approx(float(expected), rel=1e-5)
@@ -60,7 +60,7 @@ def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypa
     recipe = recipes.load("nli-attconv-light", ["teachers=[wise]", "teacher_share=0.25"])
     vocabulary = Vocabulary()
     rows = load_rows(4)
-    encoded = encode(rows, vocabulary, recipe.labels, second_judged=True)
+    encoded = encode(rows, vocabulary, recipe.labels, judged="second")
     mixed = targets(recipe, encoded, vocabulary.matrix(teacher.words), teacher.words, [teacher])
     from core.explain import explain
 
