@@ -22,7 +22,7 @@ from core.models.acnn.model import ACNN, AdaQA
 from core.models.phrases.alignment import into_slots
 from core.models.phrases.model import PhraseMatcher
 from core.reading.batch import Batch
-from core.reading.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize
+from core.reading.tokens import MAX_CHARACTERS, MAX_TOKENS, Token, tokenize, well_formed
 from core.reading.word_table import WordTable, default_table
 from core.records import evidence_of
 
@@ -33,6 +33,7 @@ class PairError(ValueError):
 
 def read_sentence(text: str, role: str, words: WordTable, limit: int = MAX_TOKENS) -> tuple[Sentence, list[Token]]:
     """Split one side, cut it after ``limit`` tokens and mark unknown words. Raises PairError when it holds no word."""
+    text = well_formed(text)
     tokens = tokenize(text)
     if not any(token.is_word for token in tokens):
         what = "is empty" if not text.strip() else "has no word in it"
