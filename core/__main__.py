@@ -7,6 +7,7 @@ python -m core explain --model nli-attconv-light --first "A dog runs" --second "
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Mapping
@@ -67,4 +68,7 @@ def _explain(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A character that the terminal's encoding lacks becomes a question mark, not a traceback.
+        sys.stdout.reconfigure(errors="replace")
     sys.exit(main())

@@ -3,13 +3,14 @@
     read(path) -> Dataset
 
 Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, and any CSV or TSV whose
-header names ``premise,hypothesis,label``, ``sentence1,sentence2,label`` or ``question,answer,label``.
+header names ``premise,hypothesis,label`` (TaxiNLI: ``prem,hyp``), ``sentence1,sentence2,label`` or
+``question,answer,label``.
 
 Known layouts of documents (``Dataset.single``): jsonl with ``text`` and ``label`` (DBpedia, IMDB, Yelp, 20 Newsgroups),
 Zhang et al.'s CSV without header ``class,title,text`` or ``class,text`` (DBpedia, AG's news, Yelp), SST-5 lines
 ``label text``, and any CSV or TSV whose header names ``text,label``, perhaps ``title``.
 
-Each may be gzipped.
+Each may be gzipped. What else a row holds under a name stays with it (:attr:`Example.columns`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from core.data import class_csv, document_jsonl, nli_jsonl, quora, selqa, sst, table
-from core.data.dataset import DataError, Dataset, Example, Found, Problem
+from core.data.dataset import DataError, Dataset, Example, Parsed, Problem
 from core.data.lines import HEAD, Line, read_lines
 
 __all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Problem", "read"]
@@ -35,7 +36,7 @@ class Reader(Protocol):
     def recognises(self, head: list[Line]) -> bool:
         """Whether a file's first lines have the layout."""
 
-    def read(self, lines: list[Line], labelled: bool) -> Found:
+    def read(self, lines: list[Line], labelled: bool) -> Parsed:
         """Read the lines of a file that was recognised."""
 
 
@@ -61,11 +62,11 @@ def read(path: str | Path, name: str | None = None, *, layout: str = "auto", lab
             f"the layout of {path} is not known; give a file in one of these: {', '.join(LAYOUTS)}, "
             "or CSV with the header premise,hypothesis,label or text,label"
         )
-    rows, broken, dropped, found = reader.read(lines, labelled)
-    if layout not in ("auto", found):
-        raise DataError(f"{path} looks like {found}, not {layout}; write layout: auto or give another file")
+    rows, broken, dropped, recognised = reader.read(lines, labelled)
+    if layout not in ("auto", recognised):
+        raise DataError(f"{path} looks like {recognised}, not {layout}; write layout: auto or give another file")
     problems = sorted([*problems, *broken], key=lambda problem: problem.line)
     if not rows:
         why = f"; {problems[0]}" if problems else " because every row lacks a gold label" if dropped else ""
-        raise DataError(f"{path} has no usable row ({found}{why}); mend the file or give another one")
-    return Dataset(name or path.name, found, tuple(rows), tuple(problems), dropped, digest)
+        raise DataError(f"{path} has no usable row ({recognised}{why}); mend the file or give another one")
+    return Dataset(name or path.name, recognised, tuple(rows), tuple(problems), dropped, digest)

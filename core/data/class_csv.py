@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from core.data.dataset import Example, Found, Problem
+from core.data.dataset import Example, Parsed, Problem
 from core.data.delimited import MAX_DOCUMENT_LINES, records
 from core.data.lines import HEAD, Line, says_something
 
@@ -25,9 +25,9 @@ def _width(head: list[Line]) -> int:
     """Number of columns, 0 when the layout is another one."""
     for width in (3, 2):
         broken: list[Problem] = []
-        found = [cells for _, cells in records(head, ",", width, broken, MAX_DOCUMENT_LINES)]
-        fitting = sum(bool(_CLASS.fullmatch(cells[0].strip())) and _has_letter(cells[-1]) for cells in found)
-        if 2 * fitting > len(found) + len(broken):
+        rows = [cells for _, cells in records(head, ",", width, broken, MAX_DOCUMENT_LINES)]
+        fitting = sum(bool(_CLASS.fullmatch(cells[0].strip())) and _has_letter(cells[-1]) for cells in rows)
+        if 2 * fitting > len(rows) + len(broken):
             return width
     return 0
 
@@ -36,7 +36,7 @@ def _has_letter(text: str) -> bool:
     return any(c.isalpha() for c in text)
 
 
-def read(lines: list[Line], labelled: bool) -> Found:
+def read(lines: list[Line], labelled: bool) -> Parsed:
     """All rows; the layout has no mark for a missing label, so none is dropped."""
     rows: list[Example] = []
     problems: list[Problem] = []

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from sys import intern
+from typing import Any
 
 from core.errors import MendableError
 
@@ -11,7 +15,7 @@ class DataError(MendableError):
     """A data file that cannot be used: one sentence that says what is wrong and what to do."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Example:
     """One labelled pair, in the order of the file (premise then hypothesis, question then answer), or one document."""
 
@@ -26,9 +30,13 @@ class Example:
     """The question that a candidate answer belongs to; None outside ranking sets."""
     title: str = ""
     """A document's title where the file has a field for it; ``first`` begins with it."""
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The file's other columns, or other keys of a JSON row, as text by name; empty where columns have no names."""
 
     @classmethod
-    def document(cls, id: str, text: str, label: str | None, title: str = "") -> Example:
+    def document(
+        cls, id: str, text: str, label: str | None, title: str = "", columns: Mapping[str, str] | None = None
+    ) -> Example:
         """A row of a single text: title, full stop, text.
 
         The title is put in front whether or not the text names it again, as is done for DBpedia and AG's news since
@@ -36,7 +44,21 @@ class Example:
         """
         title, text = title.strip(), text.strip()
         stop = "" if title.endswith((".", "?", "!")) else "."
-        return cls(id, f"{title}{stop} {text}" if title else text, "", label, None, title)
+        return cls(id, f"{title}{stop} {text}" if title else text, "", label, None, title, columns or {})
+
+
+def other_columns(row: Iterable[tuple[str, Any]], taken: Collection[str]) -> dict[str, str]:
+    """What :attr:`Example.columns` holds of a row's names and values: all but the names ``taken`` by other fields.
+
+    What is no string is written as JSON, null as nothing. Names and short values, which recur from row to row, are
+    shared among them.
+    """
+    return {intern(name): _as_text(value) for name, value in row if name not in taken}
+
+
+def _as_text(value: Any) -> str:
+    text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+    return intern(text) if len(text) < 20 else text
 
 
 @dataclass(frozen=True)
@@ -51,8 +73,8 @@ class Problem:
         return f"line {self.line}: {self.what}"
 
 
-Found = tuple[list[Example], list[Problem], int, str]
-"""What a reader gives: rows, broken rows, number of rows dropped for want of a gold label, name of the layout."""
+Parsed = tuple[list[Example], list[Problem], int, str]
+"""What a reader makes of a file: rows, broken rows, how many rows lack a gold label (dropped), name of the layout."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +108,7 @@ class Dataset:
         return tuple(sorted({row.label for row in self.rows if row.label is not None}))
 
     def summary(self) -> str:
-        """One line: rows kept, rows dropped, the first broken rows by line."""
+        """One line: rows, rows dropped, the first broken rows by line."""
         text = f"{self.name}: {len(self.rows):,} rows ({self.layout})"
         if self.dropped:
             text += f", {self.dropped:,} without a gold label dropped"

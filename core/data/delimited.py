@@ -13,6 +13,9 @@ MAX_QUOTED_LINES = 50
 MAX_DOCUMENT_LINES = 2_000
 """The same where a cell holds a whole document."""
 
+# The csv module refuses cells of more than 131,072 characters; the tokeniser reads 200,000.
+csv.field_size_limit(2**31 - 1)
+
 
 def split(text: str, delimiter: str) -> list[str]:
     """The cells of a record, none when its quotes do not close."""

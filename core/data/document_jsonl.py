@@ -1,6 +1,6 @@
 """Documents as JSON lines: an object with ``text`` and ``label``, perhaps ``title`` and ``id``.
 
-So DBpedia, IMDB, Yelp and 20 Newsgroups are kept; posts of the last come without header, signature and quotes.
+So DBpedia, IMDB, Yelp and 20 Newsgroups come; posts of the last come without header, signature and quotes.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.data import newsgroups
-from core.data.dataset import Example, Found, Problem
+from core.data.dataset import Example, Parsed, Problem, other_columns
 from core.data.lines import HEAD, Line, objects, says_something
 from core.data.table import fitting
 
@@ -32,7 +32,7 @@ def _keys(head: list[Line]) -> dict[str, str]:
     return best
 
 
-def read(lines: list[Line], labelled: bool) -> Found:
+def read(lines: list[Line], labelled: bool) -> Parsed:
     """All rows; those whose label is ``-`` are dropped, or kept without label if not ``labelled``."""
     keys = _keys(lines[:HEAD])
     texts = [str(record.get(keys["first"])) for _, record in objects(lines[:HEAD], [])]
@@ -55,7 +55,8 @@ def read(lines: list[Line], labelled: bool) -> Found:
         else:
             key = fields.get("id")
             name = f"line {number}" if key is None else str(key)
-            rows.append(Example.document(name, text, None if label in ("", "-") else label, fields.get("title") or ""))
+            known, title = None if label in ("", "-") else label, fields.get("title") or ""
+            rows.append(Example.document(name, text, known, title, other_columns(record.items(), keys.values())))
     return rows, problems, dropped, NEWSGROUPS if posts else NAME
 
 

@@ -66,6 +66,12 @@ def objects(lines: list[Line], problems: list[Problem]) -> Iterator[tuple[int, d
     for number, text in lines:
         try:
             record = json.loads(text)
+            if "\\u" in text or text.count("[") + text.count("{") > 100:
+                # Only what can be written again is of use; the brackets are room for those who write it.
+                json.dumps([[[[[[record]]]]]], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            problems.append(Problem(number, "a \\u escape that is half of a character (a lone surrogate)"))
+            continue
         except (ValueError, RecursionError):
             problems.append(Problem(number, "not a JSON object (cut off?)"))
             continue

@@ -24,5 +24,5 @@ def body(post: str) -> str:
     lines = post.partition("\n\n")[2].strip().split("\n")
     # The signature is what follows the last line that is empty or made of hyphens.
     ends = [at for at, line in enumerate(lines) if at and not line.strip().strip("-")]
-    kept = lines[: ends[-1]] if ends else lines
-    return "\n".join(line for line in kept if not _QUOTED.search(line)).strip()
+    unsigned = lines[: ends[-1]] if ends else lines
+    return "\n".join(line for line in unsigned if not _QUOTED.search(line)).strip()

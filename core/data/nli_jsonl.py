@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.data.dataset import Example, Found, Problem
+from core.data.dataset import Example, Parsed, Problem, other_columns
 from core.data.lines import Line, objects, says_something
 
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
+_TAKEN = {
+    "gold_label", "sentence1", "sentence2", "pairID",
+    # The parses say the sentences twice more each; a gigabyte of SNLI's train.
+    "sentence1_parse", "sentence2_parse", "sentence1_binary_parse", "sentence2_binary_parse",
+}  # fmt: skip
 
 
 def recognises(head: list[Line]) -> bool:
@@ -16,7 +21,7 @@ def recognises(head: list[Line]) -> bool:
     return any({"sentence1", "sentence2"} <= record.keys() for _, record in objects(head, []))
 
 
-def read(lines: list[Line], labelled: bool) -> Found:
+def read(lines: list[Line], labelled: bool) -> Parsed:
     """All rows; those whose gold label is ``-`` are dropped, or kept without label if not ``labelled``."""
     rows: list[Example] = []
     problems: list[Problem] = []
@@ -33,7 +38,8 @@ def read(lines: list[Line], labelled: bool) -> Found:
                 continue
             label = ""
         key = record.get("pairID") or f"line {number}"
-        rows.append(Example(str(key), record["sentence1"], record["sentence2"], label or None))
+        columns = other_columns(record.items(), _TAKEN)
+        rows.append(Example(str(key), record["sentence1"], record["sentence2"], label or None, columns=columns))
     return rows, problems, dropped, NAME
 
 

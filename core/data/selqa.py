@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.data.dataset import Example, Found, Problem
+from core.data.dataset import Example, Parsed, Problem
 from core.data.delimited import binary_pairs
 from core.data.lines import Line
 
@@ -14,7 +14,7 @@ def recognises(head: list[Line]) -> bool:
     return any(text.count("\t") == 2 and text.split("\t")[2].strip() in ("0", "1") for _, text in head)
 
 
-def read(lines: list[Line], labelled: bool) -> Found:
+def read(lines: list[Line], labelled: bool) -> Parsed:
     """All rows; the layout has no mark for a missing label, so none is dropped."""
     problems: list[Problem] = []
     rows = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.data.dataset import Example, Found, Problem
+from core.data.dataset import Example, Parsed, Problem
 from core.data.lines import Line, mostly, says_something
 
 NAME = "SST-5 lines"
@@ -14,7 +14,7 @@ def recognises(head: list[Line]) -> bool:
     return mostly(head, lambda text: text[:1] in LABELS and text[1:2] == " ")
 
 
-def read(lines: list[Line], labelled: bool) -> Found:
+def read(lines: list[Line], labelled: bool) -> Parsed:
     """All rows; the layout has no mark for a missing label, so none is dropped."""
     rows: list[Example] = []
     problems: list[Problem] = []

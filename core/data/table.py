@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.data.dataset import Example, Found, Problem
+from core.data.dataset import Example, Parsed, Problem, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, records, split
 from core.data.lines import Line, says_something
 
@@ -48,8 +48,8 @@ LAYOUTS = (
     ),
     Layout(
         "sentence-pair table",
-        ("premise", "sentence1", "first", "text1", "question1"),
-        ("hypothesis", "sentence2", "second", "text2", "question2"),
+        ("premise", "prem", "sentence1", "first", "text1", "question1"),
+        ("hypothesis", "hyp", "sentence2", "second", "text2", "question2"),
         ("label", "gold_label", "gold", "is_duplicate"),
         ("id", "pairid", "pair_id"),
     ),
@@ -99,19 +99,20 @@ def _match(lines: list[Line]) -> tuple[Layout, str, dict[str, int]] | None:
     return None
 
 
-def read(lines: list[Line], labelled: bool) -> Found:
+def read(lines: list[Line], labelled: bool) -> Parsed:
     """All rows; those whose label is ``-`` are dropped, or kept without label if not ``labelled``."""
     matched = _match(lines)
     assert matched is not None, "recognises() was not asked"
     layout, delimiter, columns = matched
-    width = len(split(lines[0][1], delimiter))
+    names = [name.strip() for name in split(lines[0][1], delimiter)]
+    taken = {names[at] for at in columns.values()}
     longest = MAX_QUOTED_LINES if layout.second else MAX_DOCUMENT_LINES
     rows: list[Example] = []
     problems: list[Problem] = []
     dropped = 0
     if labelled and "label" not in columns:
         return [], [Problem(lines[0][0], f"no column named {' or '.join(layout.label)}")], 0, layout.name
-    for number, cells in records(lines[1:], delimiter, width, problems, longest):
+    for number, cells in records(lines[1:], delimiter, len(names), problems, longest):
         fields = {what: cells[at] for what, at in columns.items()}
         label = fields.get("label", "").strip().lower()
         empty = next((side for side in ("first", "second") if not says_something(fields.get(side, "-"))), None)
@@ -126,8 +127,9 @@ def read(lines: list[Line], labelled: bool) -> Found:
             problems.append(Problem(number, f"label {label[:40]!r} is none of {', '.join(layout.labels)}"))
         else:
             key, known = fields.get("id", f"line {number}"), None if label in ("", "-") else label
+            others = other_columns(zip(names, cells, strict=True), taken)
             if layout.second:
-                rows.append(Example(key, fields["first"], fields["second"], known, fields.get("group")))
+                rows.append(Example(key, fields["first"], fields["second"], known, fields.get("group"), columns=others))
             else:
-                rows.append(Example.document(key, fields["first"], known, fields.get("title", "")))
+                rows.append(Example.document(key, fields["first"], known, fields.get("title", ""), others))
     return rows, problems, dropped, layout.name

@@ -17,7 +17,7 @@ from torch import Tensor
 from core.errors import MendableError
 from core.evidence import Sentence, TokenRecord
 from core.reading.batch import Batch
-from core.reading.tokens import MAX_TOKENS, Token, tokenize
+from core.reading.tokens import MAX_TOKENS, Token, tokenize, well_formed
 from core.reading.word_table import WordTable
 
 
@@ -89,6 +89,7 @@ class ReadText:
 
 def read_text(reader: Reader, text: str, role: str = "", limit: int = MAX_TOKENS) -> ReadText:
     """Split a text and keep its first ``limit`` tokens."""
+    text = well_formed(text)
     tokens = reader.tokens(text)
     return ReadText(role, text, tuple(tokens[:limit]), max(0, len(tokens) - limit))
 

@@ -59,6 +59,9 @@ _SAME = {
 }  # fmt: skip
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 class Token(NamedTuple):
     """One word or sign: ``text == source[start:end]`` (characters of the original), ``norm`` is what is looked up."""
 
@@ -71,6 +74,11 @@ class Token(NamedTuple):
     def is_word(self) -> bool:
         """True when it holds a letter or a digit, false for a sign such as a comma or an emoji."""
         return any(c.isalnum() for c in self.text)
+
+
+def well_formed(text: str) -> str:
+    """The text with U+FFFD for each half of a character, which no file or screen can hold; spans stay as they are."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
 def normalise(text: str) -> str:

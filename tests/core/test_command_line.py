@@ -1,6 +1,7 @@
 """Whole commands, as a person types them."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -13,8 +14,10 @@ from tests.core.made_up import make_checkpoint
 PAIR = ("An animal plays in the snow", "The dog plays in the cold")
 
 
-def run(*arguments):
-    return subprocess.run([sys.executable, "-m", "core", *arguments], capture_output=True, text=True)
+def run(*arguments, encoding="utf-8:strict"):
+    command = [sys.executable, "-m", "core", *arguments]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment)
 
 
 @pytest.fixture
@@ -55,3 +58,23 @@ def test_models_lists_what_is_here(folder, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(folder.parent))
     assert "A tiny model" in run("models").stdout
     assert json.loads(run("models", "--json").stdout)["tiny"]["architecture"] == "attconv-light"
+
+
+@pytest.mark.parametrize("options", [["--json"], []])
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+def test_half_a_character_and_a_poor_terminal_leave_no_traceback(folder, options, encoding):
+    first = "A\udcff dog plays in the café 🐕 snow"
+    done = run("explain", "--model", str(folder), "--first", first, "--second", PAIR[1], *options, encoding=encoding)
+    assert done.returncode == 0 and not done.stderr
+    if options:
+        side = json.loads(done.stdout)["first"]
+        assert all(side["text"][t["start"] : t["end"]] == t["text"] for t in side["tokens"])
+        assert ("A\ufffd dog plays in the café 🐕" if "utf" in encoding else "A? dog plays in the caf? ?") in side[
+            "text"
+        ]
+
+
+def test_half_a_character_reads_as_the_replacement_character(folder):
+    half, whole = (explain(load(folder), f"A dog {sign} plays", PAIR[1]) for sign in "\ud800\ufffd")
+    assert half.first == whole.first and half.logits == whole.logits
+    half.to_json().encode()

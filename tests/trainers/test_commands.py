@@ -111,6 +111,19 @@ def test_predict_without_labels(trained: Path, tmp_path: Path) -> None:
     assert main(["predict", str(trained), str(path), "--out", str(tmp_path / "out.txt")]) == 2
 
 
+def test_predict_names_a_row_with_half_a_character_and_goes_on(trained: Path, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    rows = [{"sentence1": first, "sentence2": "red dog"} for first in ("red dog", "A dog \ud800 runs", "🙂 dog")]
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    for out in (tmp_path / "out.jsonl", tmp_path / "out.csv"):
+        command = [sys.executable, "-m", "trainers", "predict", str(trained), str(path), "--out", str(out)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0 and "line 2: " in done.stderr and "Traceback" not in done.stderr
+        text = out.read_text(encoding="utf-8")
+        assert "red dog" in text and "🙂 dog" in text and "runs" not in text
+
+
 def test_a_truncated_checkpoint_is_one_sentence(
     trained: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

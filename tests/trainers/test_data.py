@@ -32,14 +32,14 @@ def test_snli_jsonl_drops_rows_without_gold_label_and_names_broken_ones(tmp_path
         json.dumps({**GOOD, "gold_label": "entailment", "sentence1": 3}).encode(),
         json.dumps({**GOOD, "gold_label": "contradiction", "pairID": "8"}).encode(),
     ]
-    found = read(write(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + b"\r\n".join(lines)))
-    assert [(r.id, r.label, r.first) for r in found.rows] == [
+    dataset = read(write(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + b"\r\n".join(lines)))
+    assert [(r.id, r.label, r.first) for r in dataset.rows] == [
         ("7", "neutral", "A dog runs."), ("8", "contradiction", "A dog runs.")
     ]  # fmt: skip
-    assert found.dropped == 1
-    assert [p.line for p in found.problems] == [3, 4, 5, 6, 7, 8, 9]
-    assert "UTF-8" in found.problems[4].what and "maybe" in found.problems[2].what
-    assert "line 3" in found.summary() and "4 more" in found.summary()
+    assert dataset.dropped == 1
+    assert [p.line for p in dataset.problems] == [3, 4, 5, 6, 7, 8, 9]
+    assert "UTF-8" in dataset.problems[4].what and "maybe" in dataset.problems[2].what
+    assert "line 3" in dataset.summary() and "4 more" in dataset.summary()
 
 
 def test_gzip_is_read_like_its_content(tmp_path: Path) -> None:
@@ -54,10 +54,10 @@ def test_sick_is_read_without_quoting(tmp_path: Path) -> None:
     head = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
     rows = '4\tA "man runs\tHe runs\t3.6\tCONTRADICTION\n5\tonly four\tcells\tNEUTRAL\n'
     rows += "6\ta\tb\t1\tYES\n7\ta\tb\t1\tNEUTRAL\n"
-    found = read(write(tmp_path / "sick.txt", head + rows))
-    assert found.layout == "SICK TSV" and not found.ranking
-    assert [(r.first, r.label) for r in found.rows] == [('A "man runs', "contradiction"), ("a", "neutral")]
-    assert [(p.line, p.what) for p in found.problems] == [
+    dataset = read(write(tmp_path / "sick.txt", head + rows))
+    assert dataset.layout == "SICK TSV" and not dataset.ranking
+    assert [(r.first, r.label) for r in dataset.rows] == [('A "man runs', "contradiction"), ("a", "neutral")]
+    assert [(p.line, p.what) for p in dataset.problems] == [
         (3, "4 columns instead of 5"),
         (4, "label 'yes' is none of entailment, neutral, contradiction"),
     ]
@@ -75,9 +75,9 @@ def test_ranking_layouts_group_answers_by_question(tmp_path: Path) -> None:
         ("t.csv", trecqa, "TrecQA CSV", ["Who , then ?", "Who ?"]),
         ("s.tsv", selqa, "SelQA TSV", ['Who is "it ?'] * 2),
     ):
-        found = read(write(tmp_path / name, text))
-        assert (found.layout, found.ranking, [r.group for r in found.rows]) == (layout, True, groups)
-        assert set(found.labels) == {"0", "1"}
+        dataset = read(write(tmp_path / name, text))
+        assert (dataset.layout, dataset.ranking, [r.group for r in dataset.rows]) == (layout, True, groups)
+        assert set(dataset.labels) == {"0", "1"}
     assert read(tmp_path / "t.csv").rows[0].second == 'the "IRON LADY" , by\nhim'
 
 
@@ -86,12 +86,12 @@ def test_ranking_layouts_group_answers_by_question(tmp_path: Path) -> None:
 )
 def test_plain_tables_with_a_header(tmp_path: Path, header: str) -> None:
     rows = 'one,two,1\n"a, b",c,0\n5" pipe,d,1\n,empty,0\nx,y\n"open,row,1\nlast,row,0\n'
-    found = read(write(tmp_path / "x.csv", f"{header}\n{rows}"))
-    assert [(r.first, r.second, r.label) for r in found.rows] == [
+    dataset = read(write(tmp_path / "x.csv", f"{header}\n{rows}"))
+    assert [(r.first, r.second, r.label) for r in dataset.rows] == [
         ("one", "two", "1"), ("a, b", "c", "0"), ('5" pipe', "d", "1"), ("last", "row", "0")
     ]  # fmt: skip
-    assert [p.line for p in found.problems] == [5, 6, 7]
-    assert found.problems[2].what == 'a quote (") is opened and never closed'
+    assert [p.line for p in dataset.problems] == [5, 6, 7]
+    assert dataset.problems[2].what == 'a quote (") is opened and never closed'
     tabs = read(write(tmp_path / "x.tsv", f"{header}\na,b,1\n".replace(",", "\t")))
     assert tabs.rows[0].second == "b" and tabs.ranking == header.startswith("question")
 
@@ -132,3 +132,37 @@ def test_wikiqa_train_and_dev_come_out_alike() -> None:
     split = "`` African immigrants '' -LRB- in the U.S. -RRB- , do n't they ... it 's 12,381 people 's ?"
     raw = "“African immigrants” (in the U.S.), don't they… it's 12,381 people's?"
     assert [token.norm for token in tokenize(split)] == [token.norm for token in tokenize(raw)]
+
+
+@pytest.mark.parametrize("half", ["\\ud800", "\\udc00 \\ud83d", "\\uDBFF"])
+@pytest.mark.parametrize("key", ["sentence1", "pairID", "genre"])
+def test_half_a_character_breaks_its_own_row_only(tmp_path: Path, key: str, half: str) -> None:
+    broken = json.dumps({**GOOD, key: "A dog HALF runs."}).replace("HALF", half)
+    whole = json.dumps({**GOOD, "sentence1": "A 🐕 is caf\u00e9."})
+    dataset = read(write(tmp_path / "x.jsonl", f"{broken}\n{whole}\n"))
+    assert [row.first for row in dataset.rows] == ["A 🐕 is café."]
+    assert [str(p) for p in dataset.problems] == ["line 1: a \\u escape that is half of a character (a lone surrogate)"]
+
+
+def test_no_depth_of_nesting_escapes_the_report(tmp_path: Path) -> None:
+    rows = [json.dumps(GOOD)[:-1] + f', "{key}": {"[" * n}{"]" * n}}}' for key in ("x", "pairID") for n in range(1100)]
+    dataset = read(write(tmp_path / "x.jsonl", "\n".join(rows)))
+    assert len(dataset.rows) + len(dataset.problems) == len(rows) and 1 < len(dataset.problems) < len(rows)
+
+
+def test_a_cell_of_any_length_is_read(tmp_path: Path) -> None:
+    long = "a, b " * 60_000
+    dataset = read(write(tmp_path / "t.csv", f'qtext,label,atext\nWho ?,1,"{long}"\nWho ?,0,x\n'))
+    assert [len(row.second) for row in dataset.rows] == [300_000, 1] and not dataset.problems
+
+
+def test_rows_keep_the_files_other_columns(tmp_path: Path) -> None:
+    taxi = "prem\thyp\tlabel\tnegation_logic\tpairID\tgenre\na\tb\tneutral\t0\t5e\ttelephone\n"
+    row = read(write(tmp_path / "taxi.tsv", taxi)).rows[0]
+    assert (row.id, row.first, row.second, row.label) == ("5e", "a", "b", "neutral")
+    assert row.columns == {"negation_logic": "0", "genre": "telephone"}
+    more = {"sentence1_parse": "(A dog)", "votes": ["neutral", "é"], "n": 3, "sure": True, "note": None, "genre": "x"}
+    row = read(write(tmp_path / "x.jsonl", json.dumps({**GOOD, **more}))).rows[0]
+    assert row.columns == {"votes": '["neutral", "é"]', "n": "3", "sure": "true", "note": "", "genre": "x"}
+    trecqa = read(write(tmp_path / "t.csv", "qtext,label,atext\nWho ?,1,me\n")).rows[0]
+    assert trecqa.columns == {} and {trecqa, trecqa} == {trecqa}

@@ -19,8 +19,8 @@ def given(folder: Path, content: str, **options: Any) -> Dataset:
     return read(path, **options)
 
 
-def texts(found: Dataset) -> list[tuple[str, str | None]]:
-    return [(row.first, row.label) for row in found.rows]
+def texts(dataset: Dataset) -> list[tuple[str, str | None]]:
+    return [(row.first, row.label) for row in dataset.rows]
 
 
 def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
@@ -37,13 +37,13 @@ def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
         [1],
         {"text": "No title here.", "label": 3},
     ]
-    found = given(tmp_path, BOM + "\r\n".join(json.dumps(line) for line in lines) + '\r\n{"text": "cut')
-    assert (found.layout, found.single, found.ranking, found.dropped) == ("document jsonl", True, False, 1)
-    assert texts(found) == [("Lake Nowhere. It is a lake.", "natural place"), ("No title here.", "3")]
-    assert [(r.id, r.title, r.second, r.group) for r in found.rows] == [
+    dataset = given(tmp_path, BOM + "\r\n".join(json.dumps(line) for line in lines) + '\r\n{"text": "cut')
+    assert (dataset.layout, dataset.single, dataset.ranking, dataset.dropped) == ("document jsonl", True, False, 1)
+    assert texts(dataset) == [("Lake Nowhere. It is a lake.", "natural place"), ("No title here.", "3")]
+    assert [(r.id, r.title, r.second, r.group) for r in dataset.rows] == [
         ("7", "Lake Nowhere", "", None), ("line 10", "", "", None)
     ]  # fmt: skip
-    assert [(p.line, p.what) for p in found.problems] == [
+    assert [(p.line, p.what) for p in dataset.problems] == [
         (2, "the text is empty"),
         (3, "no text"),
         (4, "the text is not a string"),
@@ -79,10 +79,10 @@ def test_newsgroup_posts_lose_header_signature_and_quotes(tmp_path: Path) -> Non
         header + "One line only.\n",
         header + "> just a quote\n",
     ]
-    found = given(tmp_path, "\n".join(json.dumps({"text": post, "label": "rec.autos"}) for post in posts))
-    assert found.layout == "20 Newsgroups jsonl"
-    assert texts(found) == [("New words.\n\nMore of them.", "rec.autos"), ("One line only.", "rec.autos")]
-    assert str(found.problems[0]) == "line 3: nothing is left without header, signature and quotes"
+    dataset = given(tmp_path, "\n".join(json.dumps({"text": post, "label": "rec.autos"}) for post in posts))
+    assert dataset.layout == "20 Newsgroups jsonl"
+    assert texts(dataset) == [("New words.\n\nMore of them.", "rec.autos"), ("One line only.", "rec.autos")]
+    assert str(dataset.problems[0]) == "line 3: nothing is left without header, signature and quotes"
 
 
 def test_class_csv_with_a_title(tmp_path: Path) -> None:
@@ -98,60 +98,70 @@ def test_class_csv_with_a_title(tmp_path: Path) -> None:
         'line end"',
         '9,"","No title."',
     ]
-    found = given(tmp_path, BOM + "\r\n".join(rows) + "\r\n")
-    assert (found.layout, found.single) == ("class CSV", True)
-    assert texts(found) == [
+    dataset = given(tmp_path, BOM + "\r\n".join(rows) + "\r\n")
+    assert (dataset.layout, dataset.single) == ("class CSV", True)
+    assert texts(dataset) == [
         ('Acme, Inc. It makes "things", all sorts.', "1"),
         ('Two\nlines. Ends "quoted".', "12"),
         ("Plain. No quotes at all", "3"),
         ("A. real\nline end", "8"),
         ("No title.", "9"),
     ]
-    assert [(p.line, p.what) for p in found.problems] == [
+    assert [(p.line, p.what) for p in dataset.problems] == [
         (4, "the text is empty"),
         (5, "class 'five' is not a number of at most three digits"),
         (6, "2 columns instead of 3"),
         (7, 'a quote (") is opened and never closed'),
     ]
-    assert (found.rows[0].id, found.rows[0].title) == ("line 1", "Acme, Inc")
+    assert (dataset.rows[0].id, dataset.rows[0].title) == ("line 1", "Acme, Inc")
 
 
 def test_class_csv_without_title(tmp_path: Path) -> None:
-    found = given(tmp_path, '"5","Good, all of it."\n"1","Bad."\n"2","Too","many"\n')
-    assert texts(found) == [("Good, all of it.", "5"), ("Bad.", "1")]
-    assert str(found.problems[0]) == "line 3: 3 columns instead of 2"
+    dataset = given(tmp_path, '"5","Good, all of it."\n"1","Bad."\n"2","Too","many"\n')
+    assert texts(dataset) == [("Good, all of it.", "5"), ("Bad.", "1")]
+    assert str(dataset.problems[0]) == "line 3: 3 columns instead of 2"
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_tables_of_documents(tmp_path: Path, delimiter: str) -> None:
     rows = "text,label\nfine,Pos\n,neg\nbad,\nnone,-\nx,y,z\n".replace(",", delimiter)
-    found = given(tmp_path, BOM + rows.replace("\n", "\r\n"))
-    assert (found.layout, found.single, found.dropped) == ("document table", True, 1)
-    assert texts(found) == [("fine", "pos")]
-    assert [(p.line, p.what) for p in found.problems] == [
+    dataset = given(tmp_path, BOM + rows.replace("\n", "\r\n"))
+    assert (dataset.layout, dataset.single, dataset.dropped) == ("document table", True, 1)
+    assert texts(dataset) == [("fine", "pos")]
+    assert [(p.line, p.what) for p in dataset.problems] == [
         (3, "the text is empty"), (4, "the label is empty"), (6, "3 columns instead of 2")
     ]  # fmt: skip
 
 
 def test_tables_of_documents_may_have_titles_and_long_quoted_texts(tmp_path: Path) -> None:
     long = "\n".join(["a line"] * 100)
-    found = given(tmp_path, f'Class Index,Title,Description\n3,"T, t","{long}"\n4,U,u\n')
-    assert texts(found) == [(f"T, t. {long}", "3"), ("U. u", "4")]
-    assert [row.title for row in found.rows] == ["T, t", "U"]
+    dataset = given(tmp_path, f'Class Index,Title,Description\n3,"T, t","{long}"\n4,U,u\n')
+    assert texts(dataset) == [(f"T, t. {long}", "3"), ("U. u", "4")]
+    assert [row.title for row in dataset.rows] == ["T, t", "U"]
+
+
+def test_documents_keep_their_other_columns(tmp_path: Path) -> None:
+    row = given(tmp_path, '{"text": "a", "label": 1, "title": "b", "id": 2, "stars": 4.5, "by": "me"}').rows[0]
+    assert row.columns == {"stars": "4.5", "by": "me"}
+    assert given(tmp_path, "text,label, Year \na,b,1999\n").rows[0].columns == {"Year": "1999"}
+    for headless in ("1,a", "1 a", "1\ta\tb\t2"):
+        assert given(tmp_path, headless).rows[0].columns == {}
 
 
 def test_sst_lines(tmp_path: Path) -> None:
-    found = given(tmp_path, "4 a review , text , and label .\r\n0 \u200b\r\n7 too good\r\n0 a b\r\nwords\r\n2 c d\r\n")
-    assert (found.layout, found.single) == ("SST-5 lines", True)
-    assert texts(found) == [("a review , text , and label .", "4"), ("a b", "0"), ("c d", "2")]
-    assert [(p.line, p.what) for p in found.problems] == [
+    dataset = given(
+        tmp_path, "4 a review , text , and label .\r\n0 \u200b\r\n7 too good\r\n0 a b\r\nwords\r\n2 c d\r\n"
+    )
+    assert (dataset.layout, dataset.single) == ("SST-5 lines", True)
+    assert texts(dataset) == [("a review , text , and label .", "4"), ("a b", "0"), ("c d", "2")]
+    assert [(p.line, p.what) for p in dataset.problems] == [
         (2, "the text is empty"),
         (3, "label '7' is none of 0, 1, 2, 3, 4"),
         (5, "label 'words' is none of 0, 1, 2, 3, 4"),
     ]
 
 
-def test_quora_is_told_apart_from_selqa(tmp_path: Path) -> None:
+def test_quora_is_not_taken_for_selqa(tmp_path: Path) -> None:
     rows = [
         '1\tWhat is "it ?\tWhat is it, then?\t31',
         "cut off\there\t0",  # a row of SelQA's
@@ -160,12 +170,12 @@ def test_quora_is_told_apart_from_selqa(tmp_path: Path) -> None:
         "0\tA?\tB?\t34",
         "0\tA?\tB?\t",
     ]
-    found = given(tmp_path, BOM + "\r\n".join(rows))
-    assert (found.layout, found.single, found.ranking) == ("Quora TSV", False, False)
-    assert [(r.id, r.first, r.second, r.label) for r in found.rows] == [
+    dataset = given(tmp_path, BOM + "\r\n".join(rows))
+    assert (dataset.layout, dataset.single, dataset.ranking) == ("Quora TSV", False, False)
+    assert [(r.id, r.first, r.second, r.label) for r in dataset.rows] == [
         ("31", 'What is "it ?', "What is it, then?", "1"), ("34", "A?", "B?", "0"), ("line 6", "A?", "B?", "0")
     ]  # fmt: skip
-    assert [(p.line, p.what) for p in found.problems] == [
+    assert [(p.line, p.what) for p in dataset.problems] == [
         (2, "3 columns instead of 4"), (3, "label '2' is neither 0 nor 1"), (4, "an empty question")
     ]  # fmt: skip
     assert given(tmp_path, "Q?\tA.\t0\n1\tQ?\tA.\t5\nQ?\tB.\t1\n").layout == "SelQA TSV"
@@ -173,8 +183,8 @@ def test_quora_is_told_apart_from_selqa(tmp_path: Path) -> None:
 
 def test_quora_with_its_own_header(tmp_path: Path) -> None:
     head = '"id","qid1","qid2","question1","question2","is_duplicate"\n'
-    found = given(tmp_path, head + '"8","1","2","A, a?","B?","1"\n')
-    assert [(r.id, r.first, r.second, r.label) for r in found.rows] == [("8", "A, a?", "B?", "1")]
+    dataset = given(tmp_path, head + '"8","1","2","A, a?","B?","1"\n')
+    assert [(r.id, r.first, r.second, r.label) for r in dataset.rows] == [("8", "A, a?", "B?", "1")]
 
 
 @pytest.mark.parametrize(
