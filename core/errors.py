@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.checkpoint import CheckpointError
 from core.data import DataError
+from core.files import FileError
 from core.filter_map.map import FilterMapError
 from core.linguistics.features import LinguisticsError
 from core.models import ConfigError
@@ -19,5 +20,6 @@ class RunError(ValueError):
 
 
 MENDABLE = (
-    CheckpointError, ConfigError, DataError, FilterMapError, LinguisticsError, RecipeError, RunError, WordTableError,
+    CheckpointError, ConfigError, DataError, FileError, FilterMapError, LinguisticsError, RecipeError, RunError,
+    WordTableError,
 )  # fmt: skip

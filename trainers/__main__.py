@@ -37,11 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module.add_arguments(sub)
     args = parser.parse_args(given)
     from core.errors import MENDABLE
+    from core.files import told
 
     try:
         return int(importlib.import_module(f"trainers.{args.command}").run(args) or 0)
     except MENDABLE as error:
         print(f"python -m trainers {args.command}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"python -m trainers {args.command}: {told(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         hint = "; --resume goes on from the last saved state" if args.command == "train" else ""
