@@ -1,4 +1,5 @@
-# make app    set up and open the app on http://localhost:8501 (PORT=8600 for another port)
+# make app    set up and open the app on http://localhost:8501 (PORT=8600 for another port, HOST=0.0.0.0 for other
+#             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
 # make test   lint, types and all tests, the browser tests among them
 #
 # The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:
@@ -6,6 +7,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+HOST ?= localhost
 PORT ?= 8501
 TORCH_INDEX ?=
 BIN := $(VENV)/bin
@@ -15,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: app test lint types pytest chromium wordnet clean
 
 app: $(VENV)/.app
-	$(BIN)/streamlit run streamlit_app.py --server.port $(PORT)
+	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
 
 test: lint types pytest
 

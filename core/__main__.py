@@ -11,11 +11,11 @@ import io
 import json
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
-from core.checkpoint import CheckpointError, available, load, load_named, read_card
+from core.checkpoint import CheckpointError, available, open_checkpoint, read_card
 from core.errors import MendableError
 from core.explain import explain
+from core.files import refusal
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,6 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     except MendableError as error:
         print(error, file=sys.stderr)
         return 2
+    except OSError as error:
+        print(refusal(error), file=sys.stderr)
+        return 2
     return 0
 
 
@@ -53,17 +56,18 @@ def _models(as_json: bool) -> None:
         print(json.dumps(cards, indent=1, ensure_ascii=False))
         return
     for name, card in cards.items():
-        results = "; ".join(f"{data} {_score(values)}" for data, values in card.get("results", {}).items())
+        results = "; ".join(f"{data} {_score(values)}" for data, values in (card.get("results") or {}).items())
         print(f"{name:24} {card['title']}\n{'':24} {results or 'no results on its card'}")
 
 
 def _score(values: Mapping[str, float]) -> str:
-    return f"MAP {values['map']:.4f}" if "map" in values else f"{values['accuracy']:.1%}"
+    if "map" in values:
+        return f"MAP {values['map']:.4f}"
+    return f"{values['accuracy']:.1%}" if "accuracy" in values else "not scored"
 
 
 def _explain(options: argparse.Namespace) -> None:
-    checkpoint = load(options.model) if Path(options.model).is_dir() else load_named(options.model)
-    result = explain(checkpoint, options.first, options.second, nearest_for=options.word)
+    result = explain(open_checkpoint(options.model), options.first, options.second, nearest_for=options.word)
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 

@@ -6,9 +6,13 @@ has the folder can say so.
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import itertools
 import json
 import os
+import stat
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +22,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from core.card import REQUIRED, problems
 from core.errors import MendableError
 from core.evidence import BOTH, Record
+from core.files import read_json, whole_folder
 from core.linguistics import LinguisticsError
 from core.models import ConfigError, PairModel, build, spec_of
 from core.reading.reader import PairError, Reader, Reading, WordReader, read_text
@@ -28,8 +34,6 @@ from core.reading.word_table import WordTable, WordTableError, default_table, fi
 
 CARD_VERSION = 1
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
-_REQUIRED = ("name", "title", "architecture", "config", "task", "labels", "roles", "words", "licence", "sha256")
-_ROLES = ("first", "second", "judged")
 
 
 class CheckpointError(MendableError):
@@ -123,49 +127,43 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
 def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTable | None = None) -> dict[str, Any]:
     """Write a checkpoint folder and return the finished card (checksum, parameter counts and version added).
 
-    ``words``: a table of the checkpoint's own, saved beside it; None for the shared one. Weights are written before the
-    card, so a folder cut short by a crash has no card and is not listed.
+    ``words``: a table of the checkpoint's own, saved beside it; None for the shared one. All files are complete on the
+    disk before the first one takes the place of an older checkpoint's; the card comes last, so that a folder cut short
+    has none. Raises FileError where the operating system refuses.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = folder / "weights.safetensors"
-    save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, weights)
-    weights.chmod(0o644)  # safetensors writes for the owner alone
-    full = {"schema_version": CARD_VERSION, **card, "sha256": file_sha256(weights)}
-    full["parameters"] = count_parameters(model)
-    if words is not None:
-        full["words"] = {"name": words.name, "sha256": words.save(folder), "own": True}
-    missing = [key for key in _REQUIRED if key not in full]
-    if missing:
-        raise CheckpointError(f"the card lacks {', '.join(missing)}")
-    scratch = folder / "card.json.tmp"
-    scratch.write_text(json.dumps(full, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    scratch.replace(folder / "card.json")
+    with whole_folder(folder, last="card.json") as scratch:
+        weights = scratch / "weights.safetensors"
+        save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, weights)
+        weights.chmod(0o644)  # safetensors writes for the owner alone
+        full = {"schema_version": CARD_VERSION, **card, "sha256": file_sha256(weights)}
+        full["parameters"] = count_parameters(model)
+        if words is not None:
+            full["words"] = {"name": words.name, "sha256": words.save(scratch), "own": True}
+        missing = [key for key in REQUIRED if key not in full]
+        if missing:
+            raise CheckpointError(f"the card lacks {', '.join(missing)}")
+        (scratch / "card.json").write_text(json.dumps(full, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return full
 
 
 def read_card(folder: Path) -> dict[str, Any]:
     """The card of a checkpoint folder. Raises CheckpointError when it is missing, broken or of another version."""
-    path = folder / "card.json"
-    if not path.is_file():
-        raise CheckpointError(f"{folder.name} has no card.json: choose a folder written by `python -m trainers train`")
+    where = f"{folder.name}/card.json"
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{folder.name}/card.json is no readable JSON: copy the checkpoint again") from error
+        card = read_json(folder / "card.json")
+    except (FileNotFoundError, NotADirectoryError):
+        raise CheckpointError(
+            f"{folder.name} has no card.json: choose a folder written by `python -m trainers train`"
+        ) from None
+    except OSError as error:
+        raise CheckpointError(f"{where} cannot be read ({error.strerror}): mend its permissions") from error
+    except ValueError as error:
+        raise CheckpointError(f"{where} is no readable JSON: copy the checkpoint again") from error
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:
-        raise CheckpointError(
-            f"{folder.name}/card.json is of another version than {CARD_VERSION}: train the checkpoint again"
-        )
-    missing = [key for key in _REQUIRED if key not in card]
-    if missing:
-        raise CheckpointError(f"{folder.name}/card.json lacks {', '.join(missing)}: copy the checkpoint again")
-    labels, roles = card["labels"], card["roles"]
-    if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
-        raise CheckpointError(f"{folder.name}/card.json does not list the labels' names: copy the checkpoint again")
-    if not isinstance(roles, dict) or not all(isinstance(roles.get(name), str) for name in _ROLES):
-        raise CheckpointError(
-            f"{folder.name}/card.json does not name the roles {', '.join(_ROLES)}: copy the checkpoint again"
-        )
+        raise CheckpointError(f"{where} is of another version than {CARD_VERSION}: train the checkpoint again")
+    wrong = problems(card)
+    if wrong:
+        raise CheckpointError(f"{where} is damaged ({', '.join(wrong)}): copy the checkpoint again")
     return card
 
 
@@ -179,9 +177,15 @@ def load(folder: Path | str) -> Checkpoint:
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
     card = read_card(folder)
     weights = folder / "weights.safetensors"
-    if not weights.is_file():
-        raise CheckpointError(f"{folder.name} has no weights.safetensors: copy the checkpoint again")
-    if file_sha256(weights) != card["sha256"]:
+    try:
+        checksum = file_sha256(weights)
+    except FileNotFoundError:
+        raise CheckpointError(f"{folder.name} has no weights.safetensors: copy the checkpoint again") from None
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder.name}/weights.safetensors cannot be read ({error.strerror}): mend its permissions"
+        ) from error
+    if checksum != card["sha256"]:
         raise CheckpointError(
             f"{folder.name}/weights.safetensors does not match its card's checksum (truncated or changed): "
             "copy the checkpoint again"
@@ -189,7 +193,11 @@ def load(folder: Path | str) -> Checkpoint:
     try:
         model = build(card["architecture"], card["config"])
         model.load_state_dict(load_file(weights))
-    except (ConfigError, SafetensorError, RuntimeError, AttributeError) as error:
+        if model.config.classes != len(card["labels"]):
+            raise ConfigError(f"{len(card['labels'])} labels for {model.config.classes} classes")
+        if card["roles"]["judged"] == BOTH and not model.judges_both:
+            raise ConfigError(f"{model.spec.title} judges one side, its roles name both")
+    except (ConfigError, SafetensorError, OSError, RuntimeError, AttributeError) as error:
         reason = str(error).splitlines()[0]
         raise CheckpointError(f"{folder.name} does not fit this program ({reason}): train it again") from error
     return Checkpoint(card["name"], folder, model.eval(), card, _table(folder, card))
@@ -210,29 +218,88 @@ def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
 def available() -> dict[str, Path]:
     """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder).
 
-    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card are passed over.
+    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card are passed over; one that
+    cannot be read is listed, so that :func:`read_card` says what is wrong with it.
     """
-    found = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
+    folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:
-        found[f"own/{folder.name}" if folder.name in found else folder.name] = folder
-    return found
+        folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
+    return folders
 
 
 def _children(parent: Path) -> list[Path]:
-    return sorted(p for p in parent.iterdir() if (p / "card.json").is_file()) if parent.is_dir() else []
+    try:
+        return sorted(folder for folder in parent.iterdir() if _holds_card(folder))
+    except FileNotFoundError:
+        return []
+    except OSError:
+        return [parent]
+
+
+def _holds_card(folder: Path) -> bool:
+    try:
+        return stat.S_ISREG((folder / "card.json").stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
+def open_checkpoint(name: str) -> Checkpoint:
+    """A checkpoint by the name that ``available`` lists it under, or from its folder. Raises CheckpointError."""
+    return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
 
 
 def load_named(name: str) -> Checkpoint:
-    """The checkpoint listed as ``name``, read once a process as long as its card stays the same; threads share it."""
+    """The checkpoint listed as ``name``; threads share it. It is read again when its card has changed, and when others
+    have taken its place: those used last stay, up to ``PAIRLENS_MEMORY_MB`` megabytes of weights and word tables."""
     folders = available()
     if name not in folders:
         known = ", ".join(folders) or "none"
-        raise CheckpointError(f"there is no checkpoint named {name!r}: choose one of {known}")
-    folder = folders[name]
-    return _load_cached(folder, (folder / "card.json").stat().st_mtime_ns)
+        asked = name if len(name) <= 100 else f"{name[:100]}…"
+        raise CheckpointError(f"there is no checkpoint named {asked!r}: choose one of {known}")
+    folder, limit = folders[name], memory_limit()
+    try:
+        changed = (folder / "card.json").stat().st_mtime_ns
+    except OSError:
+        changed = 0  # read_card says what is wrong
+    with _LOCK:
+        if folder not in _loaded or _loaded[folder][0] != changed:
+            _loaded.pop(folder, None)
+            _loaded[folder] = changed, load(folder)
+            _forget_beyond(limit)
+        _loaded.move_to_end(folder)
+        return _loaded[folder][1]
 
 
-@functools.lru_cache(maxsize=16)
-def _load_cached(folder: Path, changed: int) -> Checkpoint:
-    return load(folder)
+_LOCK = threading.Lock()
+_loaded: OrderedDict[Path, tuple[int, Checkpoint]] = OrderedDict()
+"""By folder, with the time of its card's last change; the one used last stands last."""
+
+
+def memory_limit() -> float:
+    """Bytes of loaded checkpoints to keep. Raises CheckpointError where ``PAIRLENS_MEMORY_MB`` is no number."""
+    text = os.environ.get("PAIRLENS_MEMORY_MB") or "300"
+    with contextlib.suppress(ValueError):
+        if float(text) > 0:
+            return float(text) * 1e6
+    raise CheckpointError(f"PAIRLENS_MEMORY_MB must be a number of megabytes, got {text[:40]!r}")
+
+
+def _forget_beyond(limit: float) -> None:
+    """Let the checkpoints go that were used least recently; the last one stays, however large."""
+    sizes = {folder: memory_of(checkpoint) for folder, (_, checkpoint) in _loaded.items()}
+    while len(_loaded) > 1 and sum(sizes.values()) > limit:
+        folder, _ = _loaded.popitem(last=False)
+        del sizes[folder]
+
+
+def memory_of(checkpoint: Checkpoint) -> int:
+    """Bytes that a loaded checkpoint holds of its own: weights and buffers, and its word table unless that is the
+    shared one."""
+    tensors = itertools.chain(checkpoint.model.parameters(), checkpoint.model.buffers())
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    own = checkpoint.card["words"].get("own")
+    # A word takes about 200 bytes as text and in the dictionary of rows.
+    return size + (checkpoint.words.codes.numel() + 200 * len(checkpoint.words) if own else 0)

@@ -39,11 +39,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module.add_arguments(sub)
     args = parser.parse_args(given)
     from core.errors import MendableError
+    from core.files import refusal
 
     try:
         return int(importlib.import_module(f"trainers.{args.command}").run(args) or 0)
     except MendableError as error:
         print(f"python -m trainers {args.command}: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"python -m trainers {args.command}: {refusal(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         hint = "; --resume goes on from the last saved state" if args.command == "train" else ""

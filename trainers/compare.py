@@ -26,6 +26,7 @@ from safetensors.numpy import load_file
 from core.checkpoint import CheckpointError, read_card
 from core.errors import RunError
 from core.evaluation.scores import per_item
+from core.files import check_writable, whole_file
 from trainers.sweep import DEV
 
 
@@ -42,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
     """Read, compare, print."""
     if bool(args.csv) != bool(args.named):
         raise RunError("--csv and --named go together: a row of the table has a name")
+    if args.csv:
+        check_writable(args.csv, "--csv")
     ours, theirs = table(args.ours), table(args.theirs)
     if not (np.array_equal(ours.rows, theirs.rows) and np.array_equal(ours.gold, theirs.gold)):
         raise RunError("the two groups were scored on other rows; compare runs of one dev set, each with all its folds")
@@ -80,22 +83,18 @@ def keep(path: Path, found: dict[str, Any]) -> None:
                "low": low, "high": high}  # fmt: skip
     row |= {key: f"{value:.4f}" for key, value in numbers.items()}
     row |= {"items": str(found["items"]), "seeds": str(found["seeds"][0]), "seeds_theirs": str(found["seeds"][1])}
-    if not path.parent.is_dir():
-        raise RunError(f"the folder of --csv {path} does not exist; make it first")
     rows: dict[str, dict[str, str]] = {}
     if path.is_file():
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
             reader = csv.DictReader(file)
             if list(reader.fieldnames or ()) != list(row):
                 raise RunError(f"{path} is another table than one of comparisons; give another --csv")
             rows = {old["comparison"]: old for old in reader}
     rows[row["comparison"]] = row
-    scratch = path.with_name(path.name + ".tmp")
-    with scratch.open("w", encoding="utf-8", newline="") as file:
+    with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(row))
         writer.writeheader()
         writer.writerows(rows.values())
-    scratch.replace(path)
 
 
 class Scored(NamedTuple):

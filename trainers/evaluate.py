@@ -23,11 +23,12 @@ from typing import Any, TextIO
 import numpy as np
 import torch
 
-from core.checkpoint import Checkpoint, available, load, load_named
+from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, classify
 from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
+from core.files import check_writable, whole_file
 
 RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
 """Class names that mean a right answer; a model without one of them needs --positive to rank answers."""
@@ -57,6 +58,8 @@ def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Classify, score, print."""
+    if args.out:
+        check_writable(args.out, "--out")
     checkpoint = open_checkpoint(args.checkpoint)
     dataset = translate(read(args.file), args.translate)
     check_texts(checkpoint, dataset)
@@ -69,15 +72,10 @@ def run(args: argparse.Namespace) -> int:
         other = open_checkpoint(args.against)
         scores["against"] = compare(checkpoint, other, dataset, found, classify(other, dataset, device))
     if args.out:
-        with args.out.open("w", encoding="utf-8", newline="") as file:
+        with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
             write_predictions(file, checkpoint.labels, dataset, found)
     print(json.dumps(scores, indent=1, ensure_ascii=False) if args.json else table(scores))
     return 0
-
-
-def open_checkpoint(name: str) -> Checkpoint:
-    """A checkpoint by listed name, or from its folder. Raises CheckpointError."""
-    return load_named(name) if name in available() or not Path(name).is_dir() else load(name)
 
 
 def pick_device(asked: str) -> torch.device:

@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from core.checkpoint import Checkpoint
+from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, Example, read
 from core.errors import RunError
+from core.files import check_writable
 from core.filter_map.map import METRICS, FilterMap, MapItem, Progress, codes_of, filter_sides
-from trainers.evaluate import open_checkpoint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
         raise RunError(f"--seed wants a whole number from 0 to {2**32 - 1}, got {args.seed}")
     checkpoint = open_checkpoint(args.checkpoint)
     sides = filter_sides(checkpoint)
+    out = args.out or checkpoint.folder / "map"
+    check_writable(out, "--out", folder=True)
     dataset = read(args.file)
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
@@ -74,7 +76,6 @@ def run(args: argparse.Namespace) -> int:
             checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
             perplexity=args.perplexity, seed=args.seed, progress=progress, held_out=held_out, about=about,
         )  # fmt: skip
-    out = args.out or checkpoint.folder / "map"
     found.save(out)
     layouts = {layout.name: dict(layout.quality) for layout in found.layouts.values()}
     if args.json:

@@ -13,17 +13,12 @@ import json
 import sys
 from pathlib import Path
 
+from core.checkpoint import open_checkpoint
 from core.data import read
 from core.errors import RunError
 from core.evaluation.predict import classify
-from trainers.evaluate import (
-    add_shared_arguments,
-    open_checkpoint,
-    pick_device,
-    predictions,
-    translate,
-    write_predictions,
-)
+from core.files import check_writable, whole_file
+from trainers.evaluate import add_shared_arguments, pick_device, predictions, translate, write_predictions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,12 +33,11 @@ def run(args: argparse.Namespace) -> int:
     """Classify and write."""
     if args.out.suffix not in (".csv", ".jsonl"):
         raise RunError(f"--out must end in .csv or .jsonl, got {args.out.name}")
-    if not args.out.parent.is_dir():
-        raise RunError(f"the folder of --out {args.out} does not exist; make it first")
+    check_writable(args.out, "--out")
     checkpoint = open_checkpoint(args.checkpoint)
     dataset = translate(read(args.file, labelled=False), args.translate)
     found = classify(checkpoint, dataset, pick_device(args.device))
-    with args.out.open("w", encoding="utf-8", newline="") as file:
+    with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
         if args.out.suffix == ".csv":
             write_predictions(file, checkpoint.labels, dataset, found)
         else:

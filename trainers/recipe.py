@@ -130,7 +130,11 @@ class Recipe:
         self._check_model()
         if not self.train:
             raise RecipeError("train names no data; give at least one file with name and path")
-        if len(self.roles) not in (1, 2) or len({*self.roles}) < len(self.roles):
+        if not self.labels or len(set(self.labels)) < len(self.labels):
+            raise RecipeError(f"labels must be different names, got {', '.join(self.labels) or 'none'}")
+        if any(limit.__class__ is not int or limit < 1 for limit in self.token_limits.values()):
+            raise RecipeError(f"token_limits must be whole numbers from 1, got {self.token_limits}")
+        if len(self.roles) not in (1, 2) or len({*self.roles, ""}) <= len(self.roles):
             raise RecipeError(f"roles must be two different names (one for single texts), got {self.roles}")
         if self.judged not in (*self.roles, BOTH):
             raise RecipeError(f"judged must be one of {', '.join(self.roles)} or both, got {self.judged!r}")
@@ -184,7 +188,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
         raise RecipeError(f"there is no recipe {recipe!r}{hint(recipe, names())} (or give the path of a YAML file)")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""
         raise RecipeError(f"{path.name} is no readable YAML{line}; mend it there") from None
@@ -210,7 +214,7 @@ def _changed(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
             raise RecipeError(f"--set wants key=value, such as lr=0.001, got {change!r}")
         try:
             value = yaml.safe_load(text)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, RecursionError):
             raise RecipeError(f"--set {key}: {text!r} is no readable value") from None
         *parents, last = key.split(".")
         inner = values

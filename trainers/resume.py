@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from core.errors import RunError
+from core.files import parse_json, whole_file
 
 FILE = "resume.safetensors"
 _FORMAT = "pairlens-resume-1"
@@ -43,15 +43,12 @@ class Progress:
 
 
 def write(folder: Path, progress: Progress, tensors: dict[str, Tensor]) -> None:
-    """Write the state beside the old one, make sure that it is on the disk, then put it in the old one's place."""
+    """Write the state in the old one's place. Raises FileError, and the old one stays, where the disk is full."""
     folder.mkdir(parents=True, exist_ok=True)
-    scratch = folder / f"{FILE}.tmp"
     meta = {"format": _FORMAT, "progress": json.dumps(dataclasses.asdict(progress))}
-    # Copies: safetensors refuses tensors that share memory, and the run goes on changing these.
-    save_file({name: value.detach().cpu().clone() for name, value in tensors.items()}, scratch, metadata=meta)
-    with scratch.open("rb") as file:
-        os.fsync(file.fileno())
-    scratch.replace(folder / FILE)
+    with whole_file(folder / FILE) as scratch:
+        # Copies: safetensors refuses tensors that share memory, and the run goes on changing these.
+        save_file({name: value.detach().cpu().clone() for name, value in tensors.items()}, scratch, metadata=meta)
 
 
 def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] | None:
@@ -67,7 +64,7 @@ def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] |
             meta = file.metadata() or {}
             if meta.get("format") != _FORMAT:
                 raise RunError(f"{folder.name}/{FILE} is of another version; delete it and train again")
-            progress = Progress(**json.loads(meta["progress"]))
+            progress = Progress(**parse_json(meta["progress"]))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         if isinstance(error, RunError):

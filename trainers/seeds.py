@@ -16,6 +16,7 @@ from typing import Any
 
 from core.checkpoint import read_card
 from core.errors import RunError
+from core.files import whole_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
     cards = [read_card(folder) for folder in (args.checkpoint, *args.others)]
     summary = summarise(cards)
     written = json.dumps({**cards[0], "seeds": summary}, indent=1, ensure_ascii=False) + "\n"
-    (args.checkpoint / "card.json").write_text(written, encoding="utf-8")
+    with whole_file(args.checkpoint / "card.json") as scratch:
+        scratch.write_text(written, encoding="utf-8")
     for name, values in summary["results"].items():
         print(f"{name}: {values['mean']:.2%} ± {values['spread']:.2%} over seeds {summary['seeds']}")
     return 0

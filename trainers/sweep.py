@@ -33,6 +33,7 @@ from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
+from core.files import check_writable, whole_file
 from trainers import recipe as recipes
 from trainers.recipe import Recipe
 from trainers.train import data_folder, load_data, table_for
@@ -68,8 +69,9 @@ def run(args: argparse.Namespace) -> int:
     if args.threads:
         torch.set_num_threads(args.threads)
     for option, path in (("--csv", args.csv), ("--question-words", args.question_words)):
-        if path is not None and not path.parent.is_dir():
-            raise RunError(f"the folder of {option} {path} does not exist; make it first")
+        if path is not None:
+            check_writable(path, option)
+    check_writable(args.runs, "--runs", folder=True)
     folder = data_folder(args.data)
     rows: list[dict[str, Any]] = []
     by_word: list[dict[str, Any]] = []
@@ -156,7 +158,8 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     kept = {"probabilities": found.float(), "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows)}
     if names:
         kept["question_words"] = question_words(data, recipe)
-    save_file(kept, out / DEV)
+    with whole_file(out / DEV) as scratch:
+        save_file(kept, scratch)
     return card
 
 
@@ -219,7 +222,7 @@ def scores(card: dict[str, Any]) -> dict[str, Any]:
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
     """The table so far."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)

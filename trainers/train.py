@@ -25,6 +25,7 @@ from core.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
+from core.files import check_writable
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, default_table
 from trainers import recipe as recipes
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     folder = data_folder(args.data)
     out = args.out or Path(os.environ.get("PAIRLENS_CHECKPOINTS") or "runs") / recipe.name
     if prepare(out, args.resume, args.overwrite):
-        print(f"{out} is finished already: its card.json tells the results")
+        print(f"{out} is finished already, and holds no state to go on with: its card.json tells the results")
         return 0
     if args.devices < 1 or args.save_every < 1:
         raise RunError("--devices and --save-every must be at least 1")
@@ -101,14 +102,11 @@ def data_folder(given: Path | None) -> Path:
 
 
 def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:
-    """Whether ``out`` holds the finished run that is to be resumed. Raises RunError rather than lose anything."""
+    """Whether ``out`` holds the finished run that is to be resumed. Raises RunError rather than lose anything: with
+    ``overwrite``, too, a finished checkpoint stays until the new one is complete, and a state until the first new one.
+    """
+    check_writable(out, "--out", folder=True)
     finished, unfinished = (out / "card.json").is_file(), (out / resume.FILE).is_file()
-    if out.exists() and not out.is_dir():
-        raise RunError(f"{out} is a file; give a folder as --out")
-    if overwrite and int(os.environ.get("LOCAL_RANK", "0")) == 0 and not go_on:
-        (out / "card.json").unlink(missing_ok=True)
-        resume.forget(out)
-        return False
     if unfinished and not go_on and not overwrite:
         raise RunError(f"{out} holds an unfinished run; add --resume to go on, or --overwrite to start anew")
     if finished and not unfinished and not go_on and not overwrite:

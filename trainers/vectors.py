@@ -65,7 +65,7 @@ def read_folder(folder: Path, wanted: Container[str], frequent: int = FREQUENT) 
     try:
         words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
         vectors = np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError):
+    except (OSError, EOFError, ValueError):
         raise RunError(f"{folder.name} has no readable words.txt and vectors.npy; give another folder") from None
     words = words[:-1] if words and not words[-1] else words
     if vectors.ndim != 2 or len(vectors) != len(words):

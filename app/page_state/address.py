@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from app.examples import Example, by_slug, matching
+from core.files import parse_json
 
 LINK_LIMIT = 2000
 """Characters of a query string that browsers, mail and chat programs pass on whole."""
@@ -64,7 +65,7 @@ def to_file(page: str, first: str, second: str, parameters: Mapping[str, str]) -
 def read_file(page: str, text: str) -> tuple[dict[str, str] | None, list[str]]:
     """Parameters of a saved file (of another page's file the pair alone), or None and one sentence when it is none."""
     try:
-        data = json.loads(text)
+        data = parse_json(text)
     except ValueError:
         data = None
     if not isinstance(data, dict) or data.get("pairlens") not in PAGES or data.get("version") != 1:

@@ -16,7 +16,6 @@ Every text is read and placed by itself, so that no result depends on the other 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib.metadata import version
@@ -30,8 +29,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
+from core.card import is_number
 from core.checkpoint import Checkpoint
 from core.errors import MendableError
+from core.files import read_json, whole_folder
 from core.filter_map import tsne
 from core.models.base import FilterMaker
 from core.reading.reader import read_text
@@ -267,22 +268,22 @@ class FilterMap:
         return tuple(Neighbour(int(i), float(distances[i])) for i in np.argsort(distances, kind="stable")[:k])
 
     def save(self, folder: Path) -> None:
-        """Write ``map.safetensors`` (codes, and coordinates of each layout) and ``map.json`` (all the rest)."""
-        folder.mkdir(parents=True, exist_ok=True)
-        tensors = folder / "map.safetensors"
+        """Write ``map.safetensors`` (codes, and coordinates of each layout) and ``map.json`` (all the rest). Raises
+        FileError, and an older map stays, where the operating system refuses."""
         coordinates = {f"coordinates of {layout.name}": layout.coordinates for layout in self.layouts.values()}
-        save_file({"codes": self.codes, **coordinates}, tensors)
-        tensors.chmod(0o644)  # safetensors writes for the owner alone
         layouts = [
             {"name": layout.name, "filter": layout.filter, "metric": layout.metric, "quality": dict(layout.quality)}
             for layout in self.layouts.values()
         ]
-        record = {
-            **self.card, "sha256": file_sha256(tensors), "layouts": layouts, "items": [astuple(i) for i in self.items],
-        }  # fmt: skip
-        scratch = folder / "map.json.tmp"
-        scratch.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
-        scratch.replace(folder / "map.json")
+        with whole_folder(folder, last="map.json") as scratch:
+            tensors = scratch / "map.safetensors"
+            save_file({"codes": self.codes, **coordinates}, tensors)
+            tensors.chmod(0o644)  # safetensors writes for the owner alone
+            record = {
+                **self.card, "sha256": file_sha256(tensors), "layouts": layouts,
+                "items": [astuple(item) for item in self.items],
+            }  # fmt: skip
+            (scratch / "map.json").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path, checkpoint: Checkpoint) -> FilterMap:
@@ -295,7 +296,11 @@ class FilterMap:
         if record["checkpoint"]["sha256"] != checkpoint.card["sha256"]:
             raise FilterMapError(f"{where} shows the filters of other weights than {checkpoint.name}'s: {_AGAIN}")
         tensors = folder / "map.safetensors"
-        if not tensors.is_file() or file_sha256(tensors) != record["sha256"]:
+        try:
+            checksum = file_sha256(tensors)
+        except OSError:
+            checksum = ""
+        if checksum != record["sha256"]:
             raise FilterMapError(f"{where}/map.safetensors is missing, truncated or changed: copy it again or {_AGAIN}")
         try:
             arrays = load_file(tensors)
@@ -349,12 +354,13 @@ def _check(count: int, items: int, filters: Sequence[int | None], metric: str, p
 
 
 def _read_record(folder: Path, where: str) -> dict[str, Any]:
-    path = folder / "map.json"
-    if not path.is_file():
-        raise FilterMapError(f"there is no map.json in {where}: make a map with `python -m trainers map`")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        record = read_json(folder / "map.json")
+    except (FileNotFoundError, NotADirectoryError):
+        raise FilterMapError(f"there is no map.json in {where}: make a map with `python -m trainers map`") from None
+    except OSError as error:
+        raise FilterMapError(f"{where}/map.json cannot be read ({error.strerror}): mend its permissions") from error
+    except ValueError as error:
         raise FilterMapError(f"{where}/map.json is no readable JSON: copy it again or {_AGAIN}") from error
     if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
         raise FilterMapError(f"{where}/map.json is of another version than {SCHEMA_VERSION}: {_AGAIN}")
@@ -366,7 +372,7 @@ def _read_record(folder: Path, where: str) -> dict[str, Any]:
     whose, placing = record["checkpoint"], record["placing"]
     if not isinstance(whose, dict) or "sha256" not in whose:
         raise FilterMapError(f"{where}/map.json lacks the checkpoint's checksum: {_AGAIN}")
-    if not isinstance(placing, dict) or not _can_place(placing):
+    if not isinstance(placing, dict) or not _can_place(placing) or not is_number(record["perplexity"]):
         raise FilterMapError(f"{where}/map.json does not say how a text is placed: {_AGAIN}")
     for name in ("items", "layouts"):
         if not isinstance(record[name], list) or not record[name]:
@@ -376,19 +382,23 @@ def _read_record(folder: Path, where: str) -> dict[str, Any]:
     return record
 
 
+_RANGES = {
+    "perplexity": (1, 100), "n_iter": (0, 10_000), "learning_rate": (0, 1e3), "exaggeration": (1e-3, 1e3),
+    "momentum": (0, 0.999), "max_grad_norm": (0, 1e6), "max_step_norm": (0, 1e6),
+}  # fmt: skip
+"""Settings of :data:`PLACING` with which a text comes to lie somewhere, and in a time that a person waits for."""
+
+
 def _can_place(placing: Mapping[str, Any]) -> bool:
     """Whether these are settings like :data:`PLACING`: with others openTSNE raises what no page expects, or places
     a text nowhere."""
     if set(placing) != set(PLACING) or placing["initialization"] not in INITIALIZATIONS:
         return False
     limits = ("max_grad_norm", "max_step_norm")  # None: no limit
-    numbers = [
-        value for name, value in placing.items()
-        if name != "initialization" and not (name in limits and value is None)
-    ]  # fmt: skip
-    if not all(_is_number(value) and value >= 0 for value in numbers):
-        return False
-    return isinstance(placing["n_iter"], int) and placing["perplexity"] >= 1
+    return type(placing["n_iter"]) is int and all(
+        (name in limits and placing[name] is None) or (is_number(placing[name]) and low <= placing[name] <= high)
+        for name, (low, high) in _RANGES.items()
+    )
 
 
 def _check_layout(layout: Layout, count: int, where: str) -> None:
@@ -398,13 +408,8 @@ def _check_layout(layout: Layout, count: int, where: str) -> None:
         wrong = f"another metric than {' or '.join(METRICS)}"
     elif chosen is not None and not (type(chosen) is int and 0 <= chosen < count):
         wrong = f"another filter than 0 to {count - 1}"
-    elif not isinstance(quality, dict) or not all(_is_number(quality.get(name)) for name in {*QUALITY, *quality}):
+    elif not isinstance(quality, dict) or not all(is_number(quality.get(name)) for name in {*QUALITY, *quality}):
         wrong = f"a quality without the numbers {', '.join(QUALITY)}"
     else:
         return
     raise FilterMapError(f"{where}/map.json has a layout with {wrong}: copy it again or {_AGAIN}")
-
-
-def _is_number(value: object) -> bool:
-    """Whether this is a finite number; JSON's true and false, which Python counts with, are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf

@@ -28,6 +28,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from core.errors import MendableError
+from core.files import parse_json
 
 FORMAT = "words-1"
 NGRAM_SIZES = (3, 4, 5, 6)
@@ -121,17 +122,11 @@ class WordTable:
             return self.vectors(parts).mean(0)
         return torch.from_numpy(ngram_vector(norm, self.width)) * self.unknown_scale
 
-    @functools.cached_property
-    def _unit(self) -> Tensor:
-        # Rows of length 1 in half precision: 32 MB for 100,000 words, made when the first neighbour is asked for.
-        codes = self.codes.to(torch.float32)
-        unit: Tensor = codes / codes.norm(dim=1, keepdim=True).clamp_min(1e-9)
-        return unit.to(torch.float16)
-
     def nearest(self, vector: Tensor, k: int = 5, among: int = 40_000) -> list[tuple[str, float]]:
         """The k words of largest cosine with ``vector [D]`` among the ``among`` most frequent rows, best first."""
-        unit = vector.to(torch.float32) / vector.norm().clamp_min(1e-9)
-        cosines = self._unit[:among].to(torch.float32) @ unit
+        rows = self.codes[:among].to(torch.float32)
+        products = rows @ vector.to(torch.float32)
+        cosines = products / (rows.norm(dim=1) * vector.norm()).clamp_min(1e-9)
         best = torch.topk(cosines, min(k, len(cosines)))
         return [(self.words[i], float(c)) for c, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
 
@@ -155,16 +150,18 @@ class WordTable:
             raise WordTableError(f"no word table at {folder.name}/words.safetensors; get it again from the repository")
         try:
             with safe_open(path, framework="pt") as file:
-                meta = json.loads((file.metadata() or {}).get("pairlens", "{}"))
-                if meta.get("format") != FORMAT:
+                meta = parse_json((file.metadata() or {}).get("pairlens", "{}"))
+                if not isinstance(meta, dict) or meta.get("format") != FORMAT:
                     raise WordTableError(f"{folder.name}/words.safetensors is not a PairLens word table")
                 words = bytes(file.get_tensor("words").numpy()).decode().split("\n")
                 codes, scales = file.get_tensor("codes"), file.get_tensor("scales")
-        except (SafetensorError, OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError) as error:
+            return cls(words, codes, scales, float(meta["unknown_scale"]), str(meta["name"]), file_sha256(path))
+        except WordTableError:
+            raise
+        except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
             raise WordTableError(
                 f"{folder.name}/words.safetensors is damaged ({error}); get it again from the repository"
             ) from error
-        return cls(words, codes, scales, float(meta["unknown_scale"]), meta["name"], file_sha256(path))
 
 
 def file_sha256(path: Path) -> str:

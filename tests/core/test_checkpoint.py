@@ -1,11 +1,16 @@
 import json
+from collections import OrderedDict
+from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from core import checkpoint as module
+from core.__main__ import main
 from core.checkpoint import CheckpointError, available, count_parameters, load, load_named, save
 from core.explain import explain
+from core.files import FileError
 from core.models import build
 from tests.core.made_up import make_card, make_checkpoint
 
@@ -28,6 +33,10 @@ def _change_card(folder, **changes):
     (folder / "card.json").write_text(json.dumps({**card, **changes}))
 
 
+def _roles(first, second, judged):
+    return {"first": first, "second": second, "judged": judged}
+
+
 def _truncate(folder, name="weights.safetensors"):
     (folder / name).write_bytes((folder / name).read_bytes()[:-9])
 
@@ -42,13 +51,39 @@ def _truncate(folder, name="weights.safetensors"):
         (lambda f: (f / "card.json").write_bytes(b"\xff\xfe\x00"), "no readable JSON"),
         (lambda f: (f / "card.json").write_text("[]"), "another version"),
         (lambda f: _change_card(f, schema_version=99), "another version"),
-        (lambda f: _change_card(f, labels=None), "does not list the labels' names"),
-        (lambda f: _change_card(f, labels=[]), "does not list the labels' names"),
-        (lambda f: _change_card(f, labels="no"), "does not list the labels' names"),
-        (lambda f: _change_card(f, labels=["no", 1]), "does not list the labels' names"),
-        (lambda f: _change_card(f, roles=None), "does not name the roles first, second, judged"),
-        (lambda f: _change_card(f, roles={"first": "text"}), "does not name the roles first, second, judged"),
-        (lambda f: _change_card(f, roles={"first": "a", "second": None, "judged": "a"}), "does not name the roles"),
+        (lambda f: (f / "card.json").write_bytes(bytes(500)), "no readable JSON"),
+        (lambda f: (f / "card.json").write_text("[" * 100_000 + "]" * 100_000), "no readable JSON"),
+        (lambda f: _change_card(f, title="half a \ud800 character"), "no readable JSON"),
+        (lambda f: _change_card(f, labels=None), "labels must be a list of texts"),
+        (lambda f: _change_card(f, labels=[]), "labels must be different names, one at least"),
+        (lambda f: _change_card(f, labels="no"), "labels must be a list of texts"),
+        (lambda f: _change_card(f, labels=["no", 1]), "labels must be a list of texts"),
+        (lambda f: _change_card(f, labels=["no", "no", "yes"]), "labels must be different names"),
+        (lambda f: _change_card(f, labels=["no", "yes"]), "2 labels for 3 classes"),
+        (lambda f: _change_card(f, roles=None), "roles.first must be text, roles.second must be text, roles.judged"),
+        (lambda f: _change_card(f, roles={"first": "text"}), "roles.second is missing, roles.judged is missing"),
+        (lambda f: _change_card(f, roles=_roles("a", None, "a")), "roles.second must be text"),
+        (lambda f: _change_card(f, roles=_roles("a", "b", "c")), "roles must judge one of the sides, or both"),
+        (lambda f: _change_card(f, roles=_roles("a", "", "both")), "roles must judge one of the sides"),
+        (lambda f: _change_card(f, roles=_roles("a", "a", "a")), "roles must name two different sides"),
+        (lambda f: _change_card(f, roles=_roles("", "", "")), "roles must name two different sides"),
+        (lambda f: _change_card(f, architecture=["bert"]), "architecture must be text"),
+        (lambda f: _change_card(f, config=None), "config must be keys and values"),
+        (lambda f: _change_card(f, title=5), "title must be text"),
+        (lambda f: _change_card(f, words="nli-160"), "words.sha256 must be text"),
+        (lambda f: _change_card(f, words={"name": "w", "sha256": "0", "own": 1}), "words.own must be true or false"),
+        (lambda f: _change_card(f, results=[0.5]), "results must be keys and values"),
+        (lambda f: _change_card(f, results={"dev": {"accuracy": None}}), r"accuracy'\] must be a number"),
+        (lambda f: _change_card(f, token_limits={"premise": 1.5}), r"token_limits\['premise'\] must be a whole number"),
+        (lambda f: _change_card(f, token_limits={"premise": -1}), "token_limits must be at least 1"),
+        (lambda f: _change_card(f, typical_length={"premise": "40"}), r"typical_length\['premise'\] must be a number"),
+        (
+            lambda f: _change_card(f, typical_length={"premise": 10**400}),
+            r"typical_length\['premise'\] must be a number",
+        ),
+        (lambda f: _change_card(f, typical_length={"premise": float("nan")}), r"\['premise'\] must be a number"),
+        (lambda f: (f / "weights.safetensors").write_bytes(bytes(500)), "does not match its card's checksum"),
+        (lambda f: (f / "words.safetensors").write_bytes(bytes(500)), "damaged"),
         (lambda f: _change_card(f, architecture="bert"), "unknown architecture 'bert'"),
         (lambda f: _change_card(f, config={"input_size": 24, "hidden": 13}), "does not fit this program"),
         (lambda f: _change_card(f, config={"input_size": 24, "hiden": 12}), "did you mean 'hidden'"),
@@ -106,3 +141,101 @@ def test_a_checkpoint_trained_anew_is_read_anew(tmp_path, table, monkeypatch):
     torch.manual_seed(6)
     save(tmp_path / "mine", build("attconv-light", before.card["config"]), before.card, words=table)
     assert load_named("mine") is not before
+
+
+def test_both_sides_may_be_judged(tmp_path, table):
+    folder = make_checkpoint(tmp_path / "tiny", table).folder
+    _change_card(folder, roles=_roles("premise", "hypothesis", "both"))
+    assert load(folder).roles["judged"] == "both"
+
+
+@pytest.mark.parametrize("part", ["", "mine", "mine/card.json", "mine/weights.safetensors"])
+def test_what_the_system_refuses_to_read_is_one_sentence(tmp_path, table, monkeypatch, capsys, part):
+    """The tests may run as root, whom no permission stops: the refusal is played."""
+    for name in ("mine", "other"):
+        make_checkpoint(tmp_path / name, table)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    forbid(monkeypatch, tmp_path / part)
+    refused = tmp_path.name if not part else "mine"
+    assert main(["models"]) == 0
+    listed = capsys.readouterr()
+    assert ("A tiny model" in listed.out) == bool(part) and "AttConv light" in listed.out
+    assert ("Permission denied" in listed.err) == (part != "mine/weights.safetensors")
+    assert main(["explain", "--model", refused, "--first", "a dog", "--second", "an animal"]) == 2
+    told = capsys.readouterr().err
+    assert refused in told and "Permission denied" in told and len(told.splitlines()) == 1
+    if part:
+        assert main(["explain", "--model", "other", "--first", "a dog", "--second", "an animal"]) == 0
+
+
+def forbid(monkeypatch, forbidden):
+    """A folder of mode 000: it can be seen, what is in it cannot. A file of mode 000: it cannot be opened."""
+    folder = forbidden.is_dir()
+
+    def refuse(method):
+        real = getattr(Path, method)
+
+        def refusing(path, *arguments, **named):
+            if forbidden in path.parents or (path == forbidden and method == ("iterdir" if folder else "open")):
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(path, *arguments, **named)
+
+        monkeypatch.setattr(Path, method, refusing)
+
+    for method in ("stat", "iterdir", "open"):
+        refuse(method)
+
+
+def test_a_name_too_long_for_a_file_is_one_sentence(capsys):
+    assert main(["explain", "--model", "x" * 5000, "--first", "a dog", "--second", "an animal"]) == 2
+    told = capsys.readouterr().err
+    assert "there is no checkpoint named" in told and len(told.splitlines()) == 1 and len(told) < 1000
+
+
+def test_one_bad_card_costs_its_own_line(tmp_path, table, monkeypatch, capsys):
+    for name in ("bad", "good"):
+        make_checkpoint(tmp_path / name, table)
+    _change_card(tmp_path / "good", results=None, title="A good one")
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    for change in ({"results": 5}, {"results": {"dev": 3}}, {"title": ["x"]}, {"name": None}):
+        _change_card(tmp_path / "bad", **change)
+        assert main(["models"]) == 0
+        listed = capsys.readouterr()
+        assert "A good one" in listed.out and listed.err.startswith("bad/card.json is damaged")
+        assert len(listed.err.splitlines()) == 1
+
+
+def test_an_older_checkpoint_stays_until_the_new_one_is_whole(tmp_path, table, monkeypatch):
+    before = make_checkpoint(tmp_path / "mine", table)
+    files = {path.name: path.read_bytes() for path in before.folder.iterdir()}
+
+    def full(tensors, path, **named):
+        Path(path).write_bytes(b"half of it")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    for where in ("core.checkpoint.save_file", "core.reading.word_table.save_file"):
+        with monkeypatch.context() as patch, pytest.raises(FileError, match="No space left on device") as caught:
+            patch.setattr(where, full)
+            save(before.folder, build("attconv-light", before.card["config"]), before.card, words=table)
+        assert "\n" not in str(caught.value)
+        assert {path.name: path.read_bytes() for path in before.folder.iterdir()} == files
+    load(before.folder)
+
+
+def test_the_checkpoints_used_last_stay_in_memory(tmp_path, table, monkeypatch):
+    for name in "abc":
+        make_checkpoint(tmp_path / name, table)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr(module, "_loaded", OrderedDict())
+    monkeypatch.setenv("PAIRLENS_MEMORY_MB", str(2.5 * module.memory_of(load_named("a")) / 1e6))
+    a, b = load_named("a"), load_named("b")
+    assert load_named("a") is a
+    c = load_named("c")
+    assert load_named("a") is a and load_named("c") is c and load_named("b") is not b
+    monkeypatch.setenv("PAIRLENS_MEMORY_MB", "0.000001")
+    one = load_named("a")
+    assert load_named("a") is one and len(module._loaded) == 1
+    for wrong in ("much", "-1", "nan"):
+        monkeypatch.setenv("PAIRLENS_MEMORY_MB", wrong)
+        with pytest.raises(CheckpointError, match="PAIRLENS_MEMORY_MB must be a number of megabytes"):
+            load_named("a")

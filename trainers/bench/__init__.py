@@ -34,6 +34,7 @@ from core.checkpoint import available, load_named
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Ragged, Vocabulary
 from core.explain import explain
+from core.files import check_writable, whole_file
 from core.filter_map.map import FilterMap, available_map, codes_of
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
@@ -97,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
     for name in args.names:
         if name not in BENCHMARKS:
             raise RunError(f"there is no benchmark {name!r}; choose from {', '.join(BENCHMARKS)}")
+    check_writable(args.json, "--json")
     load = os.getloadavg()[0]
     rows: list[Row] = []
     for name in args.names or BENCHMARKS:
@@ -115,7 +117,8 @@ def run(args: argparse.Namespace) -> int:
         note = f"  {row.note}" if row.note else ""
         print(f"{row.name:<46}{row.measured:>14}{row.wanted:>14}   {row.outcome}{note}")
     record = {"machine": machine, "rows": [{**asdict(row), "met": row.met} for row in rows]}
-    args.json.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with whole_file(args.json) as scratch:
+        scratch.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
 

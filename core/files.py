@@ -1,0 +1,131 @@
+"""Files that are read and written whole, with one sentence for whatever goes wrong: JSON that may come from anywhere,
+and results that take the place of older ones only when they are complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+
+from core.errors import MendableError
+
+
+class FileError(MendableError):
+    """A file that cannot be written; the message is one sentence with the remedy."""
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError for any text that is none, that is nested too deep for Python's
+    reader, or that holds half a character (a lone surrogate), which can be neither shown nor saved."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if "\\ud" in text.lower():
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file. Raises OSError, and ValueError as :func:`parse_json` does."""
+    return parse_json(path.read_text(encoding="utf-8"))
+
+
+def refusal(error: OSError) -> str:
+    """An error of the operating system as one sentence with the remedy."""
+    what = f"{_short(error.filename)}: " if error.filename is not None else ""
+    return f"{what}{error.strerror or error}; give another path, or mend its permissions and the disk's free space"
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A path beside ``path`` to write to. When the block ends, what was written takes the place of ``path``; when it
+    fails, ``path`` stays as it was. Raises FileError where the operating system refuses.
+
+    What is no regular file (``/dev/stdout``) is written to as it stands.
+    """
+    with _told(path):
+        target = path.resolve()
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        scratch = target.with_name(f"{target.name}.tmp")
+        try:
+            yield scratch
+            _sync(scratch)
+            scratch.replace(target)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(folder: Path, last: str) -> Iterator[Path]:
+    """The same for several files: an empty folder in ``folder``, whose files take their places there when the block
+    ends, that named ``last`` after the others. None is touched before all are on the disk."""
+    scratch = folder / "unfinished.tmp"
+    with _told(folder):
+        shutil.rmtree(scratch, ignore_errors=True)  # of a killed process
+        scratch.mkdir(parents=True)
+        try:
+            yield scratch
+            files = sorted(scratch.iterdir(), key=lambda path: path.name == last)
+            for path in files:
+                _sync(path)
+            for path in files:
+                path.replace(folder / path.name)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk: a full one may say so only now."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the operating system refuses in this block, and safetensors with it, as a FileError."""
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or str(error).splitlines()[0]
+        raise FileError(
+            f"{_short(path)} cannot be written ({why}); free space on the disk or give another path"
+        ) from error
+
+
+def check_writable(path: Path, option: str, *, folder: bool = False) -> None:
+    """Raise FileError where ``path`` of this option cannot be written, before any work is done for it. A ``folder`` may
+    still have to be made, a file's folder must be there."""
+    try:
+        if folder:
+            place = next(above for above in (path, *path.absolute().parents) if above.exists())
+        elif path.is_dir():
+            raise FileError(f"{option} {path} is a folder; give a file")
+        elif not path.parent.exists():
+            raise FileError(f"the folder of {option} {path} does not exist; make it first")
+        elif path.exists() and not os.access(path, os.W_OK):
+            raise FileError(f"{option} {path} is write-protected; give another file")
+        else:
+            place = path.parent
+        if not place.is_dir():
+            raise FileError(f"{option} {path} is no place to write: {place} is a file; give another {option}")
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            return
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise FileError(f"{option} {_short(path)} cannot be written ({error.strerror}); give another one") from error
+
+
+def _short(path: Path | str) -> str:
+    text = str(path)
+    return text if len(text) <= 200 else f"{text[:200]}…"
