@@ -1,123 +1,203 @@
-"""Sentence pairs to start from, each with a short name for links."""
+"""Examples to start from, each with a short name for links: pairs for Explore and Phrases, texts for the map."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from app.pairs import Pair
 
 
 @dataclass(frozen=True)
 class Example:
-    """A pair in the data set's order (premise, hypothesis). ``slug`` names it in a link."""
+    """A pair, or several, in the data set's order (premise, hypothesis). ``slug`` names it in a link, ``kind`` the
+    models that it is for (see :func:`kind_of`; empty: for all)."""
 
     slug: str
     title: str
-    first: str
-    second: str
+    kind: str
+    texts: tuple[Pair, ...]
 
 
-EXAMPLES: tuple[Example, ...] = (
-    Example(
-        "figure-6",
-        "Dog and Frisbee (figure 6)",
-        "An animal is outside in the cold weather, playing with a plastic toy",
-        "A dog jumping for a Frisbee in the snow",
-    ),
-    Example(
-        "firefighters",
-        "Firefighters: another story",
-        "Three firefighters come out of subway station",
-        "Three firefighters putting out a fire inside of a subway station",
-    ),
-    Example(
-        "playing-outdoors",
-        "Playing outdoors",
-        "The young boys are playing outdoors and the man is smiling nearby",
-        "The kids are playing outdoors near a man with a smile",
-    ),
-    Example(
-        "negation",
-        "One word of negation",
-        "A man is playing a guitar on a stage",
-        "A man is not playing a guitar",
-    ),
-    Example(
-        "swap",
-        "Same words, roles swapped",
-        "A woman is photographing a tall man in the park",
-        "A tall man is photographing a woman in the park",
-    ),
-    Example(
-        "answer",
-        "A question and its answer",
-        "how big is Auburndale Florida",
-        "The city had a population of 12,381",
-    ),
-    Example(
-        "paraphrase",
-        "Two questions",
-        "How can I learn to play the guitar by myself?",
-        "What is the best way to teach yourself the guitar?",
-    ),
+def _pair(slug: str, title: str, pair: Pair) -> Example:
+    return Example(slug, title, "", (pair,))
+
+
+_OUTDOORS = Pair(
+    "The young boys are playing outdoors and the man is smiling nearby",
+    "The kids are playing outdoors near a man with a smile",
+)
+_NEGATION = Pair("A man is playing a guitar on a stage", "A man is not playing a guitar")
+_SWAPPED = Pair("A woman is photographing a tall man in the park", "A tall man is photographing a woman in the park")
+_ANSWER = Pair("how big is Auburndale Florida", "The city had a population of 12,381")
+_NO_ANSWER = Pair("how big is Auburndale Florida", "Auburndale is a city in Polk County, Florida")
+_PARAPHRASE = Pair(
+    "How can I learn to play the guitar by myself?", "What is the best way to teach yourself the guitar?"
 )
 
-DEFAULT = EXAMPLES[0]
+EXAMPLES: tuple[Example, ...] = (
+    _pair(
+        "figure-6",
+        "Dog and Frisbee (figure 6)",
+        Pair(
+            "An animal is outside in the cold weather, playing with a plastic toy",
+            "A dog jumping for a Frisbee in the snow",
+        ),
+    ),
+    _pair(
+        "firefighters",
+        "Firefighters: another story",
+        Pair(
+            "Three firefighters come out of subway station",
+            "Three firefighters putting out a fire inside of a subway station",
+        ),
+    ),
+    _pair("playing-outdoors", "Playing outdoors", _OUTDOORS),
+    _pair("negation", "One word of negation", _NEGATION),
+    _pair("swap", "Same words, roles swapped", _SWAPPED),
+    _pair("answer", "A question and its answer", _ANSWER),
+    _pair("paraphrase", "Two questions", _PARAPHRASE),
+)
 
 PHRASE_EXAMPLES: tuple[Example, ...] = (
-    Example(
-        "entailed",
-        "Entailed (figure 1)",
-        "The young boys are playing outdoors and the man is smiling nearby",
-        "The kids are playing outdoors near a man with a smile",
-    ),
-    Example(
+    _pair("entailed", "Entailed (figure 1)", _OUTDOORS),
+    _pair(
         "not-entailed",
         "Not entailed (figure 1)",
-        "The young boys are playing outdoors and the man is smiling nearby",
-        "A group of kids is playing in a yard and an old man is standing in the background",
+        Pair(
+            _OUTDOORS.first,
+            "A group of kids is playing in a yard and an old man is standing in the background",
+        ),
     ),
-    Example(
-        "answer",
-        "An answer (figure 1)",
-        "how big is Auburndale Florida",
-        "The city had a population of 12,381",
-    ),
-    Example(
-        "no-answer",
-        "No answer (figure 1)",
-        "how big is Auburndale Florida",
-        "Auburndale is a city in Polk County, Florida",
-    ),
-    Example(
-        "negated",
-        "One word of negation",
-        "A man is playing a guitar on a stage",
-        "A man is not playing a guitar",
-    ),
-    Example(
-        "same-words",
-        "Same words, roles swapped",
-        "A woman is photographing a tall man in the park",
-        "A tall man is photographing a woman in the park",
-    ),
-    Example("one-word", "One word a side", "dog", "puppy"),
-    Example(
+    _pair("answer", "An answer (figure 1)", _ANSWER),
+    _pair("no-answer", "No answer (figure 1)", _NO_ANSWER),
+    _pair("negated", "One word of negation", _NEGATION),
+    _pair("same-words", "Same words, roles swapped", _SWAPPED),
+    _pair("one-word", "One word a side", Pair("dog", "puppy")),
+    _pair(
         "long",
         "A long answer",
-        "what is the largest lake in the state of Florida and how deep is it",
-        "Lake Okeechobee, also known as Florida's Inland Sea, is the largest freshwater lake in the state of Florida "
-        "and the eighth largest in the United States; it covers about half the area of the state of Rhode Island, and "
-        "is exceptionally shallow for a lake of its size, with an average depth of only nine feet",
+        Pair(
+            "what is the largest lake in the state of Florida and how deep is it",
+            "Lake Okeechobee, also known as Florida's Inland Sea, is the largest freshwater lake in the state of "
+            "Florida and the eighth largest in the United States; it covers about half the area of the state of Rhode "
+            "Island, and is exceptionally shallow for a lake of its size, with an average depth of only nine feet",
+        ),
     ),
 )
 """For the page Phrases: the pairs of figure 1 of Yin & Schütze 2017, and others where the two choices part."""
 
 
-def by_slug(slug: str, examples: Sequence[Example] = EXAMPLES) -> Example | None:
-    """The example of this name, or None."""
-    return next((example for example in examples if example.slug == slug), None)
+def _singles(*texts: str) -> tuple[Pair, ...]:
+    return tuple(map(Pair, texts))
 
 
-def matching(first: str, second: str, examples: Sequence[Example] = EXAMPLES) -> Example | None:
-    """The example that holds exactly these sentences, or None."""
-    return next((example for example in examples if (example.first, example.second) == (first, second)), None)
+MAP_EXAMPLES: tuple[Example, ...] = (
+    Example(
+        "album-film-river",
+        "An album, a film, a river",
+        "topics",
+        (
+            Pair(
+                "Blue River is a river in the west of Colorado",
+                earlier=(
+                    ("Blue River is a 1998 album by the singer Ann Lee", ""),
+                    ("Blue River is a 1998 film directed by Ann Lee", ""),
+                ),
+            ),
+            Pair("Ann Lee (born 1975) is a retired footballer who played for the national team"),
+        ),
+    ),
+    Example(
+        "four-topics",
+        "Four topics",
+        "topics",
+        _singles(
+            "Acme Software is a company in Berlin that makes tools for architects and builders",
+            "John Miller (born 12 May 1980) is a retired Scottish footballer who played as a midfielder",
+            "Kowalewo is a village in the administrative district of Gmina Sokoły in north-eastern Poland",
+            "The Last Harbour is a 1956 British drama film directed by Peter Hall",
+        ),
+    ),
+    Example(
+        "beetles",
+        "Two meanings of a word",
+        "topics",
+        _singles(
+            "The Beetle is a small car that was built by Volkswagen from 1938 until 2003",
+            "The beetle is a small insect that is found in the forests of Brazil",
+        ),
+    ),
+    Example(
+        "masterpiece",
+        "One word changes",
+        "reviews",
+        (
+            Pair(
+                "This film is a disaster from the first scene to the last",
+                earlier=(("This film is a masterpiece from the first scene to the last", ""),),
+            ),
+            Pair("This film is not a disaster from the first scene to the last"),
+        ),
+    ),
+    Example(
+        "three-reviews",
+        "Praise, blame and both",
+        "reviews",
+        _singles(
+            "The actors are wonderful and I laughed from beginning to end",
+            "The plot is dull and I wanted to leave after ten minutes",
+            "The actors are wonderful but the plot is dull",
+        ),
+    ),
+    Example(
+        "who-when",
+        "Who becomes when",
+        "answers",
+        (
+            Pair(
+                "when was the novel Dracula written",
+                "Dracula is an 1897 Gothic horror novel by the Irish author Bram Stoker",
+                ((
+                    "who wrote the novel Dracula",
+                    "Dracula is an 1897 Gothic horror novel by the Irish author Bram Stoker",
+                ),),
+            ),
+        ),
+    ),
+    Example(
+        "one-question",
+        "One question, two answers",
+        "answers",
+        (_ANSWER, _NO_ANSWER),
+    ),
+    Example(
+        "guitar",
+        "The same question, and another",
+        "paraphrases",
+        (_PARAPHRASE, Pair(_PARAPHRASE.first, "How can I learn to repair the guitar by myself?")),
+    ),
+)  # fmt: skip
+
+
+SINGLE_KINDS = ("topics", "reviews")
+"""The kinds of models that read single texts."""
+
+
+def kind_of(card: Mapping[str, Any]) -> str:
+    """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
+    roles = card["roles"]
+    if roles["second"]:
+        return "answers" if roles["judged"] == "answer" else "paraphrases"
+    return "reviews" if set(card["labels"]) & {"pos", "positive", "very positive"} else "topics"
+
+
+def suiting(kind: str | None, examples: Sequence[Example]) -> list[Example]:
+    """Those for one kind of model; none where there is no model (None) and all are of a kind."""
+    return [example for example in examples if example.kind in ("", kind)]
+
+
+def example_of(texts: Sequence[Pair], examples: Sequence[Example]) -> Example | None:
+    """The example that holds exactly these texts, or None."""
+    return next((example for example in examples if example.texts == tuple(texts)), None)

@@ -12,18 +12,32 @@ from core.evidence import Record
 Card = Mapping[str, Any]
 
 
-def offered(wanted: Callable[[Card], bool], *, unreadable: bool = False) -> dict[str, Path]:
-    """Folders by name of the models whose card is ``wanted``; with ``unreadable`` also those whose card cannot be read,
-    so that choosing one tells what is wrong with it."""
-    found = {}
-    for name, folder in available().items():
+_KNOWN = (
+    "nli-attconv-advanced", "nli-attconv-light", "te-phrases-kmin", "te-phrases-kmax", "as-phrases-kmax",
+    "as-phrases-kmin", "topic-acnn", "as-adaqa", "sentiment-acnn", "para-adaqa", "as-adaqa-att",
+)  # fmt: skip
+
+
+def offered(
+    wanted: Callable[[Card], bool],
+    *,
+    unreadable: bool = False,
+    last: Callable[[Card, Path], bool] = lambda card, folder: False,
+) -> dict[str, Path]:
+    """Folders by name of the models whose card is ``wanted``, in the order in which a page lists them: its default is
+    the first. Those for which ``last`` holds come after the others; with ``unreadable`` also those whose card cannot be
+    read, so that choosing one tells what is wrong with it."""
+    places: dict[str, tuple[bool, int]] = {}
+    models = available()
+    for name, folder in models.items():
         try:
-            fits = wanted(read_card(folder))
+            card = read_card(folder)
+            fits, behind = wanted(card), last(card, folder)
         except CheckpointError:
-            fits = unreadable
+            fits, behind = unreadable, True
         if fits:
-            found[name] = folder
-    return found
+            places[name] = behind, _KNOWN.index(name) if name in _KNOWN else len(_KNOWN)
+    return {name: models[name] for name in sorted(places, key=places.__getitem__)}
 
 
 def reads_pairs(card: Card) -> bool:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from app.page_state.filter_map import SIDES
+from app.pairs import SIDES
 from core.checkpoint import Checkpoint
 from core.data import DataError, Example, read
 from core.filter_map.map import FilterMap, MapItem

@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from app.map_examples import MapText
-from app.page_state.filter_map import SIDES
+from app.pairs import SIDES, Pair
 from app.panels import verdict
 from app.panels.filter_map import Star, TextSide
 from app.reference_texts import ReferenceTexts, reference_texts
@@ -89,7 +88,7 @@ class Placed:
 
 
 def place_texts(
-    opened: Opened, layout: Layout | None, texts: Sequence[MapText], told: Sequence[Explanation | str | None]
+    opened: Opened, layout: Layout | None, texts: Sequence[Pair], told: Sequence[Explanation | str | None]
 ) -> tuple[list[Star], dict[TextSide, Placed], list[str]]:
     """A star for every version of every text, the present versions, and a sentence for each text without a word.
     Without a layout the stars lie nowhere, but the codes are there."""
@@ -126,7 +125,7 @@ def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Plac
     return Placed(code[0], x, y)
 
 
-def explain_texts(checkpoint: Checkpoint, texts: Sequence[MapText]) -> list[Explanation | str | None]:
+def explain_texts(checkpoint: Checkpoint, texts: Sequence[Pair]) -> list[Explanation | str | None]:
     """What the model says of each present text or pair; a sentence where it can say nothing, None where a box is still
     empty."""
     remember = _Memory("explained")
@@ -138,7 +137,7 @@ def explain_texts(checkpoint: Checkpoint, texts: Sequence[MapText]) -> list[Expl
     return told
 
 
-def _explain(checkpoint: Checkpoint, text: MapText) -> Explanation | str | None:
+def _explain(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
     if not text.first.strip() or not (checkpoint.single or text.second.strip()):
         return None
     try:

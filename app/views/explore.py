@@ -11,11 +11,10 @@ import streamlit as st
 
 from app import page_style as look
 from app.components.pair_view import KEY, pair_view
-from app.examples import EXAMPLES
 from app.model_choice import offered, reads_pairs
-from app.page_state.address import short_enough
-from app.page_state.explore import SHOWN, PageState, Selection, default_model, from_file, from_parameters
-from app.page_state.linked_page import LinkedPage
+from app.page_state.codec import fits_a_link
+from app.page_state.explore import SHOWN, ExploreState, Selection
+from app.page_state.session import PageSession
 from app.pair_form import PairForm, digest, titles
 from app.panels import attention, card, filters, tables, verdict
 from core.checkpoint import Checkpoint, CheckpointError, available, load_named
@@ -26,25 +25,20 @@ from core.reading.reader import PairError
 ALONE = "nli-hypothesis-only"
 """The checkpoint that reads the judged sentence only, for the comparison beside the verdict."""
 
-PAGE: LinkedPage[PageState] = LinkedPage("explore", ("model", "example", "first", "second", "show", "select"))
-FORM = PairForm(PAGE, lambda text: from_file(text, list(_models())), examples=EXAMPLES)
+PAGE = PageSession(ExploreState)
+FORM = PairForm(PAGE)
 
 
 def main() -> None:
     """Draw the page."""
     look.apply()
-    models = _models()
-    FORM.open(models, from_parameters, default_model)
+    models = offered(reads_pairs, unreadable=True)  # those of single texts belong to the page Filter map
+    PAGE.open(dict.fromkeys(models, ""))
     _sidebar(models)
     FORM.sentences(models.get(PAGE.state.model or ""))
-    found = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
-    if found is not None:
-        _show(PAGE.state, *found, PAGE.problems)
-
-
-def _models() -> dict[str, Path]:
-    """All models of pairs; those of single texts belong to the page Filter map."""
-    return offered(reads_pairs, unreadable=True)
+    explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
+    if explained is not None:
+        _show(PAGE.state, *explained, PAGE.problems)
 
 
 def _selected() -> None:
@@ -69,32 +63,32 @@ def _sidebar(models: Mapping[str, Path]) -> None:
         FORM.files()
 
 
-def _explained(page: PageState) -> tuple[Checkpoint, Explanation, Explanation | None]:
+def _explained(page: ExploreState) -> tuple[Checkpoint, Explanation, Explanation | None]:
     """The model's explanation of the pair, computed once as long as pair and checkpoint stay the same."""
     assert page.model is not None
     session = st.session_state
     with st.spinner("Loading the model …"):
         checkpoint = load_named(page.model)
-    key = (page.model, checkpoint.card["sha256"], page.first, page.second)
+    key = (page.model, checkpoint.card["sha256"], page.pair.now)
     if session.get("explained_key") != key:
         with st.spinner("Reading the pair …"):
-            session["explained"] = explain(checkpoint, page.first, page.second)
+            session["explained"] = explain(checkpoint, *page.pair.now)
             session["alone"] = _alone(checkpoint, page)
         session["explained_key"] = key
     return checkpoint, session["explained"], session["alone"]
 
 
-def _alone(checkpoint: Checkpoint, page: PageState) -> Explanation | None:
+def _alone(checkpoint: Checkpoint, page: ExploreState) -> Explanation | None:
     if checkpoint.name == ALONE or ALONE not in available() or checkpoint.card["task"] != "entailment":
         return None
     try:
-        return explain(load_named(ALONE), page.first, page.second)
+        return explain(load_named(ALONE), *page.pair.now)
     except (CheckpointError, PairError):
         return None
 
 
 def _show(
-    page: PageState, checkpoint: Checkpoint, explanation: Explanation, alone: Explanation | None, problems: list[str]
+    page: ExploreState, checkpoint: Checkpoint, explanation: Explanation, alone: Explanation | None, problems: list[str]
 ) -> None:
     matrix, drawn = attention.payload(explanation, page.show), filters.payload(explanation)
     sides = _sides(explanation, matrix)
@@ -111,7 +105,7 @@ def _show(
     if parameters is None:
         problems.append("This pair is too long for a link: “Save and open” in the sidebar keeps it in a file.")
     drawing = {
-        "id": digest([page.model, page.first, page.second]),
+        "id": digest([page.model, *page.pair.now]),
         "sides": sides,
         "verdict": verdict.payload(explanation, alone),
         "attention": matrix,
@@ -166,14 +160,13 @@ def _instead(explanation: Explanation) -> str:
     return "This model has no attention over words to show: its verdict stands above."
 
 
-def _elsewhere(page: PageState, file: str, title: str, label: str) -> None:
+def _elsewhere(page: ExploreState, file: str, title: str, label: str) -> None:
     """A link to the same pair and model on another page."""
     model = {"model": page.model or ""}
-    pair = short_enough(model | {"first": page.first, "second": page.second})
+    pair = model | {"first": page.pair.first, "second": page.pair.second}
     there = st.Page(Path(__file__).with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-"))
-    if not pair:
-        label = f"Open {title} (the pair is too long for a link: save it, open it there)"
-    st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=pair or model)
+    # A pair too long for a link is there all the same: the pages of a session share it.
+    st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=pair if fits_a_link(pair) else model)
 
 
 def _downloads(explanation: Explanation) -> None:

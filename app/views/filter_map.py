@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app import page_style as look
+from app.examples import kind_of
 from app.filter_ngrams import reference_ngrams, vocabulary
-from app.map_examples import MapText, example_of, examples_of, kind_of
 from app.model_choice import offered, shows
-from app.page_state.address import short
-from app.page_state.filter_map import (
-    MOST_TEXTS,
-    PARAMETERS,
-    PREFERRED_MODELS,
-    SIDES,
-    VIEWS,
-    MapPage,
-    default_model,
-    default_texts,
-    from_file,
-    from_parameters,
-)
-from app.page_state.linked_page import LinkedPage
-from app.pair_form import ModelForm, digest, titles
+from app.page_state.codec import short
+from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
+from app.page_state.session import PageSession
+from app.pair_form import ModelForm, titles
+from app.pairs import SIDES, Pair
 from app.panels import card, filter_look, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
 from app.text_placement import Opened, explain_texts, open_map, place_texts
@@ -37,8 +26,8 @@ from core.evidence import Explanation, GeneratedFilters, Matrix
 from core.filter_map.map import FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
 
-PAGE: LinkedPage[MapPage] = LinkedPage("filter map", PARAMETERS)
-FORM = ModelForm(PAGE, lambda text: from_file(text, _kinds(_models())), "set of texts")
+PAGE = PageSession(MapState)
+FORM = ModelForm(PAGE, "set of texts", "Texts of your own")
 FORMATS = ("PNG", "SVG")
 NEAREST, NEAREST_WITH_TEXTS = 8, 6
 """Reference texts that are listed beside the map: their beginnings take room on the first screen."""
@@ -63,14 +52,12 @@ def main() -> None:
     """Draw the page."""
     look.apply()
     st.html(_STYLE + lists.STYLE)
-    models = _models()
-    kinds = _kinds(models)
-    FORM.open(models, lambda address, _: from_parameters(address, kinds), lambda _: default_model(kinds))
-    _suit(kinds)
+    models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
+    PAGE.open({name: kind_of(read_card(folder)) for name, folder in models.items()})
     with st.sidebar:
-        FORM.model(titles(models), layout=None, side="first", filter=None)
+        FORM.model(titles(models))
         below = st.container()
-    FORM.write_link()
+    PAGE.write_link()
     opened = FORM.answer(
         lambda page: open_map(page.model),
         "No model that makes filters is installed: train one with `python -m trainers train topic-acnn`",
@@ -81,7 +68,7 @@ def main() -> None:
             views, key = list(VIEWS), PAGE.key("view")
             st.radio("Show", views, views.index(PAGE.state.view), key=key, on_change=PAGE.take, args=("view", key),
                      format_func=VIEWS.__getitem__)  # fmt: skip
-        _example(kinds)
+        FORM.example()
         st.radio("Save figures as", FORMATS, horizontal=True, key="filter map format")
         FORM.files()
     if opened is not None:
@@ -92,64 +79,20 @@ def main() -> None:
 # --- what is asked for ------------------------------------------------------------------------------------------------
 
 
-def _models() -> dict[str, Path]:
-    """The models that make filters: first those that have a map, of these the known ones."""
-    found = offered(shows(GeneratedFilters))
-    known = {name: place for place, name in enumerate(PREFERRED_MODELS)}
-    bare = {name: not (folder / "map" / "map.json").is_file() for name, folder in found.items()}
-    return {name: found[name] for name in sorted(found, key=lambda name: (bare[name], known.get(name, len(known))))}
-
-
-def _kinds(models: Mapping[str, Path]) -> dict[str, str]:
-    return {name: kind_of(read_card(folder)) for name, folder in models.items()}
-
-
-def _suit(kinds: Mapping[str, str]) -> None:
-    """Another model's example gives way to one for the model that was chosen; texts of a person's own stay."""
-    page = PAGE.state
-    here, kind = example_of(page.texts), kinds.get(page.model or "")
-    if here is not None and kind is not None and here.kind != kind:
-        PAGE.set(replace(page, texts=default_texts(kind), look=0, side="first"), PAGE.problems)
-
-
 def _layout(opened: Opened) -> Layout | None:
     """The chooser of the layout, and the one that is chosen."""
     if opened.map is None:
         return None
     layouts, asked = opened.map.layouts, PAGE.state.layout
     names, key = list(layouts), PAGE.key("layout")
-    chosen = asked if asked is not None and asked in layouts else names[0]
+    shown = asked if asked is not None and asked in layouts else names[0]
 
-    def told(name: str) -> str:
+    def title(name: str) -> str:
         one = layouts[name].filter
         return "all filters of a text" if one is None else f"one filter across texts: filter {one}"
 
-    st.radio("Map of", names, names.index(chosen), key=key, on_change=PAGE.take, args=("layout", key), format_func=told)
-    return layouts[chosen]
-
-
-def _example(kinds: Mapping[str, str]) -> None:
-    """The chooser of an example belongs to the texts that are shown: typing another makes it another chooser."""
-    page = PAGE.state
-    shown = {example.slug: example for example in examples_of(kinds[page.model])} if page.model else {}
-    here, slugs, key = example_of(page.texts), list(shown), _key_of_texts("example")
-    st.selectbox(
-        "Example", slugs, slugs.index(here.slug) if here and here.slug in shown else None, key=key,
-        on_change=_take_example, args=(key, {slug: example.texts for slug, example in shown.items()}),
-        format_func=lambda slug: shown[slug].title, placeholder="Texts of your own",
-    )  # fmt: skip
-
-
-def _take_example(key: str, texts: Mapping[str, tuple[MapText, ...]]) -> None:
-    chosen = texts.get(st.session_state[key])
-    if chosen is not None and key == _key_of_texts("example"):
-        PAGE.set(replace(PAGE.state, texts=chosen, look=0, side="first", filter=None))
-
-
-def _key_of_texts(widget: str, *more: Any) -> str:
-    """The key of a widget that belongs to the texts that are shown."""
-    page = PAGE.state
-    return f"{PAGE.key(widget)} {digest([page.model, [text.versions for text in page.texts], *more])}"
+    st.radio("Map of", names, names.index(shown), key=key, on_change=PAGE.take, args=("layout", key), format_func=title)
+    return layouts[shown]
 
 
 def _texts(checkpoint: Checkpoint) -> None:
@@ -192,7 +135,7 @@ def _typed(place: int, side: str, key: str) -> None:
 
 def _add() -> None:
     # A change, not a new state: the boxes that are there keep their keys, and so a text that is still on its way.
-    PAGE.change(texts=(*PAGE.state.texts, MapText())[:MOST_TEXTS])
+    PAGE.change(texts=(*PAGE.state.texts, Pair())[:MOST_TEXTS])
 
 
 def _clear() -> None:
@@ -314,7 +257,7 @@ def _settings(name: str) -> dict[str, Any]:
 
 def _look_into(opened: Opened, present: Sequence[TextSide], chosen: TextSide) -> None:
     """The chooser of a text belongs to the texts that are shown: typing another makes it another chooser."""
-    key = _key_of_texts("look")
+    key = FORM.key_of_texts("look")
     sides = {role: side for side, role in opened.makers.items()}
 
     def take() -> None:
@@ -348,7 +291,7 @@ def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Expla
     st.html(f'<p class="pl-head">One of the {len(order)} filters made from {_safe(role)} {chosen.place + 1}</p>')
     left, right = st.columns(PROPORTION, gap="large")
     with left:
-        key = _key_of_texts("filter", chosen, layout and layout.name)
+        key = FORM.key_of_texts("filter", chosen, layout and layout.name)
         st.selectbox(
             "Filter, strongest first", order, order.index(index), key=key, on_change=_take_filter, args=(key,),
             format_func=lambda k: made.named(told, k),

@@ -11,18 +11,9 @@ import streamlit as st
 
 from app import page_style as look
 from app.components.phrase_view import KEY, phrase_view
-from app.examples import PHRASE_EXAMPLES
 from app.model_choice import offered, shows
-from app.page_state.linked_page import LinkedPage
-from app.page_state.phrases import (
-    LARGEST_K,
-    PREFERRED_MODELS,
-    PhrasePage,
-    PickedPhrase,
-    default_model,
-    from_file,
-    from_parameters,
-)
+from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
+from app.page_state.session import PageSession
 from app.pair_form import PairForm, digest, titles
 from app.panels import card, phrases, tables
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
@@ -33,38 +24,30 @@ from core.reading.reader import PairError
 COMPARED = 5
 """At most this many models stand in the comparison: more would push its reading off the first screen."""
 
-PAGE: LinkedPage[PhrasePage] = LinkedPage("phrases", ("model", "example", "first", "second", "k", "select"))
-FORM = PairForm(PAGE, lambda text: from_file(text, list(_models())), examples=PHRASE_EXAMPLES)
+PAGE = PageSession(PhraseState)
+FORM = PairForm(PAGE)
 
 
 def main() -> None:
     """Draw the page."""
     look.apply()
-    models = _models()
-    FORM.open(models, from_parameters, default_model)
+    models = offered(shows(PhraseSelection), last=lambda card, _: bool(_closed(card)))
+    PAGE.open(dict.fromkeys(models, ""))
     with st.sidebar:
         FORM.model(_named(models))
         FORM.example()
         FORM.files()
     FORM.sentences(models.get(PAGE.state.model or ""))
-    found = FORM.explained(
+    explained = FORM.explained(
         _explained, "No phrase model is installed: train one with `python -m trainers train te-phrases-kmin`"
     )
-    if found is not None:
-        _show(PAGE.state, *found, _compared(PAGE.state, models), PAGE.problems)
+    if explained is not None:
+        _show(PAGE.state, *explained, _compared(PAGE.state, models), PAGE.problems)
 
 
-def _models() -> dict[str, Path]:
-    """The phrase models: known ones first, last those whose vocabulary is closed."""
-    found = offered(shows(PhraseSelection))
-    known = {name: place for place, name in enumerate(PREFERRED_MODELS)}
-    order = sorted(found, key=lambda name: (bool(_closed(read_card(found[name]))), known.get(name, len(known))))
-    return {name: found[name] for name in order}
-
-
-def _closed(told: Mapping[str, Any]) -> str:
+def _closed(card: Mapping[str, Any]) -> str:
     """What makes its vocabulary a closed one (a word table of its own, or linguistic features), else empty."""
-    words, config = told["words"], told["config"]
+    words, config = card["words"], card["config"]
     if isinstance(words, Mapping) and words.get("own"):
         return "words of its data set"
     return "with linguistic features" if isinstance(config, Mapping) and config.get("extra", "none") != "none" else ""
@@ -86,34 +69,34 @@ def _picked() -> None:
         PAGE.change(k=k if isinstance(k, int) and 1 <= k <= LARGEST_K else None, selection=selection)
 
 
-def _explained(page: PhrasePage) -> tuple[Checkpoint, Explanation]:
+def _explained(page: PhraseState) -> tuple[Checkpoint, Explanation]:
     """The model's explanation of the pair, computed once as long as pair and checkpoint stay the same."""
     assert page.model is not None
     session = st.session_state
     with st.spinner("Loading the model …"):
         checkpoint = load_named(page.model)
-    key = (page.model, checkpoint.card["sha256"], page.first, page.second)
+    key = (page.model, checkpoint.card["sha256"], page.pair.now)
     if session.get("phrases key") != key:
         with st.spinner("Aligning the phrases …"):
-            session["phrases explained"] = explain(checkpoint, page.first, page.second)
+            session["phrases explained"] = explain(checkpoint, *page.pair.now)
         session["phrases key"] = key
     return checkpoint, session["phrases explained"]
 
 
-def _compared(page: PhrasePage, models: Mapping[str, Path]) -> list[dict[str, Any]]:
+def _compared(page: PhraseState, models: Mapping[str, Path]) -> list[dict[str, Any]]:
     """Models of the open vocabulary on this pair, the shown one among them, each under its own pooling and k."""
     cards = {name: read_card(folder) for name, folder in models.items()}
     known = [name for name, told in cards.items() if not _closed(told)]
     names = known[:COMPARED]
     if page.model in known[COMPARED:]:
         names[-1] = page.model
-    key = (page.first, page.second, tuple((name, cards[name]["sha256"]) for name in names))
+    key = (page.pair.now, tuple((name, cards[name]["sha256"]) for name in names))
     session = st.session_state
     if session.get("phrases compared key") != key:
         rows, shown = [], titles(models)
         for name in names:
             try:
-                told = explain(load_named(name), page.first, page.second)
+                told = explain(load_named(name), *page.pair.now)
                 rows.append(phrases.row(told, name, shown[name], str(cards[name]["task"])))
             except (CheckpointError, PairError) as error:
                 rows.append({"name": name, "title": shown[name], "how": f"cannot be used: {error}", "classes": []})
@@ -122,7 +105,7 @@ def _compared(page: PhrasePage, models: Mapping[str, Path]) -> list[dict[str, An
 
 
 def _show(
-    page: PhrasePage,
+    page: PhraseState,
     checkpoint: Checkpoint,
     explanation: Explanation,
     compared: list[dict[str, Any]],
@@ -138,7 +121,7 @@ def _show(
         problems.append("This pair is too long for a link: “Save and open” in the sidebar keeps it in a file.")
     drawing = phrases.payload(explanation) | {
         "models": compared,
-        "id": digest([page.model, page.first, page.second]),
+        "id": digest([page.model, *page.pair.now]),
         "notices": [*problems, *explanation.warnings],
         "footer": [explanation.title, *card.made_and_measured(checkpoint.card), f"{explanation.milliseconds:.0f} ms"],
         "link": parameters,

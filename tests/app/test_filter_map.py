@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.map_examples import MAP_EXAMPLES, examples_of
+from app.examples import MAP_EXAMPLES, suiting
 from app.panels import filter_look, filter_map
 from app.panels.filter_map import TextSide
 from core.checkpoint import load
@@ -25,7 +25,7 @@ from core.reading.tokens import tokenize
 from tests.app.conftest import WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
-ALBUM = examples_of("topics")[0]
+ALBUM = suiting("topics", MAP_EXAMPLES)[0]
 
 
 def page(**parameters):
@@ -377,7 +377,7 @@ def test_typing_a_side_without_filters_looks_into_the_other_one_of_its_pair():
 def test_another_models_example_gives_way_and_own_texts_stay():
     app = page()
     chooser(app, "Model").select("test-qa").run()
-    assert query(app) == {"model": "test-qa", "example": examples_of("answers")[0].slug}
+    assert query(app) == {"model": "test-qa", "example": suiting("answers", MAP_EXAMPLES)[0].slug}
     app.text_input[0].input("my own question").run()
     chooser(app, "Model").select("test-topics").run()
     assert texts(app) == ["my own question"]
@@ -386,17 +386,10 @@ def test_another_models_example_gives_way_and_own_texts_stay():
 
 def test_examples_can_be_chosen():
     app = page()
-    for example in examples_of("topics"):
+    for example in suiting("topics", MAP_EXAMPLES):
         chooser(app, "Example").select(example.slug).run()
         assert query(app) == {"model": "test-topics", "example": example.slug}
         assert texts(app) == [text.first for text in example.texts]
-
-
-def test_every_example_has_a_name_of_its_own_and_fits_its_kind():
-    assert len({example.slug for example in MAP_EXAMPLES}) == len(MAP_EXAMPLES)
-    for example in MAP_EXAMPLES:
-        for text in example.texts:
-            assert bool(text.second) == (example.kind in ("answers", "paraphrases"))
 
 
 def test_only_models_that_make_filters_are_offered(checkpoints):

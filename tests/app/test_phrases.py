@@ -116,7 +116,7 @@ def test_typing_swapping_and_examples_change_pair_and_link(drawn):
     assert query(app) == {"model": "test-te", "example": "no-answer", "k": "3"}
     chooser(app, "Model").select("test-as").run()
     assert box(app, "second").label == "Answer (the sentence judged)"
-    assert box(app, "second").value == PHRASE_EXAMPLES[3].second
+    assert box(app, "second").value == PHRASE_EXAMPLES[3].texts[0].second
     assert not app.exception
 
 

@@ -1,0 +1,176 @@
+"""How a page's state goes into its address and into a saved file, and back: told by the metadata of its fields.
+
+A page declares a frozen dataclass derived from :class:`PageState` whose fields have :func:`parameter` as metadata;
+it writes no reader and no writer of its own. Wrong values each give one sentence and the default; nothing here raises
+for what a person may have typed into an address or put into a file.
+"""
+
+# Streamlit 1.67 can bind a widget to a query parameter (`bind="query-params"`). Tried, and not enough here: a wrong
+# value is dropped without a word; a choice is written as the title that people read, not as the model's name; the value
+# is the widget's, whose only key is the parameter's name, so a late answer of the browser passes for a new choice, and
+# the page cannot set the parameter itself; and what is no widget (a selected cell or phrase, a text's trail, an
+# example's name in place of its texts, a state too long for a link, a saved file) has nothing to be bound to.
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any, ClassVar, Self
+from urllib.parse import urlencode
+
+from app.pairs import SIDES
+from core.files import parse_json
+
+LINK_LIMIT = 2000
+"""Characters of a query string that browsers, mail and chat programs pass on whole."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An address that is being read. ``models``: those that are there, the default one first, each with the kind of its
+    examples; ``values``: the fields read so far; ``problems``: one sentence for each value that could not be used."""
+
+    parameters: Mapping[str, str]
+    models: Mapping[str, str]
+    values: dict[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Codec:
+    """A field that is the parameter ``name``. ``value``: what a text stands for, None where it stands for nothing;
+    ``problem``: the sentence for such a text, which is quoted at its {}."""
+
+    name: str
+    problem: str = ""
+    value: Callable[[str], Any] = str
+
+    def parse(self, text: str, asked: Asked) -> Any:
+        """The value of a text that is not empty, or None."""
+        return self.value(text)
+
+    def format(self, value: Any) -> str:
+        """The text of a value."""
+        return str(value)
+
+    def sentence(self, text: str, asked: Asked) -> str:
+        """What is wrong with the text."""
+        return self.problem.format(short(text))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All parameters that may hold the field."""
+        return (self.name,)
+
+    def read(self, asked: Asked, default: Any) -> Any:
+        """The field's value. An empty parameter asks for nothing."""
+        text = asked.parameters.get(self.name)
+        if not text:
+            return default
+        value = self.parse(text, asked)
+        if value is None:
+            asked.problems.append(self.sentence(text, asked))
+        return default if value is None else value
+
+    def write(self, value: Any, default: Any, examples: bool = True) -> dict[str, str]:
+        """The field's parameters; the default value is left out. ``examples``: an example may be named by its slug."""
+        text = "" if value is None or value == default else self.format(value)
+        return {self.name: text} if text else {}
+
+    def shortened(self, value: Any) -> Any:
+        """What of the value a link holds that is too long with all of it."""
+        return value
+
+
+def one_of(known: Collection[str]) -> Callable[[str], str | None]:
+    """Reads one of the ``known`` words."""
+    return lambda text: text if text in known else None
+
+
+def whole_number(least: int = 0, most: int = 9999) -> Callable[[str], int | None]:
+    """Reads a whole number from ``least`` to ``most``, both of at most four digits."""
+    return lambda text: int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) and least <= int(text) <= most else None
+
+
+def parameter(codec: Codec, *, belongs_to: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Metadata of a field. It goes back to its default when one of the fields that it ``belongs_to`` is changed."""
+    return {"codec": codec, "belongs_to": belongs_to}
+
+
+@dataclass(frozen=True)
+class PageState:
+    """All that decides what a page shows. ``page`` names the page in its session and in its files."""
+
+    page: ClassVar[str]
+
+    @classmethod
+    def _fields(cls) -> Iterator[tuple[Field[Any], Codec]]:
+        return ((one, one.metadata["codec"]) for one in fields(cls))
+
+    @classmethod
+    def names(cls) -> frozenset[str]:
+        """All parameters that an address of this page may hold."""
+        return frozenset(name for _, codec in cls._fields() for name in codec.names)
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
+        """State of an address and one sentence for each value that could not be used (see :class:`Asked`)."""
+        whole = {name: re.sub("[\ud800-\udfff]", "\ufffd", text) for name, text in parameters.items()}
+        asked = Asked(whole, models)
+        if any(whole[name] != parameters[name] for name in cls.names() & whole.keys()):
+            asked.problems.append("A broken character, which no keyboard writes, is shown as “\ufffd”.")
+        for one, codec in cls._fields():
+            asked.values[one.name] = codec.read(asked, one.default)
+        return cls(**asked.values), asked.problems
+
+    def to_parameters(self) -> dict[str, str]:
+        """Query parameters that :meth:`from_parameters` reads again."""
+        return self._written(examples=True)
+
+    def _written(self, *, examples: bool) -> dict[str, str]:
+        out: dict[str, str] = {}
+        for one, codec in self._fields():
+            out |= codec.write(getattr(self, one.name), one.default, examples)
+        return out
+
+    def link_parameters(self) -> dict[str, str] | None:
+        """:meth:`to_parameters`, without trails where they are too long for a link, or None when it does not do."""
+        shorter = replace(self, **{one.name: codec.shortened(getattr(self, one.name)) for one, codec in self._fields()})
+        return next(filter(fits_a_link, (self.to_parameters(), shorter.to_parameters())), None)
+
+    def to_file(self) -> str:
+        """JSON text that :meth:`from_file` opens again."""
+        return json.dumps(
+            {"pairlens": self.page, "version": 1, **self._written(examples=False)}, ensure_ascii=False, indent=1
+        )
+
+    @classmethod
+    def from_file(cls, text: str, models: Mapping[str, str]) -> tuple[Self | None, list[str]]:
+        """State of a saved file (of another page's file its first pair alone), or None and one sentence when it is no
+        such file."""
+        try:
+            data = parse_json(text)
+        except ValueError:
+            data = None
+        page = data.get("pairlens") if isinstance(data, dict) and data.get("version") == 1 else None
+        if page != cls.page and (not isinstance(page, str) or "first" not in data):
+            return None, ["This file was not saved by this page: choose one that “Save and open” wrote."]
+        names = cls.names() if page == cls.page else SIDES
+        return cls.from_parameters({k: v for k, v in data.items() if isinstance(v, str) and k in names}, models)
+
+    def anew(self, **values: Any) -> Self:
+        """The same with other values, and without what belonged to the old ones."""
+        dropped = {one.name: one.default for one in fields(self) if values.keys() & set(one.metadata["belongs_to"])}
+        return replace(self, **dropped | values)
+
+
+def fits_a_link(parameters: Mapping[str, str]) -> bool:
+    """Whether the parameters are short enough for a link."""
+    return len(urlencode(parameters, errors="replace")) <= LINK_LIMIT
+
+
+def short(text: str, limit: int = 40) -> str:
+    """The beginning of a text, to quote it in a sentence."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,174 @@
+"""A page's state in one browser session: taken from the address, changed by widgets, written back into the address.
+
+The state is a plain value of ours, never a widget's. A browser answers a moment late: what it sends with the next
+gesture may hold a value from before the page last changed that widget, and Streamlit would take it for a new choice.
+So wherever the page itself changes what a widget shows, the widget gets a new key (:meth:`PageSession.key`), and a
+callback tells the key that it was made for: a late one of an old key is not heard.
+
+All pages over texts share one pair: what a person typed, chose or opened on one of them is there on the others. The
+example that a page opens with by itself was chosen by nobody, so it stays where it is; and an address that says which
+texts are shown wins over the shared pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+import streamlit as st
+
+from app.examples import Example
+from app.page_state.texts import TextState
+from app.pairs import SIDES, Pair
+
+State = TypeVar("State", bound=TextState)
+_PAIR, _OPEN = "pair of all pages", "page that is open"
+"""Where the session holds the shared pair and the name of the page that was drawn last."""
+
+
+@dataclass
+class _Visit(Generic[State]):
+    """``written``: the address that the page wrote last; ``generation``: how often the page itself changed what its
+    widgets show; ``touched``: whether a widget caused the coming run; ``pair``: the shared pair when the page last took
+    or gave it."""
+
+    state: State
+    problems: list[str]
+    models: Mapping[str, str]
+    written: dict[str, str] = field(default_factory=dict)
+    generation: int = 0
+    touched: bool = False
+    pair: Pair | None = None
+
+
+class PageSession(Generic[State]):
+    """The session's state of the page whose states are of ``kind``."""
+
+    def __init__(self, kind: type[State]) -> None:
+        self.kind, self.name = kind, kind.page
+
+    def open(self, models: Mapping[str, str]) -> State:
+        """The state to show: the address's on the first visit and when a person goes back or edits it, else the old,
+        with the pair of another page where that has changed it. ``models``: those that are there, the default one
+        first, each with the kind of its examples.
+
+        A run that a widget caused never reads the address: it may be older than what was typed meanwhile.
+        """
+        session, address = st.session_state, st.query_params.to_dict()
+        arrived = session.get(_OPEN) != self.name
+        session[_OPEN] = self.name
+        visit: _Visit[State] | None = session.get(self.name)
+        if visit is None:
+            visit = session[self.name] = _Visit(*self._read(address, models), models)
+            read = True
+        else:
+            known = not self.kind.names().isdisjoint(address)
+            read = known and address != visit.written and (arrived or not visit.touched)
+            visit.models = models
+            if read:
+                state, problems = self._read(address, models)
+                self._replace(state, problems)
+            elif arrived and self._pair not in (None, visit.pair) and not self.kind.names_texts(address):
+                self._replace(visit.state.with_pair(self._pair, models))
+        if self.kind.names_texts(address) and (read or (arrived and self._pair is not None)):
+            self._share()
+        suited = visit.state.suited(models)
+        if suited != visit.state:
+            self._replace(suited, visit.problems)
+        visit.pair, visit.touched = self._pair, False
+        return visit.state
+
+    def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
+        """State and problems of an address; where it does not say which texts are shown, they are the shared pair."""
+        if self._pair is not None and not self.kind.names_texts(address):
+            address = dict(address) | dict(zip(SIDES, self._pair.now, strict=True))
+        return self.kind.from_parameters(address, models)
+
+    @property
+    def _pair(self) -> Pair | None:
+        pair: Pair | None = st.session_state.get(_PAIR)
+        return pair
+
+    def _share(self) -> None:
+        """Give the pair to the other pages; a model of single texts gives the first text and leaves the second."""
+        first, second = self.state.pair.now
+        if self._pair is not None and self.state.single(self._visit.models):
+            second = second or self._pair.second
+        st.session_state[_PAIR] = self._visit.pair = Pair(first, second)
+
+    def _replace(self, state: State, problems: Sequence[str] = ()) -> None:
+        """Show a state that the widgets do not show yet."""
+        self._visit.state, self._visit.problems = state, list(problems)
+        self._visit.generation += 1
+
+    @property
+    def _visit(self) -> _Visit[State]:
+        visit: _Visit[State] = st.session_state[self.name]
+        return visit
+
+    @property
+    def state(self) -> State:
+        """The state as it is now."""
+        return self._visit.state
+
+    @property
+    def problems(self) -> list[str]:
+        """One sentence for each value of the address or file that could not be used."""
+        return list(self._visit.problems)
+
+    @property
+    def examples(self) -> list[Example]:
+        """The examples for the model."""
+        return self.state.examples(self._visit.models)
+
+    def key(self, widget: str) -> str:
+        """The widget's key, another one whenever the page has changed what it shows."""
+        return f"{self.name} {widget} {self._visit.generation}"
+
+    def touch(self) -> None:
+        """Note that a widget caused the coming run."""
+        self._visit.touched, self._visit.problems = True, []
+
+    def change(self, **values: Any) -> None:
+        """A widget's new values of fields, of a widget that shows them already."""
+        self._put(replace(self.state, **values))
+
+    def anew(self, **values: Any) -> None:
+        """The same, and what belonged to the old values goes back to its default."""
+        self._put(self.state.anew(**values))
+
+    def set(self, state: State) -> None:
+        """A state that the widgets do not show yet."""
+        self._put(state)
+        self._visit.generation += 1
+
+    def _put(self, state: State) -> None:
+        self.touch()
+        before, self._visit.state = self.state.pair.now, state
+        if state.pair.now != before:
+            self._share()
+
+    def take(self, field: str, key: str) -> None:
+        """Callback of the widget with this key, whose value is the state's ``field``."""
+        self.touch()
+        if key == self.key(field):
+            self.anew(**{field: st.session_state[key]})
+
+    def open_file(self, text: str) -> None:
+        """The state of a saved file's text, or one sentence that tells why there is none."""
+        state, problems = self.kind.from_file(text, self._visit.models)
+        if state is None:
+            self.touch()
+        else:
+            self.set(state)
+        self._visit.problems = problems
+
+    def write_link(self) -> None:
+        """Put the state into the address, or the model alone where the texts are too long for a link."""
+        parameters = self.state.link_parameters()
+        if parameters is None:
+            parameters = {} if self.state.model is None else {"model": self.state.model}
+        if st.query_params.to_dict() != parameters:
+            st.query_params.from_dict(parameters)
+        self._visit.written = parameters

@@ -1,0 +1,167 @@
+"""The state of a page over texts: its model, its texts, of which all pages share the first, and the address of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from app.examples import SINGLE_KINDS, Example, example_of, suiting
+from app.page_state.codec import Asked, Codec, PageState, parameter, short, whole_number
+from app.pairs import SIDES, Pair, Version
+
+
+@dataclass(frozen=True)
+class Model(Codec):
+    """The model's name, by default the first that is there; None where none is. ``noun``: what kind of model it is."""
+
+    name: str = "model"
+    noun: str = "model"
+
+    def parse(self, text: str, asked: Asked) -> str | None:
+        return text if text in asked.models else None
+
+    def sentence(self, text: str, asked: Asked) -> str:
+        default = next(iter(asked.models), None)
+        instead = f"no {self.noun} is installed" if default is None else f"{default} is shown instead"
+        return f"The link asks for the {self.noun} “{short(text)}”, which is not here: {instead}."
+
+    def read(self, asked: Asked, default: str | None) -> str | None:
+        model: str | None = super().read(asked, next(iter(asked.models), default))
+        return model
+
+
+@dataclass(frozen=True)
+class Texts(Codec):
+    """Up to ``most`` pairs or single texts, by default the first example for the model. An example's are named by its
+    slug, which keeps the link short.
+
+    A text's parameters are ``first`` and, of a pair, ``second``; further texts are ``first2``, ``second2`` and so on.
+    Up to ``trail`` earlier versions of a text are ``first.1`` (the oldest), ``first.2`` … What has no words is left
+    out, but for ``first`` of the first and the last text: so as many texts are opened as were shown.
+    """
+
+    name: str = "example"
+    examples: tuple[Example, ...] = ()
+    most: int = 1
+    trail: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        ages = (None, *range(1, self.trail + 1))
+        places = range(self.most)
+        return (self.name, *(_name(side, place, age) for side in SIDES for place in places for age in ages))
+
+    def read(self, asked: Asked, default: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        texts = [self._text(asked.parameters, place) for place in range(self.most)]
+        while texts and texts[-1] is None:
+            texts.pop()
+        if texts:
+            # An empty box between others has no name in the address, but it has its place.
+            return tuple(text or Pair() for text in texts)
+        examples = suiting(asked.models.get(asked.values["model"] or ""), self.examples)
+        slug = asked.parameters.get(self.name)
+        named = next((example for example in examples if example.slug == slug), None)
+        if slug and named is None:
+            asked.problems.append(
+                f"The link asks for the example “{short(slug)}”, which is not offered here: the first is shown."
+            )
+        shown = named or next(iter(examples), None)
+        return default if shown is None else shown.texts
+
+    def _text(self, parameters: Mapping[str, str], place: int) -> Pair | None:
+        """The text at this place, None where none of its versions is named. A text whose words were deleted has earlier
+        versions alone: none of them is the present one."""
+        versions: dict[int | None, Version] = {}
+        for age in (*range(1, self.trail + 1), None):
+            first, second = (_name(side, place, age) for side in SIDES)
+            version = (parameters.get(first, ""), parameters.get(second, ""))
+            if any(version) or (age is None and (first in parameters or second in parameters)):
+                versions[age] = version
+        if not versions:
+            return None
+        now = versions.pop(None, ("", ""))
+        return Pair(*now, tuple(versions.values()))
+
+    def write(self, value: tuple[Pair, ...], default: tuple[Pair, ...], examples: bool = True) -> dict[str, str]:
+        example = example_of(value, self.examples)
+        if examples and example is not None:
+            return {self.name: example.slug}
+        out = {}
+        for place, text in enumerate(value):
+            at_the_edge = place in (0, len(value) - 1)
+            for age, version in enumerate(text.versions, start=1):
+                now = age > len(text.earlier)
+                for side, words in zip(SIDES, version, strict=True):
+                    if words or (now and at_the_edge and side == "first"):
+                        out[_name(side, place, None if now else age)] = words
+        return out
+
+    def shortened(self, value: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        return tuple(Pair(*text.now) for text in value)
+
+
+def _name(side: str, place: int, age: int | None = None) -> str:
+    return side + (str(place + 1) if place else "") + ("" if age is None else f".{age}")
+
+
+@dataclass(frozen=True)
+class Place(Codec):
+    """The place of one of the state's texts, from 0; in an address from 1."""
+
+    def parse(self, text: str, asked: Asked) -> int | None:
+        place = whole_number(1, len(asked.values["texts"]))(text)
+        return None if place is None else place - 1
+
+    def format(self, value: int) -> str:
+        return str(value + 1)
+
+
+@dataclass(frozen=True)
+class TextState(PageState):
+    """The state of a page over texts, of which all pages share the first. ``model`` is None when none is there."""
+
+    model: str | None = field(default=None, metadata=parameter(Model()))
+    texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts()))
+
+    @classmethod
+    def names_texts(cls, parameters: Mapping[str, str]) -> bool:
+        """Whether an address says which texts are shown."""
+        return not parameters.keys().isdisjoint(cls._texts().names)
+
+    @classmethod
+    def _texts(cls) -> Texts:
+        codec: Texts = cls.__dataclass_fields__["texts"].metadata["codec"]
+        return codec
+
+    @property
+    def example(self) -> Example | None:
+        """The example that is shown, None for texts of a person's own."""
+        return example_of(self.texts, self._texts().examples)
+
+    def examples(self, models: Mapping[str, str]) -> list[Example]:
+        """The examples for this model (``models`` as :class:`Asked` has them)."""
+        return suiting(models.get(self.model or ""), self._texts().examples)
+
+    @property
+    def pair(self) -> Pair:
+        """The pair that all pages share."""
+        return self.texts[0]
+
+    def single(self, models: Mapping[str, str]) -> bool:
+        """Whether the model reads single texts."""
+        return models.get(self.model or "") in SINGLE_KINDS
+
+    def with_pair(self, pair: Pair, models: Mapping[str, str]) -> Self:
+        """The same with another page's pair. An example gives way as a whole; further texts of a person's own stay."""
+        if pair.first == self.pair.first and (pair.second == self.pair.second or self.single(models)):
+            return self
+        return self.anew(texts=(pair, *(self.texts[1:] if self.example is None else ())))
+
+    def suited(self, models: Mapping[str, str]) -> Self:
+        """The same where these are the models: one that is gone gives way to the default one, and an example for
+        another kind of model to one for this."""
+        state = self if self.model in models else self.anew(model=next(iter(models), None))
+        examples = state.examples(models)
+        fits = state.example is None or state.example in examples or not examples
+        return state if fits else state.anew(texts=examples[0].texts)

@@ -1,0 +1,71 @@
+"""What a person types: pairs of texts, or single texts, and the trail of what each was before it was edited."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from core.reading.tokens import tokenize
+
+SIDES = ("first", "second")
+LONGEST_TRAIL = 8
+"""Earlier versions of a text that are kept; the oldest gives way."""
+SAME_TEXT = 1 / 3
+"""Share of its words that an edited text has kept at least; one with fewer is another text."""
+LONG, SEVERAL = 4, 3
+"""Letters of a long word, and how many such words make a text known by them: "is a … in the" is kept by chance."""
+
+Version = tuple[str, str]
+"""A text, or both texts of a pair; of a single text the second is empty."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A person's pair, or single text (``first``), and what it was before it was edited, oldest first."""
+
+    first: str = ""
+    second: str = ""
+    earlier: tuple[Version, ...] = ()
+
+    @property
+    def now(self) -> Version:
+        """Both texts as they are."""
+        return self.first, self.second
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """Oldest first, the present one last."""
+        return (*self.earlier, self.now)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self.first.strip() and not self.second.strip()
+
+    def typed(self, side: str, text: str) -> Pair:
+        """The same after its ``side`` (first or second) became ``text``. A text that keeps too few of the words that
+        this side had last is another one, and begins a new trail."""
+        if text == getattr(self, side):
+            return self
+        had = (version[side == "second"] for version in reversed(self.versions))
+        last = next((words for words in had if _words(words)), "")
+        earlier = self.earlier if self.empty else self.versions[-LONGEST_TRAIL:]
+        return replace(self, earlier=earlier if is_edit(last, text) else (), **{side: text})
+
+
+def is_edit(before: str, after: str) -> bool:
+    """Whether a text is another one's edit: it has kept enough of its words, and not short ones alone."""
+    old, new = ({word for word in _words(text) if len(word) >= LONG} for text in (before, after))
+    strangers = min(len(old), len(new)) >= SEVERAL and not old & new
+    return kept_words(before, after) >= SAME_TEXT and not strangers
+
+
+def kept_words(before: str, after: str) -> float:
+    """Words that both texts have, each as often as both have it, as a share of the longer one's; 1 where a text has no
+    word, and so nothing that could have been kept. Case does not matter."""
+    old, new = _words(before), _words(after)
+    return (old & new).total() / max(old.total(), new.total()) if old and new else 1.0
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(token.norm for token in tokenize(text) if token.is_word)

@@ -1,0 +1,307 @@
+"""The states of all pages through address and file: what is right comes back, what is wrong gets one sentence."""
+
+import json
+import random
+from dataclasses import fields, replace
+
+import pytest
+
+from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES
+from app.page_state.codec import LINK_LIMIT, PageState
+from app.page_state.explore import SHOWN, ExploreState, Selection
+from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
+from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
+from app.page_state.texts import TextState
+from app.pairs import LONGEST_TRAIL, Pair
+
+PAGES = (ExploreState, PhraseState, MapState)
+MODELS = {"topic-acnn": "topics", "as-adaqa": "answers", "{odd} model": "paraphrases"}
+ODD = ["", "A man.", "**b** $x$ :smile: <img src=x>", "שלום & co = ?", "\u200bzero\u200dwidth \x01 é", "#+%20&first=x"]
+TRAIL = Pair("now", "", (("first of all", ""), ("then", "")))
+BROKEN = "A dog \ud800 runs"
+
+
+def some_texts(source, codec):
+    """Texts as this page may hold them: of an example, or odd ones with trails."""
+    fitting = [example for example in codec.examples if example.kind in ("", "topics")]
+    if source.random() < 0.3:
+        return source.choice(fitting).texts
+    version = lambda: (source.choice(ODD), source.choice(ODD))  # noqa: E731
+    earlier = [tuple(v for v in (version() for _ in range(source.randint(0, codec.trail))) if any(v))
+               for _ in range(source.randint(1, codec.most))]  # fmt: skip
+    return tuple(Pair(*version(), trail) for trail in earlier)
+
+
+def some_state(page, seed):
+    """A state with a random value in each of its fields, a default one now and then."""
+    source = random.Random(seed)
+    texts = some_texts(source, page._texts())
+    values = {
+        "show": source.choice(list(SHOWN)), "k": source.randint(1, LARGEST_K), "view": source.choice(list(VIEWS)),
+        "selection": Selection(source.randrange(200), source.choice([None, 3])) if page is ExploreState
+        else PickedPhrase(source.randrange(2), source.randrange(500)),
+        "layout": source.choice(["all filters", "filter {0}"]), "look": source.randrange(len(texts)),
+        "side": source.choice(["first", "second"]), "filter": source.randrange(300),
+    }  # fmt: skip
+    state = page("topic-acnn", texts)
+    return replace(state, **{f.name: values[f.name] for f in fields(page)[2:] if source.random() < 0.7})
+
+
+def without_trails(state):
+    return replace(state, texts=tuple(Pair(*text.now) for text in state.texts))
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("seed", range(60))
+def test_any_state_goes_through_address_link_and_file(page, seed):
+    state = some_state(page, seed)
+    assert page.from_parameters(state.to_parameters(), MODELS) == (state, [])
+    assert state.to_parameters().keys() <= page.names()
+    assert all(isinstance(text, str) for text in state.to_parameters().values())
+    opened, problems = page.from_file(state.to_file(), MODELS)
+    assert (opened, problems) == (state, [])
+    link = state.link_parameters()
+    assert link is None or page.from_parameters(link, MODELS)[0] in (state, without_trails(state))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        ExploreState("as-adaqa", (Pair("A man.", "A dog"),), "score", Selection(5, 13)),
+        ExploreState("topic-acnn", EXAMPLES[0].texts, selection=Selection(column=2)),
+        ExploreState("as-adaqa", (Pair("", ""),)),
+        PhraseState("as-adaqa", PHRASE_EXAMPLES[0].texts, selection=PickedPhrase(1, 2)),
+        MapState("topic-acnn", (TRAIL, Pair("**b** $x$ <img src=x>")), "filter 0", 1, filter=12, view="near"),
+        MapState("as-adaqa", (Pair("who", "he", (("when", "he"),)), Pair("", "an answer alone")), side="second"),
+        MapState("topic-acnn", (Pair(""),)),
+        MapState("topic-acnn", (Pair("a dog"), Pair("", "", (("a cat", ""),)))),
+        MapState("topic-acnn", (Pair("", "", (("a cat", ""),)), Pair("a dog"))),
+        MapState("as-adaqa", (Pair("who", "he"), Pair("", "", (("when", "he"), ("", "he"))), Pair("what"))),
+        MapState("topic-acnn", (Pair("a dog"), Pair(), Pair("cold weather")), look=2),
+        MapState("topic-acnn", (Pair("a dog"), Pair(), Pair(), Pair()), look=3),
+    ],
+)
+def test_odd_places_and_trails_go_through_address_and_file(state):
+    assert type(state).from_parameters(state.to_parameters(), MODELS) == (state, [])
+    assert type(state).from_file(state.to_file(), MODELS) == (state, [])
+
+
+@pytest.mark.parametrize(
+    ("page", "address", "values"),
+    [
+        (ExploreState, "model=topic-acnn&example=negation&show=score&select=x2y1",
+         {"texts": EXAMPLES[3].texts, "show": "score", "selection": Selection(1, 0)}),
+        (ExploreState, "model=topic-acnn&first=A+dog&second=", {"texts": (Pair("A dog"),)}),
+        (PhraseState, "model=topic-acnn&example=no-answer&k=7&select=b3",
+         {"texts": PHRASE_EXAMPLES[3].texts, "k": 7, "selection": PickedPhrase(1, 2)}),
+        (MapState, "model=topic-acnn&first=a+dog&first2=a+cat&first.1=a+man&layout=filter+0&look=2&filter=12&view=near",
+         {"texts": (Pair("a dog", "", (("a man", ""),)), Pair("a cat")), "layout": "filter 0", "look": 1, "filter": 12,
+          "view": "near"}),
+        (MapState, "model=as-adaqa&example=who-when&side=second",
+         {"texts": next(e.texts for e in MAP_EXAMPLES if e.slug == "who-when"), "side": "second"}),
+    ],
+)  # fmt: skip
+def test_addresses_that_were_shared_before_open_as_they_did(page, address, values):
+    from urllib.parse import parse_qsl
+
+    state, problems = page.from_parameters(dict(parse_qsl(address, keep_blank_values=True)), MODELS)
+    assert problems == []
+    assert {name: getattr(state, name) for name in values} == values
+
+
+@pytest.mark.parametrize(
+    ("page", "saved", "values"),
+    [
+        (ExploreState, {"pairlens": "explore", "first": "A dog", "second": "", "model": "as-adaqa", "show": "score"},
+         {"texts": (Pair("A dog"),), "model": "as-adaqa", "show": "score"}),
+        (PhraseState, {"pairlens": "phrases", "first": "A dog", "second": "A cat", "k": "3", "select": "a1"},
+         {"texts": (Pair("A dog", "A cat"),), "k": 3, "selection": PickedPhrase(0, 0)}),
+        (MapState, {"pairlens": "filter map", "first": "now", "first.1": "then", "first2": "b", "look": "2"},
+         {"texts": (Pair("now", "", (("then", ""),)), Pair("b")), "look": 1}),
+    ],
+)  # fmt: skip
+def test_files_that_were_saved_before_open_as_they_did(page, saved, values):
+    state, problems = page.from_file(json.dumps(saved | {"version": 1}), MODELS)
+    assert problems == []
+    assert {name: getattr(state, name) for name in values} == values
+
+
+WRONG = [
+    (ExploreState, "show", ["everything", "<b>" * 30, "{}"]),
+    (ExploreState, "select", ["x0", "<b>", "x١", "x", "x99999"]),
+    (PhraseState, "k", ["0", "11", "٣", "five", "-1", "3.5", "9" * 5000]),
+    (PhraseState, "select", ["a0", "c3", "<b>" * 30]),
+    (MapState, "look", ["0", "x", "١", "3", "9" * 5000]),
+    (MapState, "side", ["third", "{side}"]),
+    (MapState, "filter", ["-1", "<b>", "99999"]),
+    (MapState, "view", ["all"]),
+    (MapState, "example", ["who-when"]),  # for models of another kind
+    *((page, name, ["gone", "x" * 500, "{", "{0}", "\x00"]) for page in PAGES for name in ("model", "example")),
+]
+
+
+@pytest.mark.parametrize(("page", "name", "value"), [(p, name, v) for p, name, values in WRONG for v in values])
+def test_each_wrong_value_gets_one_sentence_and_the_default(page, name, value):
+    state, problems = page.from_parameters({name: value}, MODELS)
+    assert len(problems) == 1
+    assert f"“{value if len(value) <= 40 else value[:39] + '…'}”" in problems[0]
+    assert problems[0].endswith((".", ").")) and "\n" not in problems[0]
+    assert state == page.from_parameters({}, MODELS)[0]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_parameter_takes_every_text_without_raising(page):
+    for name in page.names():
+        for value in [*ODD, "9" * 5000, BROKEN, "\ud800", "\udfff" * 3, "{", "}", "%s", "x" * 10_000, "None", "\x00"]:
+            state, problems = page.from_parameters({name: value}, MODELS)
+            assert len(problems) <= 2
+            assert page.from_parameters(state.to_parameters(), MODELS)[0] == state
+            json.dumps([state.to_parameters(), problems], ensure_ascii=False).encode()
+
+
+def test_wrong_values_of_several_parameters_get_one_sentence_each():
+    wrong = {"model": "x", "example": "x", "k": "x", "select": "x", "unknown": "x"}
+    assert len(PhraseState.from_parameters(wrong, MODELS)[1]) == 4
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_empty_parameter_asks_for_nothing(page):
+    nothing = dict.fromkeys(page.names() - {name for name in page.names() if name[:5] in ("first", "secon")}, "")
+    assert page.from_parameters(nothing, MODELS) == page.from_parameters({}, MODELS)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_broken_character_is_replaced_and_said(page):
+    replaced = BROKEN.replace("\ud800", "\ufffd")
+    for state, problems in (
+        page.from_parameters({"first": BROKEN, "second": "b"}, MODELS),
+        page.from_file(json.dumps({"pairlens": page.page, "version": 1, "first": BROKEN, "second": "b"}), MODELS),
+    ):
+        assert state.pair == Pair(replaced, "b")
+        assert len(problems) == 1
+        assert "broken character" in problems[0]
+
+
+FOREIGN = ["", "{", "[]", "null", '{"pairlens": "explore", "version": 2}', '{"first": "a"}', "\x00\ufffd", "9" * 5000,
+           '{"pairlens": ["x"], "version": 1, "first": "a"}', '{"pairlens": "x", "version": 1}', '{"a":' * 100_000,
+           "[" * 100_000 + "]" * 100_000,
+           '{"pairlens": "explore", "version": 1, "first": ' + "[" * 100_000 + "]" * 100_000 + "}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("text", FOREIGN, ids=range(len(FOREIGN)))
+def test_a_foreign_file_gets_one_sentence(page, text):
+    state, problems = page.from_file(text, MODELS)
+    assert state is None
+    assert len(problems) == 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("other", PAGES)
+def test_the_pages_open_the_pair_of_each_others_files(page, other):
+    saved = replace(
+        some_state(other, 1),
+        texts=(Pair("A dog", "A cat", (("A man", "A cat"),)), Pair("B"))[: 1 + (other is MapState)],
+    )
+    state, problems = page.from_file(saved.to_file(), MODELS)
+    assert problems == []
+    if page is not other:
+        assert state == page(next(iter(MODELS)), (Pair("A dog", "A cat"),))
+
+
+def test_an_examples_texts_make_a_short_link():
+    assert ExploreState("m", EXAMPLES[1].texts).to_parameters() == {"model": "m", "example": "firefighters"}
+    assert PhraseState("m", PHRASE_EXAMPLES[0].texts).to_parameters() == {"model": "m", "example": "entailed"}
+    assert MapState("m", MAP_EXAMPLES[0].texts).to_parameters() == {"model": "m", "example": "album-film-river"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_link_leaves_out_trails_before_texts(page):
+    assert page("m", (Pair("word " * LINK_LIMIT, "word"),)).link_parameters() is None
+    assert page("m", (Pair("word", "word"),)).link_parameters() is not None
+    if page is MapState:
+        trail = page("m", (Pair("now", "", (("word " * LINK_LIMIT, ""),)),))
+        assert trail.link_parameters() == {"model": "m", "first": "now"}
+
+
+def test_a_deleted_text_and_an_empty_box_keep_their_places():
+    deleted = {"model": "topic-acnn", "first": "a dog", "first2.1": "a cat"}
+    assert MapState.from_parameters(deleted, MODELS)[0].texts == (Pair("a dog"), Pair("", "", (("a cat", ""),)))
+    between = {"model": "topic-acnn", "first": "a dog", "first3": "cold weather", "look": "3"}
+    state, problems = MapState.from_parameters(between, MODELS)
+    assert (state.texts[state.look], problems) == (Pair("cold weather"), [])
+    assert state.texts[:2] == (Pair("a dog"), Pair())
+    assert state.to_parameters() == between
+    assert f"first{MOST_TEXTS}.{LONGEST_TRAIL}" in MapState.names()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_any_model_nothing_breaks(page):
+    assert page.from_parameters({}, {})[1] == []
+    state, problems = page.from_parameters({"model": "gone"}, {})
+    assert state.model is None
+    assert len(problems) == 1
+    assert problems[0].endswith("is installed.")
+    noun = page.__dataclass_fields__["model"].metadata["codec"].noun
+    assert problems[0] == f"The link asks for the {noun} “gone”, which is not here: no {noun} is installed."
+    assert state.suited({}) == state
+
+
+def test_a_map_opens_the_first_example_for_its_model():
+    for model, kind in MODELS.items():
+        expected = next(example.texts for example in MAP_EXAMPLES if example.kind == kind)
+        assert MapState.from_parameters({"model": model}, MODELS)[0].texts == expected
+
+
+def test_what_belongs_to_other_values_begins_anew():
+    state = ExploreState("m", (Pair("a", "b"),), "score", Selection(1))
+    assert state.anew(texts=(Pair("c", "b"),)) == ExploreState("m", (Pair("c", "b"),), "score")
+    assert state.anew(model="n") == replace(state, model="n")
+    on_map = MapState("m", (Pair("a"), Pair("b")), "filter 0", 1, "second", 12, "near")
+    assert on_map.anew(model="n") == MapState("n", on_map.texts, look=1, view="near")
+    assert on_map.anew(texts=(Pair("a"),)) == MapState("m", (Pair("a"),), "filter 0", view="near")
+    assert on_map.anew(texts=on_map.texts, look=1).look == 1
+
+
+def test_a_state_is_suited_to_the_models_that_are_there():
+    example = MAP_EXAMPLES[0].texts
+    state = MapState("as-adaqa", example).suited(MODELS)
+    assert state.example.kind == "answers"
+    own = MapState("gone", (Pair("a dog"),), "filter 0")
+    assert own.suited(MODELS) == MapState("topic-acnn", (Pair("a dog"),))
+    assert MapState("topic-acnn", example).suited(MODELS) == MapState("topic-acnn", example)
+
+
+def test_another_pages_pair_takes_the_first_place():
+    new = Pair("A dog", "A cat")
+    own = MapState("as-adaqa", (Pair("who", "he", (("when", "he"),)), Pair("what", "it")), look=1, filter=3)
+    assert own.with_pair(new, MODELS) == MapState("as-adaqa", (new, Pair("what", "it")))
+    assert own.with_pair(Pair("who", "he"), MODELS) == own, "the pair it has already leaves its trail"
+    example = MapState("topic-acnn", MAP_EXAMPLES[0].texts)
+    assert example.with_pair(new, MODELS).texts == (new,), "an example gives way as a whole"
+    same_text = Pair(example.pair.first, "another second text")
+    assert example.with_pair(same_text, MODELS) == example, "a model of single texts shares the first alone"
+
+
+def test_every_page_declares_fields_and_no_codec_of_its_own():
+    """A new page is its dataclass: nothing of reading or writing is overridden, and no parameter stands twice."""
+    for page in PAGES:
+        assert not {"from_parameters", "to_parameters", "link_parameters", "to_file", "from_file"} & vars(page).keys()
+        names = [name for field in fields(page) for name in field.metadata["codec"].names]
+        assert len(names) == len(set(names))
+        assert issubclass(page, TextState) and issubclass(page, PageState)
+
+
+def test_a_selection_names_words_from_one():
+    assert str(Selection(5, 13)) == "x6y14"
+    assert Selection.parse("y14") == Selection(column=13)
+    assert Selection.parse("") is None
+    assert not Selection(5, 13).fits(5, 20)
+    assert "select" not in ExploreState("m", selection=Selection()).to_parameters()
+
+
+def test_a_selection_names_phrases_from_one():
+    assert str(PickedPhrase(0, 11)) == "a12"
+    assert PickedPhrase.parse("b3") == PickedPhrase(1, 2)
+    assert PickedPhrase.parse("") is None
+    assert not PickedPhrase(1, 3).fits([9, 3])

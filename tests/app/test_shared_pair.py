@@ -1,0 +1,173 @@
+"""One pair for all pages: what a person types, chooses or opens on one of them is there on the others."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES, suiting
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = ("A man with a toy", "A dog is outside")
+
+
+def visit(**link):
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    return go(app, None, **({"model": "test-light"} | link))
+
+
+def go(app, page, **link):
+    """To a page by the navigation in the sidebar, whose address says nothing, or by a link. None: the first page."""
+    if page is not None:
+        app.switch_page(f"app/views/{page}.py")
+    app.query_params.clear()
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def type_into(app, box, text):
+    app.text_input[box].input(text).run()
+    assert not app.exception
+
+
+def choose(app, label, value):
+    next(widget for widget in app.selectbox if widget.label == label).select(value).run()
+    assert not app.exception
+
+
+def texts(app):
+    return tuple(box.value for box in app.text_input)
+
+
+def query(app):
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def said(app):
+    """All that the page says in its own words: notices of the page, and those drawn by its component."""
+    drawn = [json.loads(one.proto.json).get("notices", []) for one in app.get("bidi_component")]
+    return [html.proto.body for html in app.get("html")] + [sentence for notices in drawn for sentence in notices]
+
+
+def test_a_typed_pair_is_there_on_every_page_and_back():
+    app = visit()
+    type_into(app, 0, OWN[0])
+    type_into(app, 1, OWN[1])
+    for page in ("phrases", "filter_map", "phrases", "explore"):
+        link = {"model": "test-qa"} if page == "filter_map" else {}
+        assert texts(go(app, page, **link)) == OWN
+        assert (query(app)["first"], query(app)["second"]) == OWN, "each page's address holds its own complete state"
+    type_into(go(app, "phrases"), 1, "A cat")
+    assert texts(go(app, "explore")) == (OWN[0], "A cat")
+    type_into(go(app, "filter_map"), 0, "A woman with a toy")
+    assert query(app)["first.1"] == OWN[0], "on the map an edit leaves its trail"
+    app.button(key="add a text").click().run()
+    type_into(app, 2, "is a dog outside")
+    for page in ("phrases", "explore"):
+        assert texts(go(app, page)) == ("A woman with a toy", "A cat")
+    app.button(key="swap").click().run()
+    assert texts(go(app, "phrases")) == ("A cat", "A woman with a toy")
+    assert texts(go(app, "filter_map")) == ("A cat", "A woman with a toy", "is a dog outside", ""), "further texts stay"
+
+
+def test_a_chosen_example_is_a_pair_like_any_other_and_one_that_nobody_chose_stays_where_it_is():
+    app = visit()
+    assert texts(go(app, "phrases")) == PHRASE_EXAMPLES[0].texts[0].now
+    assert texts(go(app, "explore")) == EXAMPLES[0].texts[0].now
+    choose(app, "Example", "paraphrase")
+    assert texts(go(app, "phrases")) == EXAMPLES[6].texts[0].now
+    choose(app, "Example", "negated")
+    assert query(go(app, "explore"))["example"] == "negation", "the same pair is an example of this page, too"
+    choose(go(app, "filter_map", model="test-qa"), "Example", "one-question")
+    assert texts(go(app, "explore")) == suiting("answers", MAP_EXAMPLES)[1].texts[0].now
+    assert query(app)["example"] == "answer"
+
+
+def test_another_pages_pair_takes_the_place_of_an_example_on_the_map():
+    app = visit()
+    assert query(go(app, "filter_map", model="test-topics"))["example"] == "album-film-river"
+    assert query(go(app, "phrases"))["example"] == "entailed", "the map's own example was chosen by nobody"
+    assert query(go(app, "filter_map"))["example"] == "album-film-river"
+    type_into(go(app, "phrases"), 0, OWN[0])
+    assert texts(go(app, "filter_map")) == OWN[:1]
+
+
+def test_an_address_that_says_its_texts_wins_over_the_shared_pair():
+    app = visit(first=OWN[0], second=OWN[1])
+    assert texts(go(app, "phrases", first="A woman", second="A cat")) == ("A woman", "A cat")
+    assert texts(go(app, "explore")) == ("A woman", "A cat"), "and becomes it"
+    assert texts(go(app, "phrases", example="one-word")) == ("dog", "puppy")
+    assert texts(go(app, "explore", model="test-light", first=OWN[0], second=OWN[1])) == OWN
+    assert texts(go(app, "phrases", k="3")) == OWN, "one that says none shows the shared pair"
+    assert query(app) == {"model": query(app)["model"], "first": OWN[0], "second": OWN[1], "k": "3"}
+
+
+def test_going_back_shows_the_pair_of_the_older_address():
+    app = visit(first=OWN[0], second=OWN[1])
+    older = query(app)
+    type_into(go(app, "phrases"), 0, "A woman")
+    assert texts(go(app, "explore", **older)) == OWN
+    assert texts(go(app, "phrases")) == OWN
+
+
+def test_a_model_of_single_texts_shares_the_first_text():
+    app = visit(first=OWN[0], second=OWN[1])
+    assert texts(go(app, "filter_map", model="test-topics")) == OWN[:1]
+    type_into(app, 0, "A man with a cat")
+    assert texts(go(app, "explore")) == ("A man with a cat", OWN[1])
+    choose(go(app, "filter_map"), "Example", "beetles")
+    beetle = suiting("topics", MAP_EXAMPLES)[2].texts[0].first
+    assert texts(go(app, "phrases")) == (beetle, OWN[1]), "an example of single texts leaves the second text"
+    type_into(app, 1, "A cat")
+    assert query(go(app, "filter_map"))["example"] == "beetles", "the text it shows is the same"
+
+
+def test_another_pair_drops_what_was_selected_in_the_old_one():
+    app = visit(first=OWN[0], second=OWN[1], select="x1y1", show="score")
+    assert query(app)["select"] == "x1y1"
+    go(app, "phrases")
+    assert query(go(app, "explore"))["select"] == "x1y1", "the pair is the same"
+    type_into(go(app, "phrases"), 0, "A woman")
+    assert query(go(app, "explore")) == {
+        "model": "test-light", "first": "A woman", "second": OWN[1], "show": "score"
+    }  # fmt: skip
+
+
+def test_a_pair_too_long_for_a_link_is_shared_all_the_same():
+    app = visit()
+    type_into(app, 0, "dog and cat " * 400)
+    assert query(app) == {"model": "test-light"}
+    assert texts(go(app, "phrases", model="test-te"))[0] == "dog and cat " * 400
+    assert texts(go(app, "explore"))[0] == "dog and cat " * 400
+    assert texts(go(app, "explore", model="test-light"))[0] == "dog and cat " * 400
+
+
+@pytest.mark.parametrize("page", ["explore", "phrases", "filter_map"])
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "was not saved by this page"),
+        ('{"pairlens": "explore", "version": 1, "first": "A dog \\ud800 runs", "second": "A cat"}', "broken character"),
+        ("\x00" * 100, "was not saved by this page"),
+    ],
+    ids=["deep", "surrogate", "NULs"],
+)
+def test_a_broken_file_gets_one_sentence_and_the_page_stays(page, file, sentence):
+    app = visit(first=OWN[0], second=OWN[1])
+    go(app, page)
+    app.file_uploader[0].set_value(("pair.json", file.encode(), "application/json")).run()
+    assert not app.exception
+    assert [sentence in told for told in said(app)].count(True) == 1
+    assert texts(app)[0] == ("A dog \ufffd runs" if sentence == "broken character" else OWN[0])
+
+
+def test_a_file_that_is_opened_is_shared():
+    app = visit()
+    saved = b'{"pairlens": "phrases", "version": 1, "first": "A woman", "second": "A cat", "k": "3"}'
+    app.file_uploader[0].set_value(("pair.json", saved, "application/json")).run()
+    assert texts(app) == ("A woman", "A cat")
+    assert texts(go(app, "phrases")) == ("A woman", "A cat")
