@@ -89,7 +89,7 @@ def normalise(text: str) -> str:
         form = unicodedata.normalize("NFKC", text if len(text) <= _LONG else _marks_in_order(text)).lower()
         form = "".join(c for c in form if unicodedata.category(c) != "Cf") or form
     form = _SAME.get(form, form).replace("’", "'")
-    return form + "." if _ABBREVIATION.fullmatch(form) else form
+    return form + "." if form[1:2] == "." and _ABBREVIATION.fullmatch(form) else form
 
 
 def _marks_in_order(text: str) -> str:

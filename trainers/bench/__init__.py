@@ -7,8 +7,8 @@ It is a measurement, not a test: on a machine that does other work its times are
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
-all scripts, without memory), training (light at batch 256), app (time until the
-first page is complete, and the server's memory), map (a new text on the filter map).
+all scripts, without memory), training (light at batch 256), app (time until the first page is complete, and the
+server's memory), map (a new text on the filter map).
 """
 
 from __future__ import annotations
