@@ -5,8 +5,17 @@ from __future__ import annotations
 import csv
 import io
 
-from app.panels import filters
-from core.evidence import Explanation, PhraseSelection
+from app.panels import filter_provenance as filters
+from core.evidence import AttentionMap, Explanation, FilterProvenance, PhraseSelection
+
+
+def csv_of(record: object, explanation: Explanation) -> str:
+    """The record's numbers, or "" where it has no table of its own; one table holds the filters of both sides."""
+    if isinstance(record, PhraseSelection):
+        return phrases_csv(explanation, record.k)
+    if isinstance(record, FilterProvenance) and record is explanation.find(FilterProvenance):
+        return filters_csv(explanation)
+    return attention_csv(explanation) if isinstance(record, AttentionMap) and record.units == "words" else ""
 
 
 def attention_csv(explanation: Explanation) -> str:

@@ -1,0 +1,26 @@
+"""Attentive pooling: how much each word weighs when its sentence becomes one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.panels.attention_map import compact
+from app.panels.panel import Panel, Payload
+from core.evidence import Explanation
+
+
+def payloads(records: Sequence[Any], explanation: Explanation, show: str) -> list[Payload]:
+    """One panel for all sentences, on one scale. ``shares``: the weights of each sentence add up to 1."""
+    weights = compact([record.weights for record in records])
+    return [
+        {
+            "name": records[0].name,
+            "sides": [{"role": r.role, "weights": own} for r, own in zip(records, weights, strict=True)],
+            "shares": all(abs(sum(own) - 1) < 1e-3 for own in weights),
+            "high": max(max(map(max, weights)), 1e-9),
+        }
+    ]
+
+
+PANEL = Panel(("pooled_attention",), "main", payloads)
