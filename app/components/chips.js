@@ -48,7 +48,7 @@ function drawnWords(view, stage) {
     const style = getComputedStyle(node);
     const [x, y] = [at.left - box.left + 10, at.top - box.top + 10];
     const frame = (more) => svg("rect", { x, y, width: at.width, height: at.height, fill: style.backgroundColor, ...more });
-    if (node.matches(".weight")) return frame({ rx: 1.5 });
+    if (node.matches(".weight")) return frame({ stroke: style.borderTopColor });
     const chip = node.matches(".chip");
     const pressed = chip && node.getAttribute("aria-pressed") === "true";
     range.selectNodeContents(chip ? node.firstChild : node);

@@ -31,9 +31,11 @@ class PairView extends View {
     });
     const [main, beside, below] = ["main", "beside", "below"].map(at);
     this.panels = this.panels.map(({ panel }) => panel);
-    this.panels.push(new TextPanel(this, this.panels.find((panel) => panel.ribbons)?.ribbons));
+    const ribbons = this.panels.find((panel) => panel.ribbons)?.ribbons;
+    const text = ribbons || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, ribbons) : null;
+    if (text) this.panels.push(text);
     const nothing = html("p", { class: "empty" }, "This model tells nothing of how it came to its verdict, which stands above.");
-    return [drawVerdict(data.verdict, data.notices), this.panels.at(-1).element, beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
+    return [drawVerdict(data.verdict, data.notices), text?.element, beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
       below, data.panels.length ? null : nothing].flat();
   }
 

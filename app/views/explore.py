@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -142,14 +143,21 @@ def _downloads(explanation: Explanation) -> None:
 
         save("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json")
         names: list[str] = []
-        for record in explanation.evidence:
-            table = tables.csv_of(record, explanation)
-            if table:
-                names.append(record.name)
-                again = names.count(record.name)
-                name = record.name if again == 1 else f"{record.name} {again}"
-                file = f"pairlens-{name.replace(' ', '-')}.csv"
-                save(f"{name[:1].upper()}{name[1:]} (CSV)", table, file, "text/csv")
+        for record in _with_tables(explanation):
+            names.append(record.name)
+            again = names.count(record.name)
+            name = record.name if again == 1 else f"{record.name} {again}"
+            make = functools.partial(tables.csv_of, record, explanation)
+            save(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv", "text/csv")
+
+
+def _with_tables(explanation: Explanation) -> list[Any]:
+    """The records that have a table, looked for once a pair: a long pair's tables take a moment to write."""
+    session, kinds = st.session_state, [record.kind for record in explanation.evidence]
+    if session.get("tables of") != (session["drawn"], kinds):
+        session["tables"] = [bool(tables.csv_of(record, explanation)) for record in explanation.evidence]
+        session["tables of"] = (session["drawn"], kinds)
+    return [record for record, written in zip(explanation.evidence, session["tables"], strict=True) if written]
 
 
 main()

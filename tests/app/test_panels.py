@@ -71,14 +71,14 @@ def test_the_views_name_no_record_and_the_scripts_look_at_nothing_outside_their_
         assert not re.search(r"document\.(query|getElement|body)|\bid: \"", text), script
 
 
-def test_pooled_attention_of_both_sides_is_one_panel_on_one_scale():
+def test_pooled_attention_of_both_sides_is_one_panel():
     (panel,) = panels.drawing(pair(*POOLED))["panels"]
     data = panel["data"]
     assert data["sides"] == [
-        {"role": "question", "weights": [0.1, 0.6, 0.1, 0.2]},
-        {"role": "answer", "weights": [0.7, 0.2, 0.1]},
+        {"role": "question", "weights": [0.1, 0.6, 0.1, 0.2], "high": 0.6},
+        {"role": "answer", "weights": [0.7, 0.2, 0.1], "high": 0.7},
     ]
-    assert (data["high"], data["shares"], data["name"]) == (0.7, True, "attentive pooling")
+    assert (data["shares"], data["name"]) == (True, "attentive pooling")
     unnormalised = replace(POOLED[1], weights=(3.0, 2.0, 1.0))
     assert not panels.drawing(pair(POOLED[0], unnormalised))["panels"][0]["data"]["shares"]
 

@@ -11,16 +11,13 @@ from core.evidence import Explanation
 
 
 def payloads(records: Sequence[Any], explanation: Explanation, show: str) -> list[Payload]:
-    """One panel for all sentences, on one scale. ``shares``: the weights of each sentence add up to 1."""
+    """One panel for all sentences, each on a scale up to its ``high``. ``shares``: their weights add up to 1."""
     weights = compact([record.weights for record in records])
-    return [
-        {
-            "name": records[0].name,
-            "sides": [{"role": r.role, "weights": own} for r, own in zip(records, weights, strict=True)],
-            "shares": all(abs(sum(own) - 1) < 1e-3 for own in weights),
-            "high": max(max(map(max, weights)), 1e-9),
-        }
+    sides = [
+        {"role": record.role, "weights": own, "high": max(*own, 1e-9)}
+        for record, own in zip(records, weights, strict=True)
     ]
+    return [{"name": records[0].name, "sides": sides, "shares": all(abs(sum(own) - 1) < 1e-3 for own in weights)}]
 
 
 PANEL = Panel(("pooled_attention",), "main", payloads)
