@@ -15,6 +15,7 @@ from app import page_style
 from app.page_state.session import PageSession
 from app.pairs import SIDES, Pair
 from core.checkpoint import CheckpointError, read_card
+from core.evidence import BOTH
 from core.reading.reader import PairError
 
 Answer = TypeVar("Answer")
@@ -111,7 +112,7 @@ class PairForm(ModelForm):
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
             role, key = page_style.plain(str(roles[side])), self.page.key(side)
-            meaning = "the sentence judged" if roles[side] == roles["judged"] else "the context"
+            meaning = "the sentence judged" if roles["judged"] in (roles[side], BOTH) else "the context"
             column.text_input(
                 f"{role[:1].upper()}{role[1:]} ({meaning})", text, key=key, on_change=self._new_text, args=(side, key)
             )

@@ -40,7 +40,7 @@ FILTER_LINES: dict[str, Line] = {
     "two-way": ("#3661ce", (1, 0), "circle"),
     "multi-perspective": ("#9a4798", (8, 2), "diamond"),
 }
-"""By whose filters a text is convolved with (AdaQA's ``adaptivity``), and for matching beside them."""
+"""By whose filters a text is convolved with (none: the same ones for every text), and for matching beside them."""
 CHART_LINES = POOLING_LINES | FILTER_LINES
 OTHER_LINE: Line = ("#77828e", (1, 0), "diamond")
 

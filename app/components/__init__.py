@@ -1,31 +1,71 @@
-"""The page's parts that run in the browser: plain JavaScript and CSS, joined here without a build step."""
+"""The pages' part that runs in the browser: plain JavaScript and CSS, joined here without a build step.
+
+One component draws all that a page shows of an explanation, because a selection must show everywhere at once: the
+browser draws it without asking the server, and then tells the server, which puts it into the URL. Text that a person
+typed is only ever set as text (``textContent``), never as HTML or Markdown.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from app.pair_form import digest
 from app.palette import CIVIDIS, css_variables
+from app.panels import card, folders
+from core.evidence import Explanation
 
-_COMMON = Path(__file__).parent / "common"
-_COMMON_SCRIPTS = ("elements", "shares", "save", "footer", "mount")
+_FOLDER = Path(__file__).parent
+_BEFORE = ("elements", "save", "footer", "shares", "colours", "chips", "verdict", "text", "view", "pair")
+"""The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and stands last."""
+
+
+def draw(
+    view: str, drawing: Mapping[str, Any], *, key: str, on_selection_change: Callable[[], None] | None = None,
+    **moving: Any,
+) -> Any:  # fmt: skip
+    """Draw ``drawing`` with the script's ``VIEWS.<view>``. ``moving``: what changes without a new drawing (the
+    selection, what was looked up for it, and its ``turn``). The result's ``selection`` is what a person picked, with
+    the ``id`` of the drawing and a ``turn``, or None before any pick."""
+    data = {**drawing, "view": view, "drawing": digest(drawing), **moving}
+    return _component()(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
+
+
+def frame(
+    explanation: Explanation, card_of: Mapping[str, Any], link: Mapping[str, str] | None, problems: Sequence[str]
+) -> dict[str, Any]:
+    """What stands around every drawing: sentences of warning, the last line, and what a copied link holds (None: the
+    pair is too long for one)."""
+    if link is None:
+        problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
+    return {
+        "notices": [*problems, *explanation.warnings],
+        "footer": [explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"],
+        "link": link,
+    }
 
 
 @functools.cache
-def component(name: str, folder: Path, scripts: tuple[str, ...]) -> Any:
-    """The component of this folder, registered once a process: the common scripts and its own, joined into one module
-    in this order (only the last exports), and the common style before its own, with the page's colours."""
-    files = [_COMMON / f"{script}.js" for script in _COMMON_SCRIPTS] + [folder / f"{script}.js" for script in scripts]
-    joined = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    style = "\n".join((place / file).read_text(encoding="utf-8") for place, file in (
-        (_COMMON, "base.css"), (folder, "style.css")))  # fmt: skip
-    return st.components.v2.component(
-        name,
-        html='<div class="pairlens"></div>',
-        css=style.replace("/*palette*/", css_variables()),
-        js=f"const CIVIDIS = {json.dumps(CIVIDIS)};\n{joined}",
+def _component() -> Any:
+    """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""
+    scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
+    scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
+    style = _read(_FOLDER / "base.css").replace("/*palette*/", css_variables()) + _read(_FOLDER / "pair.css")
+    style += "".join(
+        f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
+    return st.components.v2.component(
+        "pairlens",
+        html='<div class="pairlens"></div>',
+        css=style,
+        js=f"const CIVIDIS = {json.dumps(CIVIDIS)};\n" + "\n".join(map(_read, [*scripts, _FOLDER / "mount.js"])),
+    )
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

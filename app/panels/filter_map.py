@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from app.palette import ACCENT, ACCENT_MARK, INK, OTHER_LINE, PAPER, map_look
-from app.panels.tables import cell
 from app.panels.verdict import percent
+from core.evidence.record import cell
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
 
 HEIGHT = 390

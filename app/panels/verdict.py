@@ -10,8 +10,9 @@ from core.evidence import Explanation
 
 
 def class_names(explanation: Explanation) -> tuple[str, ...]:
-    """The labels as people read them."""
-    return readable(explanation.labels, explanation.judged)
+    """The labels as people read them; where both sides are judged, by the second one's role."""
+    sides = (explanation.first.role, explanation.second.role)
+    return readable(explanation.labels, explanation.judged if explanation.judged in sides else sides[1])
 
 
 def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,19 +10,21 @@ from typing import Any
 
 import streamlit as st
 
+from app import components, panels
 from app import page_style as look
-from app.components.pair_view import KEY, pair_view
 from app.model_choice import offered, reads_pairs
 from app.page_state.codec import fits_a_link
 from app.page_state.explore import SHOWN, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, digest, titles
-from app.panels import attention, card, filters, tables, verdict
+from app.panels.panel import Page
 from core.checkpoint import Checkpoint, CheckpointError, available, load_named
-from core.evidence import AttentionMap, Explanation, GeneratedFilters, PhraseSelection
+from core.evidence import Explanation
 from core.explain import explain, with_nearest
 from core.reading.reader import PairError
 
+KEY = "explored pair"
+"""Of the component that draws it."""
 ALONE = "nli-hypothesis-only"
 """The checkpoint that reads the judged sentence only, for the comparison beside the verdict."""
 
@@ -90,83 +93,40 @@ def _alone(checkpoint: Checkpoint, page: ExploreState) -> Explanation | None:
 def _show(
     page: ExploreState, checkpoint: Checkpoint, explanation: Explanation, alone: Explanation | None, problems: list[str]
 ) -> None:
-    matrix, drawn = attention.payload(explanation, page.show), filters.payload(explanation)
-    sides = _sides(explanation, matrix)
-    lengths = {side["axis"]: len(side["tokens"]) for side in sides if side["axis"]}
-    chosen = page.selection
-    problems = list(problems)
-    if chosen is not None and not chosen.fits(lengths.get("row", 0), lengths.get("column", 0)):
-        problems.append(f"The link selects {chosen}, but this pair has no such word: nothing is selected.")
-        chosen = None
-    selection = chosen or Selection(attention.default_row(explanation))
-    if selection.row is not None:
-        explanation = with_nearest(checkpoint, explanation, selection.row)
-    parameters = replace(page, selection=None).link_parameters()
-    if parameters is None:
-        problems.append("This pair is too long for a link: “Save and open” in the sidebar keeps it in a file.")
-    drawing = {
-        "id": digest([page.model, *page.pair.now]),
-        "sides": sides,
-        "verdict": verdict.payload(explanation, alone),
-        "attention": matrix,
-        "windows": attention.windows(explanation),
-        "filters": drawn,
-        "instead": _instead(explanation),
-        "notices": [*problems, *explanation.warnings],
-        "footer": [explanation.title, *card.made_and_measured(checkpoint.card), f"{explanation.milliseconds:.0f} ms"],
-        "link": parameters,
-        "linkable": parameters is not None,
-    }
-    st.session_state["drawn"] = drawing["id"]
-    data = drawing | {
-        "drawing": digest(drawing),
-        "nearest": attention.nearest(explanation),
-        "selection": {"row": selection.row, "column": selection.column},
-        "chosen": chosen is not None,
-        "turn": st.session_state.get("turn", 0),
-    }
-    pair_view(data, _selected)
-    if explanation.find(PhraseSelection) is not None:
-        _elsewhere(page, "phrases", "Phrases", "Show this pair’s phrases")
-    if explanation.find(GeneratedFilters) is not None:
-        _elsewhere(page, "filter_map", "Filter map", "Show this pair’s filters on the map")
+    drawn = panels.drawing(explanation, page.show, alone)
+    lengths = {side["axis"]: len(side["tokens"]) for side in drawn["sides"]}
+    selection = page.selection
+    if selection is not None and not selection.fits(lengths["row"], lengths["column"]):
+        problems.append(f"The link selects {selection}, but this pair has no such word: nothing is selected.")
+        selection = None
+    shown = selection or Selection(panels.focus(drawn))
+    if shown.row is not None:
+        explanation = with_nearest(checkpoint, explanation, shown.row)
+    link = replace(page, selection=None).link_parameters()
+    st.session_state["drawn"] = digest([page.model, *page.pair.now])
+    components.draw(
+        "pair",
+        drawn | components.frame(explanation, checkpoint.card, link, problems) | {"id": st.session_state["drawn"]},
+        key=KEY,
+        on_selection_change=_selected,
+        late=panels.late(explanation),
+        selection={"row": shown.row, "column": shown.column},
+        chosen=selection is not None,
+        turn=st.session_state.get("turn", 0),
+    )
+    for more in panels.pages(explanation):
+        _elsewhere(page, more)
     _downloads(explanation)
 
 
-def _sides(explanation: Explanation, matrix: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """Both sentences in reading order. ``axis``: the edge of the matrix a side stands on (None without attention)."""
-    first, second = explanation.first, explanation.second
-    if matrix is not None and matrix["rows"] == matrix["columns"]:
-        first = second = explanation.sentence(matrix["rows"])
-    out = [attention.sentence(first), attention.sentence(second)]
-    for place, side in enumerate(out):
-        side["judged"] = side["role"] == explanation.judged
-        is_row = side["judged"] if first is not second else place == 1
-        side["axis"] = "row" if is_row else "column"
-    return out
-
-
-def _instead(explanation: Explanation) -> str:
-    """What stands in the place of the matrix, for a model without attention over words."""
-    if explanation.find(PhraseSelection) is not None:
-        return "This model compares phrases, not words: the page Phrases shows what it keeps of this pair."
-    sides = len(filters.provenances(explanation))
-    if any(isinstance(record, AttentionMap) for record in explanation.evidence):
-        return "This model’s attention is over windows of words: below stands what each window takes in."
-    if sides > 1:
-        return "This model has no attention over words to show: it compares what filters find in either text."
-    if sides:
-        return "This model reads the judged sentence alone, so it has no attention to show."
-    return "This model has no attention over words to show: its verdict stands above."
-
-
-def _elsewhere(page: ExploreState, file: str, title: str, label: str) -> None:
+def _elsewhere(page: ExploreState, more: Page) -> None:
     """A link to the same pair and model on another page."""
     model = {"model": page.model or ""}
     pair = model | {"first": page.pair.first, "second": page.pair.second}
-    there = st.Page(Path(__file__).with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-"))
+    there = st.Page(Path(__file__).with_name(f"{more.file}.py"), title=more.title, url_path=more.file.replace("_", "-"))
     # A pair too long for a link is there all the same: the pages of a session share it.
-    st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=pair if fits_a_link(pair) else model)
+    query = pair if fits_a_link(pair) else model
+    st.page_link(there, label=more.label, icon=":material/arrow_forward:", query_params=query)
 
 
 def _downloads(explanation: Explanation) -> None:
@@ -176,10 +136,13 @@ def _downloads(explanation: Explanation) -> None:
             st.download_button(label, make, name, kind, type="tertiary", on_click="ignore", key=f"save {name}")
 
         save("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json")
-        if explanation.word_attention is not None:
-            save("Attention (CSV)", lambda: tables.attention_csv(explanation), "pairlens-attention.csv", "text/csv")
-        if filters.provenances(explanation):
-            save("Filters (CSV)", lambda: tables.filters_csv(explanation), "pairlens-filters.csv", "text/csv")
+        names: list[str] = []
+        for record in (record for record in explanation.evidence if record.tabular):
+            names.append(record.name)
+            again = names.count(record.name)
+            name = record.name if again == 1 else f"{record.name} {again}"
+            make = functools.partial(record.to_csv, explanation)
+            save(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv", "text/csv")
 
 
 main()

@@ -18,8 +18,9 @@ from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
 from app.pair_form import ModelForm, titles
 from app.pairs import SIDES, Pair
-from app.panels import card, filter_look, filter_map, lists, verdict
+from app.panels import card, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
+from app.panels.generated_filters import one_filter
 from app.text_placement import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint, read_card
 from core.evidence import Explanation, GeneratedFilters, Matrix
@@ -282,7 +283,7 @@ def _verdict(explanation: Explanation | str | None) -> None:
 def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Explanation) -> tuple[int, Matrix] | None:
     """A look into one filter: its weights and the windows that it answers to. Returns its number and weights."""
     role = chosen.side or told.first.role
-    made = filter_look.made(told, role)
+    made = one_filter.made(told, role)
     if made is None:
         return None
     order = [record.index for record in made.strongest()]
@@ -306,23 +307,23 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix) -> None:
     """A filter's weights, and the words that each place of its window answers to."""
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
     st.plotly_chart(
-        filter_look.figure(weights, _dark()), key="filter figure", config=_settings(f"filter-{index}"),
+        one_filter.figure(weights, _dark()), key="filter figure", config=_settings(f"filter-{index}"),
         alt=f"Weights of filter {index}: {size}.",
     )  # fmt: skip
     st.caption(f"Its weights: {size}.")
     words = vocabulary(checkpoint)
-    st.html(lists.by_place(("place", "words it answers to most"), filter_look.by_place(words, weights, PLACE_WORDS)))
+    st.html(lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS)))
     st.caption(
         f"Of {len(words.words):,} frequent words, those that add most to a window’s value at each place; the first "
         "ones together make it largest."
     )
 
 
-def _answers(opened: Opened, made: filter_look.Made, told: Explanation, index: int) -> None:
+def _answers(opened: Opened, made: one_filter.Made, told: Explanation, index: int) -> None:
     """The n-grams that a filter answers to most: of the text that it reads, and of the reference texts."""
     read = made.won.rows
-    listed = filter_look.windows(told, made, window_values(opened.checkpoint, told, made.bank, index))
-    rows = [(words, filter_look.signed(value)) for words, value in listed[:WINDOWS]]
+    listed = one_filter.windows(told, made, window_values(opened.checkpoint, told, made.bank, index))
+    rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
     st.html(lists.table([f"what it finds in the {read}", "value"], rows))
     st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
     if opened.map is None or opened.texts is None:
@@ -330,7 +331,7 @@ def _answers(opened: Opened, made: filter_look.Made, told: Explanation, index: i
     known = reference_ngrams(opened.checkpoint, opened.texts, read)
     found = known.strongest(made.bank.bank[index], made.won.filters[index].bias, WINDOWS)
     others = [
-        (" ".join(ngram.words), filter_map.title(opened.map.items[ngram.text]), filter_look.signed(ngram.value))
+        (" ".join(ngram.words), filter_map.title(opened.map.items[ngram.text]), one_filter.signed(ngram.value))
         for ngram in found
     ]
     st.html(lists.table(["in the reference texts", "first in", "value"], others))
@@ -355,7 +356,7 @@ def _downloads(
             make = lambda: filter_map.to_csv(found, layout, opened.names, stars)  # noqa: E731
             save("Map (CSV)", make, "pairlens-filter-map.csv", "text/csv")
         if looked is not None:
-            save(f"Filter {looked[0]} (CSV)", lambda: filter_look.to_csv(*looked), "pairlens-filter.csv", "text/csv")
+            save(f"Filter {looked[0]} (CSV)", lambda: one_filter.to_csv(*looked), "pairlens-filter.csv", "text/csv")
         if isinstance(told, Explanation):
             save("All numbers (JSON)", lambda: told.to_json(indent=1), "pairlens.json", "application/json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]

@@ -9,18 +9,20 @@ from typing import Any
 
 import streamlit as st
 
+from app import components
 from app import page_style as look
-from app.components.phrase_view import KEY, phrase_view
 from app.model_choice import offered, shows
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, digest, titles
-from app.panels import card, phrases, tables
+from app.panels import phrase_selection
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation, PhraseSelection
 from core.explain import explain
 from core.reading.reader import PairError
 
+KEY = "phrases of the pair"
+"""Of the component that draws them."""
 COMPARED = 5
 """At most this many models stand in the comparison: more would push its reading off the first screen."""
 
@@ -62,7 +64,7 @@ def _picked() -> None:
     """The browser's k and phrase, unless they belong to a pair that is no longer shown."""
     PAGE.touch()
     session = st.session_state
-    picked = session[KEY].get("picked") or {}
+    picked = session[KEY].get("selection") or {}
     session["phrases turn"] = picked.get("turn", 0)
     if picked.get("id") == session.get("phrases drawn"):
         k, selection = picked.get("k"), PickedPhrase.parse(picked.get("select") or "")
@@ -96,8 +98,8 @@ def _compared(page: PhraseState, models: Mapping[str, Path]) -> list[dict[str, A
         rows, shown = [], titles(models)
         for name in names:
             try:
-                told = explain(load_named(name), *page.pair.now)
-                rows.append(phrases.row(told, name, shown[name], str(cards[name]["task"])))
+                explanation = explain(load_named(name), *page.pair.now)
+                rows.append(phrase_selection.row(explanation, name, shown[name], str(cards[name]["task"])))
             except (CheckpointError, PairError) as error:
                 rows.append({"name": name, "title": shown[name], "how": f"cannot be used: {error}", "classes": []})
         session["phrases compared"], session["phrases compared key"] = rows, key
@@ -111,41 +113,36 @@ def _show(
     compared: list[dict[str, Any]],
     problems: list[str],
 ) -> None:
-    record = phrases.selection(explanation)
-    chosen = page.selection
-    if chosen is not None and not chosen.fits([len(side.phrases) for side in record.sides]):
-        problems.append(f"The link selects {chosen}, but this pair has no such phrase: nothing is selected.")
-        chosen = None
-    parameters = replace(page, k=None, selection=None).link_parameters()
-    if parameters is None:
-        problems.append("This pair is too long for a link: “Save and open” in the sidebar keeps it in a file.")
-    drawing = phrases.payload(explanation) | {
-        "models": compared,
-        "id": digest([page.model, *page.pair.now]),
-        "notices": [*problems, *explanation.warnings],
-        "footer": [explanation.title, *card.made_and_measured(checkpoint.card), f"{explanation.milliseconds:.0f} ms"],
-        "link": parameters,
-    }
-    st.session_state["phrases drawn"] = drawing["id"]
-    trained = min(record.k, LARGEST_K)
-    data = drawing | {
-        "drawing": digest(drawing),
-        "k": page.k or trained,
-        "select": None if chosen is None else str(chosen),
-        "turn": st.session_state.get("phrases turn", 0),
-    }
-    phrase_view(data, _picked)
-    _downloads(explanation, page.k or trained)
+    record = phrase_selection.selection(explanation)
+    selection = page.selection
+    if selection is not None and not selection.fits([len(side.phrases) for side in record.sides]):
+        problems.append(f"The link selects {selection}, but this pair has no such phrase: nothing is selected.")
+        selection = None
+    link = replace(page, k=None, selection=None).link_parameters()
+    drawn = phrase_selection.payload(explanation) | components.frame(explanation, checkpoint.card, link, problems)
+    st.session_state["phrases drawn"] = digest([page.model, *page.pair.now])
+    k = page.k or min(record.k, LARGEST_K)
+    components.draw(
+        "phrases",
+        drawn | {"models": compared, "id": st.session_state["phrases drawn"]},
+        key=KEY,
+        on_selection_change=_picked,
+        k=k,
+        select=None if selection is None else str(selection),
+        turn=st.session_state.get("phrases turn", 0),
+    )
+    _downloads(explanation, k)
 
 
 def _downloads(explanation: Explanation, k: int) -> None:
+    record = phrase_selection.selection(explanation)
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json",
             type="tertiary", on_click="ignore", key="save phrases json",
         )  # fmt: skip
         st.download_button(
-            f"Phrases at k = {k} (CSV)", lambda: tables.phrases_csv(explanation, k), "pairlens-phrases.csv", "text/csv",
+            f"Phrases at k = {k} (CSV)", lambda: record.table(explanation, k), "pairlens-phrases.csv", "text/csv",
             type="tertiary", on_click="ignore", key="save phrases csv",
         )  # fmt: skip
 

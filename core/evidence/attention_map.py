@@ -52,9 +52,13 @@ class AttentionMap(Record, kind="attention_map"):
             caption, [token.text for token in columns.tokens], ((word, map(weight_cell, row)) for word, row in lines)
         )
 
+    @property
+    def tabular(self) -> bool:
+        return self.units == "words"
+
     def to_csv(self, explanation: Explained) -> str:
         """One line a cell: both words with their positions (from 1), raw score and weight. Of words alone."""
-        if self.units != "words":
+        if not self.tabular:
             return ""
         rows, columns = explanation.sentence(self.rows).tokens, explanation.sentence(self.columns).tokens
         head = [f"{self.rows}_position", f"{self.rows}_word", f"{self.columns}_position", f"{self.columns}_word",

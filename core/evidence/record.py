@@ -64,6 +64,8 @@ class Record:
     """Base of all records: frozen dataclasses with ``class MyRecord(Record, kind="my_record")``."""
 
     kind: ClassVar[str]
+    name: str
+    """For people, as the model calls it."""
 
     def __init_subclass__(cls, kind: str) -> None:
         cls.kind = kind
@@ -79,8 +81,13 @@ class Record:
         lines = "\n".join(self.to_text(explanation)).strip()
         return f"<pre>{escape(lines)}</pre>" if lines else ""
 
+    @property
+    def tabular(self) -> bool:
+        """Whether the record has a table."""
+        return type(self).to_csv is not Record.to_csv
+
     def to_csv(self, explanation: Explained) -> str:
-        """The numbers as a table, empty for a record that has none."""
+        """The numbers as a table, empty for a record that is not :attr:`tabular`."""
         return ""
 
 

@@ -172,12 +172,16 @@ def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture(scope="session")
 def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a running app (``streamlit run`` in a process of its own)."""
+    """Address of the running app."""
+    yield from serve("streamlit_app.py", checkpoints, tmp_path_factory.mktemp("server") / "log.txt")
+
+
+def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:
+    """Address of this script (``streamlit run`` in a process of its own); afterwards no error may stand in the log."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*command, "--server.fileWatcherType", "none"], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
@@ -257,9 +261,10 @@ def open_page(server: str, browser: Any) -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def drawn() -> Callable[[Any], dict[str, Any]]:
-    """Reads from an AppTest what the page gave to the browser component."""
+    """Reads from an AppTest what the page gave to the browser component, with ``by_kind``: the panels' data by kind."""
 
     def read(app: Any) -> dict[str, Any]:
-        return json.loads(app.get("bidi_component")[0].proto.json)  # type: ignore[no-any-return]
+        data: dict[str, Any] = json.loads(app.get("bidi_component")[0].proto.json)
+        return data | {"by_kind": {panel["kind"]: panel["data"] for panel in data.get("panels", ())}}
 
     return read

@@ -172,7 +172,7 @@ def test_on_a_phone_the_parts_stack_and_the_bars_scroll_in_their_frame(open_page
 
 def test_explore_leads_to_the_same_pair(open_page):
     page = open_page("/?" + urlencode({"model": "test-te", **PAIR}))
-    expect(page.locator(".empty")).to_contain_text("compares phrases, not words")
+    expect(page.locator('.column[data-pooling="kmin"] .rebuilt[data-role="premise"] .phrase')).to_have_count(5)
     page.get_by_role("link", name="Show this pair’s phrases").click()
     expect(page.locator(".slider output")).to_have_text("k = 5")
     expect(page.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])

@@ -47,15 +47,15 @@ def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
     data = drawn(explore(first="A dog.", second="An animal"))
     assert [c["label"] for c in data["verdict"]["classes"]] == ["entailment", "neutral", "contradiction"]
     assert sum(c["p"] for c in data["verdict"]["classes"]) == pytest.approx(1)
-    assert [sum(row) for row in data["attention"]["weights"]] == pytest.approx([1, 1], abs=1e-4)
-    (side,) = data["filters"]["sides"]
+    assert [sum(row) for row in data["by_kind"]["attention_map"]["weights"]] == pytest.approx([1, 1], abs=1e-4)
+    (side,) = data["by_kind"]["filter_provenance"]["sides"]
     assert side["parts"] == ["left", "self", "right", "context", "bias"]
     for c in range(3):
-        total = sum(f[11 + c] for f in side["filters"]) + data["filters"]["bias"][c]
-        assert total == pytest.approx(data["filters"]["logits"][c], abs=1e-4)
+        total = sum(f[11 + c] for f in side["filters"]) + data["by_kind"]["filter_provenance"]["bias"][c]
+        assert total == pytest.approx(data["by_kind"]["filter_provenance"]["logits"][c], abs=1e-4)
     for f in side["filters"]:
         assert sum(f[4:9]) == pytest.approx(f[9], abs=1e-4)
-    assert data["nearest"], "the word told before anything is selected has its nearest words"
+    assert data["late"]["attentive_context"]["hypothesis"], "the word told at first has its nearest words"
     assert not data["chosen"]
 
 
@@ -64,13 +64,13 @@ def test_a_link_opens_with_its_cell_selected(drawn):
     data = drawn(app)
     assert data["selection"] == {"row": 1, "column": 0}
     assert data["chosen"]
-    assert "1" in data["nearest"]
-    assert data["attention"]["values"] == data["attention"]["scores"]
+    assert "1" in data["late"]["attentive_context"]["hypothesis"]
+    assert data["by_kind"]["attention_map"]["values"] == data["by_kind"]["attention_map"]["scores"]
     assert query(app)["select"] == "x2y1"
 
 
 def test_columns_normalised_add_up_to_one_and_the_models_weights_stay(drawn):
-    attention = drawn(explore(first="A dog runs", second="An animal", show="column"))["attention"]
+    attention = drawn(explore(first="A dog runs", second="An animal", show="column"))["by_kind"]["attention_map"]
     assert [sum(column) for column in zip(*attention["values"], strict=True)] == pytest.approx([1, 1, 1], abs=1e-4)
     assert [sum(row) for row in attention["weights"]] == pytest.approx([1, 1], abs=1e-4)
 
@@ -148,7 +148,7 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
     assert len(data["sides"][0]["tokens"]) == 200
     assert any("cut" in notice for notice in data["notices"])
     assert any("too long for a link" in notice for notice in data["notices"])
-    assert not data["linkable"]
+    assert data["link"] is None
     assert query(app) == {"model": "test-light"}
     app.run()
     assert box(app, "first").value.startswith("dog and cat")
@@ -179,8 +179,8 @@ def test_a_broken_checkpoint_gets_one_sentence(name):
 
 def test_a_model_without_attention_shows_its_filters(drawn):
     data = drawn(explore(model="test-alone", first="A dog", second="A cat"))
-    assert data["attention"] is None
-    assert data["filters"]["sides"][0]["filters"]
+    assert list(data["by_kind"]) == ["filter_provenance"]
+    assert data["by_kind"]["filter_provenance"]["sides"][0]["filters"]
 
 
 @pytest.mark.parametrize("adaptivity", ["two-way", "one-way", "none"])
@@ -189,9 +189,8 @@ def test_both_texts_filters_and_their_products_add_up_to_the_logits(adaptivity, 
     app = explore(model=name, first="is a dog outside", second="the dog is playing with a toy")
     assert not app.exception
     data = drawn(app)
-    told = data["filters"]
-    assert data["attention"] is data["windows"] is None
-    assert "compares what filters find in either text" in data["instead"]
+    told = data["by_kind"]["filter_provenance"]
+    assert list(data["by_kind"]) == ["filter_provenance"]
     assert [side["role"] for side in told["sides"]] == ["answer", "question"]
     made = {"two-way": ["question", "answer"], "one-way": ["question", ""], "none": ["", ""]}[adaptivity]
     assert [side["made_from"] for side in told["sides"]] == made
@@ -213,14 +212,15 @@ def test_attention_over_windows_is_told_and_filters_have_no_shares(drawn):
     app = explore(model="test-qa-bare", first="is a dog outside in the snow", second="the dog is playing with a toy")
     assert not app.exception
     data = drawn(app)
-    assert not data["filters"]["shares"]
-    assert {len(f) for side in data["filters"]["sides"] for f in side["filters"]} == {13}
-    windows = data["windows"]
+    assert not data["by_kind"]["filter_provenance"]["shares"]
+    assert {len(f) for side in data["by_kind"]["filter_provenance"]["sides"] for f in side["filters"]} == {13}
+    assert list(data["by_kind"]) == ["filter_provenance", "attention_map"]
+    windows = data["by_kind"]["attention_map"]
+    assert windows["units"] == "windows"
     assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)
     assert [line[0] for line in windows["lines"]] == [0, 1, 2]
     for _, other, cosine, weight in windows["lines"]:
         assert (other in (0, 1, 2) and 0 < weight <= 1 and cosine > 0) or (other is None and weight == 0)
-    assert "attention is over windows" in data["instead"]
 
 
 def test_models_of_single_texts_belong_to_another_page(drawn):
@@ -244,4 +244,4 @@ def test_the_json_that_is_saved_is_the_explanation(drawn, checkpoints):
     data = drawn(explore(first="A dog", second="A cat"))
     told = explain(load(checkpoints / "test-light"), "A dog", "A cat")
     assert Explanation.from_dict(json.loads(told.to_json())).logits == told.logits
-    assert data["filters"]["logits"] == pytest.approx(told.logits, rel=1e-5)
+    assert data["by_kind"]["filter_provenance"]["logits"] == pytest.approx(told.logits, rel=1e-5)

@@ -14,8 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.examples import MAP_EXAMPLES, suiting
-from app.panels import filter_look, filter_map
+from app.panels import filter_map
 from app.panels.filter_map import TextSide
+from app.panels.generated_filters import one_filter
 from core.checkpoint import load
 from core.data import read
 from core.explain import explain
@@ -228,13 +229,13 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     text = "a dog is jumping with a toy outside"
     app = page(first=text, filter="3")
     told = explain(load(checkpoints / "test-topics"), text)
-    made = filter_look.made(told, "text")
+    made = one_filter.made(told, "text")
     heat = figures(app)[1]["data"][0]
     assert np.array(heat["z"]) == pytest.approx(np.array(made.bank.bank[3]))
     values = window_values(load(checkpoints / "test-topics"), told, made.bank, 3)
     assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
     assert len(values) == 4
-    listed = filter_look.windows(told, made, values)
+    listed = one_filter.windows(told, made, values)
     body = next(h.proto.body for h in app.get("html") if "what it finds in the text" in h.proto.body)
     assert body.index(listed[0][0]) < body.index(listed[1][0])
     box = chooser(app, "Filter, strongest first")
@@ -258,10 +259,10 @@ def help_of(caption):
 def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpoints):
     text = "a dog is jumping with a toy outside"
     app, model = page(first=text, filter="3"), load(checkpoints / "test-topics")
-    bank = filter_look.made(explain(model, text), "text").bank.bank[3]
+    bank = one_filter.made(explain(model, text), "text").bank.bank[3]
     words = ReadWords.of(model, WORDS).strongest(bank, 4)
     assert figures(app)[1]["data"][0]["y"] == [place for place, _ in table(app, "place")]
-    expected = ["".join(f"{word} {filter_look.signed(value)}" for word, value in row) for row in words]
+    expected = ["".join(f"{word} {one_filter.signed(value)}" for word, value in row) for row in words]
     assert [told for _, told in table(app, "place")] == expected
     assert any(f"Of {len(WORDS)} frequent words" in caption.value for caption in app.caption)
 
@@ -290,12 +291,12 @@ def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
 def test_the_ngrams_of_reference_texts_are_listed_with_a_filter(checkpoints, monkeypatch):
     monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / "data"))
     app, model = page(first="a dog with a toy", filter="3"), load(checkpoints / "test-topics")
-    bank = filter_look.made(explain(model, "a dog with a toy"), "text").bank.bank[3]
+    bank = one_filter.made(explain(model, "a dog with a toy"), "text").bank.bank[3]
     rows = {row.title: row.first for row in read(checkpoints / "data/topics/texts.csv").rows}
     known = TextNgrams(model, list(rows.values()))
     listed = table(app, "in the reference texts")
     assert [words for words, _, _ in listed] == [" ".join(n.words) for n in known.strongest(bank, 0.0, 6)]
-    assert [value for _, _, value in listed] == [filter_look.signed(n.value) for n in known.strongest(bank, 0.0, 6)]
+    assert [value for _, _, value in listed] == [one_filter.signed(n.value) for n in known.strongest(bank, 0.0, 6)]
     for words, title, _ in listed:
         assert words in " ".join(token.norm for token in tokenize(rows[title]))
     assert any(f"{len(known)} n" in caption.value for caption in app.caption)
@@ -310,11 +311,11 @@ def test_a_questions_filter_is_answered_by_reference_answers(checkpoints, monkey
     rows = {row.id: row for row in read(checkpoints / "data/qa/pairs.csv").rows}
     listed = table(app, "in the reference texts")
     assert all(words in rows[id].second for words, id, _ in listed)
-    made = filter_look.made(explain(load(checkpoints / model), *pair), "question")
+    made = one_filter.made(explain(load(checkpoints / model), *pair), "question")
     best = max(made.won.filters, key=lambda f: f.preactivation)
     known = TextNgrams(load(checkpoints / model), [row.second for row in rows.values()])
     found = known.strongest(made.bank.bank[best.index], best.bias, 6)
-    assert [value for _, _, value in listed] == [filter_look.signed(n.value) for n in found]
+    assert [value for _, _, value in listed] == [one_filter.signed(n.value) for n in found]
     assert all("<b>row" not in told for told in figures(app)[0]["data"][0]["text"])
     if model == "test-qa":
         chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
@@ -556,7 +557,7 @@ def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
     }  # fmt: skip
     assert lines[1]["title"] == "**Row** <b>0</b>"
     weights = ((0.5, 1.0), (2.0, 3.0))
-    assert filter_look.to_csv(4, weights).splitlines() == [
+    assert one_filter.to_csv(4, weights).splitlines() == [
         "filter,word,dimension_1,dimension_2", "4,1,0.5,1.0", "4,2,2.0,3.0",
     ]  # fmt: skip
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.panels import card, tables
+from app.panels import card
 from core.checkpoint import load
 from core.evaluation import sweeps
+from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,30 +95,34 @@ def test_a_rankers_card_tells_map_and_mrr_and_the_classifier_that_was_kept(tmp_p
 
 def test_tables_have_one_line_a_cell_and_a_filter(checkpoints):
     told = explain(load(checkpoints / "test-light"), "=A dog plays", "A cat")
-    cells = tables.attention_csv(told).splitlines()
+    cells = told.word_attention.to_csv(told).splitlines()
     assert cells[0] == "hypothesis_position,hypothesis_word,premise_position,premise_word,score,weight"
     assert len(cells) == 1 + 2 * 4
-    lines = list(csv.DictReader(io.StringIO(tables.filters_csv(told))))
+    lines = list(csv.DictReader(io.StringIO(told.find(FilterProvenance).to_csv(told))))
     assert len(lines) == 12 + 1
     for label, logit in zip(told.labels, told.logits, strict=True):
         assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["test-qa", "test-qa-bare"])
-def test_the_table_of_filters_has_both_texts(name, checkpoints):
-    told = explain(load(checkpoints / name), "is a dog outside", "the dog is playing with a toy")
-    lines = list(csv.DictReader(io.StringIO(tables.filters_csv(told))))
-    assert [line["text"] for line in lines[:14]] == ["answer"] * 7 + ["question"] * 7
-    for line in lines[:14]:
-        parts = [line[f"word_{i}"] for i in range(1, 6)]
-        assert sum(map(float, [*parts, line["bias"]])) == pytest.approx(float(line["preactivation"]), abs=1e-5)
-    if name == "test-qa":
-        assert [line["filter"] for line in lines[14:]] == ["products of both texts’ filters", "the classifier’s bias"]
-        for label, logit in zip(told.labels, told.logits, strict=True):
-            assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
-    else:
-        assert len(lines) == 14
-        assert not any(name.startswith("share") for name in lines[0])
+def test_either_text_has_a_table_of_filters_that_adds_up(name, checkpoints):
+    explanation = explain(load(checkpoints / name), "is a dog outside", "the dog is playing with a toy")
+    records = [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
+    assert [record.rows for record in records] == ["answer", "question"]
+    for record, other in zip(records, records[::-1], strict=True):
+        lines = list(csv.DictReader(io.StringIO(record.to_csv(explanation))))
+        assert [line["text"] for line in lines[:7]] == [record.rows] * 7
+        for line in lines[:7]:
+            parts = [line[f"word_{i}"] for i in range(1, 6)]
+            assert sum(map(float, [*parts, line["bias"]])) == pytest.approx(float(line["preactivation"]), abs=1e-5)
+        if name == "test-qa":
+            beside = {"products of both texts’ filters", "the classifier’s bias", f"all filters over the {other.rows}"}
+            assert {line["filter"] for line in lines[7:]} == beside
+            for label, logit in zip(explanation.labels, explanation.logits, strict=True):
+                assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
+        else:
+            assert len(lines) == 7
+            assert not any(column.startswith("share") for column in lines[0])
 
 
 def test_a_card_of_single_texts_counts_texts_and_its_map(checkpoints):
@@ -125,7 +130,7 @@ def test_a_card_of_single_texts_counts_texts_and_its_map(checkpoints):
     assert "45 texts" in facts["Trained on"]
     assert "its filter map 0.0 MB" in facts["Size on disk"]
     alone = explain(load(checkpoints / "test-alone"), "A dog", "A cat")
-    assert tables.attention_csv(alone) == ""
+    assert alone.word_attention is None and not any(isinstance(r, AttentionMap) for r in alone.evidence)
 
 
 HEAD = "seed,best_epoch,classifier,accuracy,macro_f1,accuracy (network),accuracy (linear SVM)\n"

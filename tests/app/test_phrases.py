@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.examples import PHRASE_EXAMPLES
-from app.panels import phrases, tables
+from app.panels import phrase_selection
 from core.checkpoint import load
 from core.evidence import PhraseSelection
 from core.explain import explain
@@ -230,8 +230,8 @@ def test_models_of_the_open_vocabulary_are_compared_each_by_its_own_pooling(tmp_
 
 def test_the_table_has_one_line_a_phrase(checkpoints):
     told = explain(load(checkpoints / "test-te"), "=A dog plays", "A cat")
-    lines = list(csv.DictReader(io.StringIO(tables.phrases_csv(told, 2))))
     record = told.find(PhraseSelection)
+    lines = list(csv.DictReader(io.StringIO(record.table(told, 2))))
     assert len(lines) == sum(len(side.phrases) for side in record.sides)
     assert lines[0] == {
         "side": "premise", "phrase": "=", "first_word": "1", "last_word": "1",
@@ -244,27 +244,31 @@ def test_the_table_has_one_line_a_phrase(checkpoints):
     assert {line["side"] for line in lines} == {"premise", "hypothesis"}
     assert json.loads(told.to_json())["evidence"][0]["kind"] == "phrase_selection"
     other = explain(load(checkpoints / "test-light"), "A dog", "A cat")
-    assert tables.phrases_csv(other, 2) == ""
+    assert other.find(PhraseSelection) is None
     with pytest.raises(LookupError):
-        phrases.payload(other)
+        phrase_selection.payload(other)
 
 
 def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
     told = explain(load(checkpoints / "test-te"), "A dog is playing with a toy", "A cat jumping outside in the snow")
     for k in (1, 10):
-        text = phrases.reading(told, k)
+        text = phrase_selection.reading(told, k)
         assert text.count("“") <= (2 if k == 1 else 4)
         assert "\n" not in text
         assert text.endswith(" in the hypothesis.")
 
 
-def test_explore_sends_a_phrase_model_to_this_page(drawn):
+def test_explore_shows_what_each_pooling_keeps_and_leads_to_this_page(drawn, checkpoints):
     app = page("app/views/explore.py", first="A dog", second="A cat")
     assert not app.exception
-    data = drawn(app)
-    assert data["attention"] is None
-    assert data["filters"] is None
-    assert "the page Phrases" in data["instead"]
+    (panel,) = drawn(app)["panels"]
+    told = panel["data"]
+    assert (panel["kind"], told["k"], told["trained"]) == ("phrase_selection", 5, "kmin")
+    record = explain(load(checkpoints / "test-te"), "A dog", "A cat").find(PhraseSelection)
+    for pooling, (place, side) in itertools.product(("kmin", "kmax"), enumerate(record.sides)):
+        spans = [list(side.phrases[i].span) for i in record.choice(pooling, 5).kept[place]]
+        assert told["sides"][place][pooling] == spans
+    assert "Phrases (CSV)" in [button.label for button in app.get("download_button")]
     link = app.get("page_link")[0].proto
     assert link.page == "phrases"
     assert link.query_string == "model=test-te&first=A+dog&second=A+cat"

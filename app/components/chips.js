@@ -1,0 +1,59 @@
+// A sentence's words as buttons: a click selects a word everywhere, the arrow keys move along the sentence.
+
+class WordChips {
+  // `side`: the sentence; `describe(index)`: what a screen reader says of a word beside it; `hover(index or null)`.
+  constructor(view, side, { describe, hover, inside } = {}) {
+    Object.assign(this, { view, axis: side.axis });
+    const unknown = new Set(side.unknown);
+    this.chips = side.tokens.map((token, index) => html("button", {
+      type: "button", class: `chip${unknown.has(index) ? " unknown" : ""}`, tabindex: index ? "-1" : "0", "aria-pressed": "false", dir: "auto", "data-index": index,
+      "aria-label": describe?.(index), title: [describe?.(index), unknown.has(index) ? "Not in the word table: its vector was made from its letters" : null].filter(Boolean).join(". ") || null,
+      onclick: () => view.select({ [this.axis]: index }), onpointerenter: () => hover?.(index), onpointerleave: () => hover?.(null),
+    }, token, inside?.(index)));
+    this.element = html("div", { class: "chips", role: "group", "aria-label": `Words of the ${side.role}`, onkeydown: (event) => this.step(event) },
+      this.chips, side.truncated ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null);
+  }
+
+  step(event) {
+    const { chips } = this;
+    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -chips.length, End: chips.length }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const next = Math.min(chips.length - 1, Math.max(0, chips.indexOf(event.target) + move));
+    this.reach(chips[next]);
+    chips[next].focus();
+    this.view.select({ [this.axis]: next }, { soon: true });
+  }
+
+  // The one chip that Tab comes to.
+  reach(chip) {
+    for (const other of this.chips) other.tabIndex = other === chip ? 0 : -1;
+  }
+
+  draw() {
+    this.chips.forEach((chip, i) => {
+      const on = this.view.selection[this.axis] === i;
+      chip.setAttribute("aria-pressed", String(on));
+      if (on) this.reach(chip);
+    });
+  }
+}
+
+// Words, roles and bars as they stand on the stage now, for a saved figure.
+function drawnWords(view, stage) {
+  const range = document.createRange();
+  const box = stage.getBoundingClientRect();
+  return Array.from(stage.querySelectorAll(".chip, .role, .weight")).map((node) => {
+    const at = node.getBoundingClientRect();
+    const style = getComputedStyle(node);
+    const [x, y] = [at.left - box.left + 10, at.top - box.top + 10];
+    const frame = (more) => svg("rect", { x, y, width: at.width, height: at.height, fill: style.backgroundColor, ...more });
+    if (node.matches(".weight")) return frame({ stroke: style.borderTopColor });
+    const chip = node.matches(".chip");
+    const pressed = chip && node.getAttribute("aria-pressed") === "true";
+    range.selectNodeContents(chip ? node.firstChild : node);
+    const text = range.getBoundingClientRect();
+    return [chip ? frame({ rx: 5, stroke: pressed ? inkOf(view, "accent") : "none", "stroke-width": 2 }) : null,
+      label(text.left + text.width / 2 - box.left + 10, text.top + text.height / 2 - box.top + 10, node.textContent, { fill: style.color, "font-size": style.fontSize, "text-anchor": "middle", "dominant-baseline": "central" })];
+  }).flat(Infinity);
+}

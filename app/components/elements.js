@@ -1,0 +1,78 @@
+// Making elements. Text is set through text nodes only, so nothing that a person typed can become markup.
+
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined) continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return node;
+}
+
+const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
+
+// As many digits as a share deserves: 46 %, 4.6 %, < 0.1 %.
+function percent(share) {
+  const value = 100 * share;
+  if (value > 0 && value < 0.1) return "< 0.1\u00a0%";
+  if (value > 99.9 && value < 100) return "> 99.9\u00a0%";
+  const digits = value < 9.95 && value > 0 ? 1 : 0;
+  return `${value.toFixed(digits)}\u00a0%`;
+}
+
+function exactPercent(share) {
+  return `${Number((100 * share).toPrecision(4))}\u00a0%`;
+}
+
+// A signed number with a true minus sign; `digits` after the point.
+function signed(value, digits = 3) {
+  const text = Math.abs(value).toFixed(digits);
+  if (Number(text) === 0) return text;
+  return (value < 0 ? "\u2212" : "+") + text;
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const shorten = (text, limit) => (Array.from(text).length > limit ? Array.from(text).slice(0, limit - 1).join("") + "…" : text);
+const LONG = 28; // words; a longer sentence is set smaller
+const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+
+// A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
+function heading(title, how, more, buttons) {
+  const extra = html("p", { class: "more", hidden: true }, more);
+  const mark = html(
+    "button",
+    {
+      class: "ask", type: "button", "aria-label": "More about this figure", "aria-expanded": "false",
+      onclick: () => {
+        extra.hidden = !extra.hidden;
+        mark.setAttribute("aria-expanded", String(!extra.hidden));
+      },
+    },
+    "?",
+  );
+  const cut = how.lastIndexOf(" ") + 1; // the last word keeps the mark on its line
+  const reading = html("p", { class: "how" }, how.slice(0, cut), html("span", { class: "together" }, how.slice(cut), " ", mark));
+  const saves = html("span", { class: "saves" }, buttons || []);
+  if (!title) return html("header", {}, html("div", { class: "headline" }, reading, saves), extra);
+  return html("header", {}, html("div", { class: "headline" }, html("h2", {}, title), saves), reading, extra);
+}
+
+function linkButton(text, label, onclick) {
+  return html("button", { type: "button", class: "link", "aria-label": label, onclick }, text);
+}
+
+// What shows more or fewer lines of a list of `count`.
+function moreButton(panel, count, first, what) {
+  if (count <= first) return null;
+  return linkButton(panel.open ? `Show the first ${first}` : `Show all ${count}`, `Show more or fewer ${what}`, () => {
+    panel.open = !panel.open;
+    panel.draw();
+  });
+}

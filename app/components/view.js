@@ -1,0 +1,65 @@
+// What every page's view shares: it builds its parts from the data, holds what is selected, draws that at once and then
+// tells the server. Panels and views register themselves here, so that nothing else lists them.
+
+const PANELS = {}; // by kind of record: makes a panel from the view and the panel's data
+const VIEWS = {}; // by the page's name
+
+// A subclass has take (the selection in new data), build (its elements), arrange (a new width) and draw.
+class View {
+  constructor(root) {
+    this.root = root;
+    this.turn = 0;
+    this.watch = new ResizeObserver(() => this.fit());
+    this.onResize = () => this.fit();
+  }
+
+  // Safe to call again: Streamlit may clean up after one call of the module and go on with a later one.
+  start() {
+    this.watch.observe(this.root);
+    window.addEventListener("resize", this.onResize);
+  }
+
+  end() {
+    this.watch.disconnect();
+    window.removeEventListener("resize", this.onResize);
+    clearTimeout(this.pending);
+  }
+
+  // New data from the server. The same drawing again only brings what was looked up, or a selection made elsewhere (Back).
+  update(data, setStateValue) {
+    this.setStateValue = setStateValue;
+    const same = this.data && this.data.drawing === data.drawing;
+    const stale = this.data && this.data.id === data.id && data.turn < this.turn;
+    this.data = data;
+    if (!stale) {
+      this.take(data);
+      this.turn = Math.max(this.turn, data.turn || 0);
+    }
+    if (same) {
+      if (!stale) this.draw();
+      return;
+    }
+    this.root.replaceChildren(...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null)].flat().filter(Boolean));
+    this.fitted = null;
+    this.fit();
+    this.draw();
+  }
+
+  // `wait`: milliseconds in which a newer selection may take this one's place.
+  send(selection, wait) {
+    this.turn += 1;
+    clearTimeout(this.pending);
+    const message = { id: this.data.id, ...selection, turn: this.turn };
+    const send = () => this.setStateValue("selection", message);
+    if (wait) this.pending = setTimeout(send, wait);
+    else send();
+  }
+
+  fit() {
+    const width = this.root.clientWidth;
+    const size = `${width}x${window.innerHeight}`;
+    if (!width || !this.data || this.fitted === size) return;
+    this.fitted = size;
+    this.arrange(width);
+  }
+}

@@ -1,0 +1,222 @@
+// The attention matrix: square cells, words along both edges; a long pair scrolls inside its frame, edges fixed.
+
+const CELL = { most: 36, least: 17 };
+
+class MatrixPanel {
+  constructor(view, attention) {
+    Object.assign(this, { view, attention, axes: view.axes(attention), at: [0, 0] });
+    this.rows = view.sideOf(attention.rows).tokens;
+    this.columns = view.sideOf(attention.columns).tokens;
+    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
+    this.frame = html("div", { class: "matrix", role: "grid", "aria-label": this.title(), "aria-rowcount": this.rows.length, "aria-colcount": this.columns.length });
+    const how = attention.show === "column"
+      ? "Not what the model used: each column is made to add up to 1. Brighter cell: larger share of that column."
+      : attention.show === "score"
+        ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
+        : "Brighter cell: more weight. A row adds up to 1. Click a cell or a word to follow it.";
+    const [judged, context] = view.sideOf(attention.rows).judged ? [", the sentence that is judged", ", its context"] : ["", ""];
+    const more = `Rows are the ${attention.rows}${judged}; columns the ${attention.columns}${context}. ` +
+      "The colour scale runs to the largest value of this pair. Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.";
+    this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
+    const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
+    key.append(this.scrolls);
+    const saves = saveButtons(view, "matrix", "attention", (ink) => this.saved(ink));
+    this.element = html("section", { class: "attention", "aria-label": this.title() }, heading(this.title(), how, more, saves), this.frame, key, this.tip);
+    this.listen();
+  }
+
+  // What the text draws as ribbons.
+  get ribbons() {
+    return { ...this.attention, axes: this.axes };
+  }
+
+  // The words of the rows and of the columns that are selected.
+  get selected() {
+    return this.axes.map((axis) => this.view.selection[axis]);
+  }
+
+  // Both ends of the colour scale.
+  ends() {
+    const { show, low, high } = this.attention;
+    return show === "score" ? [signed(low, 2), signed(high, 2)] : ["0\u00a0%", percent(high > 0.995 ? 1 : high)];
+  }
+
+  title() {
+    return `Where each word of the ${this.attention.rows} looks`;
+  }
+
+  describe(i, j) {
+    const { show, values, weights } = this.attention;
+    const share = `${this.rows[i]} to ${this.columns[j]}: weight ${percent(weights[i][j])}`;
+    if (show === "score") return `${this.rows[i]} to ${this.columns[j]}: score ${signed(values[i][j], 3)}`;
+    return show === "column" ? `${this.rows[i]} to ${this.columns[j]}: ${percent(values[i][j])} of the column, not what the model used` : share;
+  }
+
+  // The cell's side in pixels: as large as width and height allow, never so small that words collide.
+  layout(width, height) {
+    const letters = (words) => Math.min(24, Math.max(...words.map((word) => Array.from(word).length)));
+    const left = Math.min(Math.max(44, letters(this.rows) * 7.6 + 16), Math.max(90, width * 0.3));
+    const tall = Math.max(30, letters(this.columns) * 5.4 + 18);
+    const fit = Math.min((width - left - 0.6 * tall) / this.columns.length, (height - tall) / this.rows.length);
+    return { left, tall, cell: Math.round(Math.min(CELL.most, Math.max(CELL.least, Math.floor(fit)))) };
+  }
+
+  // Give the matrix what is left of the first screen.
+  fit(width) {
+    const { frame } = this;
+    const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
+    const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
+    const height = width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(250, window.innerHeight - offset - 44);
+    this.build(frame.clientWidth || width, height);
+  }
+
+  build(width, height) {
+    const { left, tall, cell } = this.layout(width, height);
+    Object.assign(this, { left, tall, cell });
+    const across = this.columns.length * cell;
+    const down = this.rows.length * cell;
+    const slack = Math.ceil(tall * 0.8);
+    this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell) + 3}px`;
+    this.top = svg("svg", { class: "top", width: across + slack, height: tall, "aria-hidden": "true" }, this.columnWords());
+    this.side = svg("svg", { class: "side", width: left, height: down, "aria-hidden": "true" }, this.rowWords());
+    this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
+    this.body = svg("svg", { class: "cells", width: across + slack, height: down + 2, role: "rowgroup" }, this.cellRows(), this.marks);
+    this.frame.replaceChildren(html("div", { class: "corner" }), html("div", { class: "pin-top" }, this.top),
+      html("div", { class: "pin-side" }, this.side), this.body);
+    this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
+    this.draw();
+    this.reveal();
+  }
+
+  columnWords() {
+    const { cell, tall } = this;
+    return this.columns.map((word, j) => {
+      const x = j * cell + cell * 0.5;
+      const text = svg("text", { x, y: tall - 7, transform: `rotate(-45 ${x} ${tall - 7})`, "data-column": j, "font-size": cell < 20 ? 12 : 13.5 }, shorten(word, 24));
+      text.append(svg("title", {}, word));
+      return text;
+    });
+  }
+
+  rowWords() {
+    const { cell, left } = this;
+    const room = Math.max(6, Math.floor((left - 12) / 7));
+    return this.rows.map((word, i) => {
+      const text = svg("text", { x: left - 8, y: i * cell + cell * 0.5, "text-anchor": "end", "dominant-baseline": "central", "data-row": i, "font-size": cell < 20 ? 12 : 13.5 }, shorten(word, room));
+      text.append(svg("title", {}, word));
+      return text;
+    });
+  }
+
+  cellRows() {
+    const { cell } = this;
+    const { values, low, high } = this.attention;
+    const gap = cell > 22 ? 1 : 0.5;
+    const inner = cell - 2 * gap;
+    const round = cell > 22 ? 3 : 1.5;
+    return values.map((row, i) => svg("g", { role: "row", "aria-rowindex": i + 1 }, row.map((value, j) =>
+      svg("rect", { x: j * cell + gap, y: i * cell + gap, width: inner, height: inner, rx: round, fill: scaleColour((value - low) / (high - low)),
+        role: "gridcell", tabindex: -1, "aria-colindex": j + 1, "aria-label": this.describe(i, j), "data-cell": `${i},${j}` }))));
+  }
+
+  rect(i, j) {
+    return this.body ? this.body.children[i]?.children[j] : null;
+  }
+
+  listen() {
+    const placeOf = (event) => {
+      const at = event.target.dataset?.cell;
+      return at ? at.split(",").map(Number) : null;
+    };
+    this.frame.addEventListener("click", (event) => {
+      const at = placeOf(event);
+      const { row, column } = event.target.dataset || {};
+      if (at) this.choose(at);
+      else if (row !== undefined) this.view.select({ [this.axes[0]]: Number(row) });
+      else if (column !== undefined) this.view.select({ [this.axes[1]]: Number(column) });
+    });
+    this.frame.addEventListener("pointermove", (event) => this.point(placeOf(event), event));
+    this.frame.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    this.frame.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  choose(at, options) {
+    this.at = at;
+    this.view.select({ [this.axes[0]]: at[0], [this.axes[1]]: at[1] }, options);
+  }
+
+  point(at, event) {
+    this.tip.hidden = !at;
+    if (!at) return;
+    const [i, j] = at;
+    const { weights, scores, values, show } = this.attention;
+    const lines = [html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.columns[j])),
+      html("span", {}, `weight ${exactPercent(weights[i][j])}`), html("span", {}, `score ${signed(scores[i][j], 4)}`)];
+    if (show === "column") lines.push(html("span", {}, `${exactPercent(values[i][j])} of its column (not used)`));
+    this.tip.replaceChildren(...lines);
+    const right = event.clientX + 190 > window.innerWidth;
+    this.tip.style.left = `${event.clientX + (right ? -170 : 14)}px`;
+    this.tip.style.top = `${event.clientY + 16}px`;
+  }
+
+  key(event) {
+    const [i, j] = this.at;
+    const last = [this.rows.length - 1, this.columns.length - 1];
+    const next = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1],
+      Home: event.ctrlKey ? [0, 0] : [i, 0], End: event.ctrlKey ? last : [i, last[1]], Enter: [i, j], " ": [i, j] }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    const at = next.map((value, axis) => Math.min(last[axis], Math.max(0, value)));
+    this.choose(at, { soon: !["Enter", " "].includes(event.key) });
+    this.rect(...at).focus({ preventScroll: true });
+  }
+
+  // Scroll the frame, not the page, until the selected cell, row or column is clear of the fixed edges.
+  reveal() {
+    const { frame, cell, left, tall } = this;
+    if (!cell) return;
+    const [row, column] = this.selected;
+    const i = row ?? Math.round(frame.scrollTop / cell) + 1;
+    const j = column ?? Math.round(frame.scrollLeft / cell) + 1;
+    const x = j * cell;
+    const y = i * cell;
+    if (x < frame.scrollLeft) frame.scrollLeft = x - cell;
+    else if (x + cell > frame.scrollLeft + frame.clientWidth - left) frame.scrollLeft = x + 2 * cell - frame.clientWidth + left;
+    if (y < frame.scrollTop) frame.scrollTop = y - cell;
+    else if (y + cell > frame.scrollTop + frame.clientHeight - tall) frame.scrollTop = y + 2 * cell - frame.clientHeight + tall;
+  }
+
+  draw() {
+    if (!this.body) return;
+    const [row, column] = this.selected;
+    const { cell } = this;
+    this.top.querySelectorAll("text").forEach((text, j) => text.classList.toggle("on", j === column));
+    this.side.querySelectorAll("text").forEach((text, i) => text.classList.toggle("on", i === row));
+    const outline = (x, y, width, height) => ["halo", "mark"].map((kind) => svg("rect", { class: kind, x, y, width, height, rx: 4, fill: "none" }));
+    const marks = [];
+    const across = this.columns.length * cell;
+    const down = this.rows.length * cell;
+    if (row !== null) marks.push(...outline(1, row * cell, across - 1, cell));
+    else if (column !== null) marks.push(...outline(column * cell, 1, cell, down - 1));
+    if (row !== null && column !== null) marks.push(svg("rect", { class: "cell-mark", x: column * cell + 1, y: row * cell + 1, width: cell - 2, height: cell - 2, rx: 3, fill: "none" }));
+    this.marks.replaceChildren(...marks);
+    this.marked?.removeAttribute("aria-selected");
+    this.marked?.setAttribute("tabindex", "-1");
+    this.at = [row ?? 0, column ?? 0];
+    this.marked = this.rect(...this.at);
+    this.marked?.setAttribute("tabindex", "0");
+    if (row !== null && column !== null) this.marked?.setAttribute("aria-selected", "true");
+  }
+
+  saved(ink) {
+    const { left, tall } = this;
+    const { show } = this.attention;
+    const across = Number(this.body.getAttribute("width"));
+    const down = Number(this.body.getAttribute("height"));
+    const title = this.title() + (show === "column" ? " (columns made to add up to 1: not what the model used)" : show === "score" ? " (raw scores)" : "");
+    return [Math.max(left + across, 420) + 24, down + tall + 70, [label(12, 22, title, { fill: ink, "font-weight": 600 }),
+      place(this.top, 12 + left, 30), place(this.side, 12, 30 + tall), place(this.body, 12 + left, 30 + tall), savedLegend(down + tall + 44, ...this.ends(), ink)]];
+  }
+}
+
+PANELS.attention_map = (view, data) => new (data.units === "windows" ? WindowPanel : MatrixPanel)(view, data);

@@ -1,0 +1,30 @@
+// Which window of the other text each window of the judged one looks at most (models whose attention is over windows).
+
+const FIRST_WINDOWS = 8;
+
+class WindowPanel {
+  constructor(view, record) {
+    Object.assign(this, { view, record, open: false });
+    this.table = html("div", { class: "scroll", tabindex: "-1" });
+    const { rows, columns } = this.record;
+    const how = `Each window of the ${rows} takes in a mix of the ${columns}’s windows; here is the one that weighs most in it.`;
+    const more = "The cosine is that of the two windows’ filter values; the weight is the cosine’s share among those with all windows. Most alike windows stand first; “All numbers (JSON)” has the whole matrix.";
+    this.element = html("section", { class: "windows listing", "aria-label": "How the windows match" }, heading("How the windows match", how, more), this.table);
+  }
+
+  words(role, first) {
+    if (first === null) return "none is alike";
+    return this.view.sideOf(role).tokens.slice(first, first + this.record.width).join(" ");
+  }
+
+  draw() {
+    const { rows, columns } = this.record;
+    const lines = [...this.record.lines].sort((a, b) => b[2] - a[2] || a[0] - b[0]);
+    const shown = this.open ? lines : lines.slice(0, FIRST_WINDOWS);
+    const head = html("tr", {}, html("th", { scope: "col" }, `window of the ${rows}`), html("th", { scope: "col" }, `looks most at, in the ${columns}`),
+      html("th", { scope: "col", class: "number roomy" }, "cosine"), html("th", { scope: "col", class: "number" }, "weight"));
+    const body = shown.map(([own, other, cosine, weight]) => html("tr", {}, html("td", { class: "ngram", dir: "auto" }, this.words(rows, own)), html("td", { class: "ngram", dir: "auto" }, this.words(columns, other)),
+      html("td", { class: "number roomy", title: String(cosine) }, signed(cosine)), html("td", { class: "number", title: exactPercent(weight) }, percent(weight))));
+    this.table.replaceChildren(html("table", {}, html("thead", {}, head), html("tbody", {}, body)), moreButton(this, lines.length, FIRST_WINDOWS, "windows") || "");
+  }
+}

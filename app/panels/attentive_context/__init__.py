@@ -1,0 +1,30 @@
+"""The attentive context of the selected word: what it is mixed from, and the words that the mix is nearest to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.panels.attention_map import compact
+from app.panels.panel import Panel, Payload
+from core.evidence import AttentiveContext, Explanation
+
+
+def payloads(records: Sequence[AttentiveContext], explanation: Explanation, show: str) -> list[Payload]:
+    """The weights of every word's context."""
+    return [{"rows": r.rows, "columns": r.columns, "weights": compact(r.weights)} for r in records]
+
+
+def nearest(records: Sequence[AttentiveContext]) -> Payload:
+    """Nearest words of the contexts that were looked up, by the role of the rows and the row."""
+    words = {
+        record.rows: {
+            str(row): {"words": list(mix.nearest), "similarity": [round(s, 3) for s in mix.similarity]}
+            for row, mix in enumerate(record.nearest)
+            if mix is not None
+        }
+        for record in records
+    }
+    return {role: rows for role, rows in words.items() if rows}
+
+
+PANEL = Panel(("attentive_context",), "beside", payloads, late=nearest)

@@ -1,0 +1,241 @@
+// What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
+
+const FIRST_ROWS = 8;
+const TOLD = { left: "left neighbour", self: "the word itself", right: "right neighbour", context: "attentive context", bias: "bias" };
+
+// Words of a window without names of their own, from light (the first) to dark (the last).
+function partLook(part, parts) {
+  const words = parts.filter((name) => name.startsWith("word "));
+  const place = words.indexOf(part);
+  if (place < 0) return { class: `part-${part}` };
+  const share = words.length > 1 ? place / (words.length - 1) : 0;
+  const grey = (from, to) => `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * share)).join(",")})`;
+  return { class: "part-word", style: `fill:light-dark(${grey([214, 221, 228], [78, 92, 107])},${grey([58, 71, 83], [186, 199, 212])})` };
+}
+
+class FilterPanel {
+  constructor(view, record) {
+    Object.assign(this, { view, record });
+    this.classes = this.record.shares ? view.data.verdict.classes : [];
+    this.sides = this.record.sides.map((side) => this.read(side));
+    this.side = this.sides[0];
+    this.mode = "word";
+    this.open = false;
+    this.whose = html("div", { class: "whose", role: "group", "aria-label": "Filters that read the" });
+    this.choices = html("div", { class: "choices", role: "group", "aria-label": "Which filters" });
+    this.table = html("div", { class: "scroll", tabindex: "-1" });
+    const saves = saveButtons(view, "filters", "filters", (ink) => this.saved(ink));
+    this.element = html("section", { class: "filters listing", "aria-label": "What won the filters" }, heading("What won the filters", this.how(), this.more(), saves), this.whose, this.choices, this.table);
+  }
+
+  // One side's filters with names for their numbers. `axis`: what a selected word of this side is called.
+  read(side) {
+    const sentence = this.view.sideOf(side.role);
+    const end = 4 + side.parts.length;
+    const filters = side.filters.map((f) => ({ index: f[0], position: f[1], window: [f[2], f[3]], parts: f.slice(4, end), pre: f[end], activation: f[end + 1], shares: f.slice(end + 2) }));
+    const context = this.view.dataOf("attentive_context", (record) => record.rows === side.role);
+    return { ...side, filters, context, tokens: sentence.tokens, axis: sentence.axis, used: side.parts.filter((_, i) => filters.some((f) => f.parts[i] !== 0)) };
+  }
+
+  get all() {
+    return this.side.filters;
+  }
+
+  get row() {
+    return this.view.selection[this.side.axis];
+  }
+
+  how() {
+    const [side, other] = this.sides;
+    const alone = this.record.shares && !other && !side.context && !side.made_from && !this.record.rest.length;
+    return `${alone ? `This model reads the ${side.role} alone. ` : ""}Max-pooling keeps one n-gram a filter. The strip splits its value before the ${side.activation} into parts: right of the line raises it, left lowers it.`;
+  }
+
+  more() {
+    const { activation, parts, context } = this.sides[0];
+    const words = parts.includes("left") ? "left + self + right" : `The ${parts.length - 2} words of the n-gram`;
+    const sum = `${words}${context ? " + attentive context" : ""} + bias add up to the value before the ${activation}. `;
+    if (!this.record.shares) return `${sum}This model’s classifier reads how the windows of both texts match beside the filters’ values, so no filter has a share of its own in a logit.`;
+    const beside = this.record.rest.length ? " with the products of both texts’ filters" : "";
+    return `${sum}The ${activation} of it times the classifier’s weight is the filter’s share in each class’s logit; the shares of all filters${beside} and the class’s bias add up to the logit, ` +
+      "and the softmax of the logits is the verdict. A filter pushes towards the class whose share stands highest above the mean of its shares.";
+  }
+
+  push(filter) {
+    const mean = filter.shares.reduce((a, b) => a + b, 0) / filter.shares.length;
+    return filter.shares.map((share) => share - mean);
+  }
+
+  // The filters of the chosen list, strongest first.
+  listed() {
+    const strength = (f) => (this.classes.length ? Math.max(...this.push(f)) : f.activation);
+    if (this.mode === "word" && this.row !== null) return this.all.filter((f) => f.position === this.row).sort((a, b) => strength(b) - strength(a));
+    if (!this.classes.length) return [...this.all].sort((a, b) => b.pre - a.pre);
+    const c = this.mode === "word" ? this.verdictIndex() : Number(this.mode);
+    return [...this.all].sort((a, b) => this.push(b)[c] - this.push(a)[c]);
+  }
+
+  verdictIndex() {
+    return this.classes.findIndex((k) => k.label === this.view.data.verdict.label);
+  }
+
+  drawWhose() {
+    this.whose.hidden = this.sides.length < 2;
+    this.whose.replaceChildren(html("span", {}, "Filters that read the"), ...this.sides.map((side) =>
+      html("button", { type: "button", class: "choice", "aria-pressed": String(side === this.side), onclick: () => { this.side = side; this.open = false; this.draw(); } }, side.role)),
+      html("span", {}, this.side.made_from ? `They are made from the ${this.side.made_from}.` : "They are the same for every text."));
+  }
+
+  drawChoices(hasWord) {
+    const word = hasWord ? this.side.tokens[this.row] : null;
+    const count = hasWord ? this.all.filter((f) => f.position === this.row).length : 0;
+    const choice = (mode, ...label) => html("button", { type: "button", "aria-pressed": String(this.mode === mode), class: "choice",
+      onclick: () => { this.mode = mode; this.open = false; this.draw(); } }, ...label);
+    this.choices.replaceChildren(...[
+      hasWord ? choice("word", "Won by ", html("bdi", { class: "selected" }, word), ` (${count})`) : null,
+      ...(this.classes.length ? this.classes.map((k, i) => choice(String(i), "Strongest towards ", this.swatch(k), k.label)) : [choice("all", "Strongest")]),
+    ].filter(Boolean));
+  }
+
+  swatch(k) {
+    return html("i", { class: "swatch", style: `background:light-dark(${k.light},${k.dark})` });
+  }
+
+  // A newly selected word brings its own side's filters, and those that it won.
+  follow() {
+    const { row, column } = this.view.selection;
+    const moved = this.followed !== `${row} ${column}`;
+    this.followed = `${row} ${column}`;
+    if (moved && this.row === null) this.side = this.sides.find((side) => this.view.selection[side.axis] !== null) || this.side;
+    if (this.row === null && this.mode === "word") this.mode = this.classes.length ? String(this.verdictIndex()) : "all";
+    else if (this.row !== null && this.row !== this.lastRow) this.mode = "word";
+    this.lastRow = this.row;
+  }
+
+  draw() {
+    this.follow();
+    const hasWord = this.row !== null;
+    this.drawWhose();
+    this.drawChoices(hasWord);
+    const listed = this.listed();
+    const shown = this.open ? listed : listed.slice(0, FIRST_ROWS);
+    this.shown = shown;
+    if (!listed.length) {
+      this.table.replaceChildren(html("p", { class: "empty" }, "No filter’s winning n-gram is centred on this word: select another word, or look at the strongest filters."));
+      return;
+    }
+    const { activation, context } = this.side;
+    const head = html("tr", {}, ["filter", "winning n-gram", context ? "with context" : null, "parts", "sum", activation].filter(Boolean).map((t) => html("th", { scope: "col", class: ["sum", activation].includes(t) ? "number" : t === "with context" ? "roomy" : null }, t)),
+      this.classes.map((k) => html("th", { scope: "col", class: "number" }, this.swatch(k), k.label)));
+    const scale = this.scale(shown);
+    const body = html("tbody", {}, shown.map((f) => this.line(f, scale)));
+    const foot = this.classes.length ? html("tfoot", {}, this.sums(listed)) : "";
+    this.table.replaceChildren(html("table", {}, html("thead", {}, head), body, foot), this.partsLegend(), moreButton(this, listed.length, FIRST_ROWS, "filters") || "");
+  }
+
+  scale(filters) {
+    const reach = filters.flatMap((f) => [1, -1].map((sign) => f.parts.reduce((sum, p) => sum + Math.max(0, sign * p), 0)));
+    return Math.max(...reach, 1e-6);
+  }
+
+  ngram(f) {
+    return this.side.tokens.slice(...f.window).map((word, i) => ({ word, centre: f.window[0] + i === f.position }));
+  }
+
+  // The two words that weigh most in the attentive context of the winning n-gram.
+  contextWords(f) {
+    const { columns, weights } = this.side.context;
+    const row = weights[f.position];
+    const order = row.map((_, j) => j).sort((a, b) => row[b] - row[a]).slice(0, 2);
+    return order.map((j) => this.view.sideOf(columns).tokens[j]).join(", ");
+  }
+
+  line(f, scale) {
+    const best = f.shares.indexOf(Math.max(...f.shares));
+    const words = this.ngram(f).flatMap(({ word, centre }, i) => [i ? " " : "", centre ? html("b", {}, word) : word]);
+    return html("tr", { class: f.position === this.row && this.mode !== "word" ? "on" : null },
+      html("td", {}, String(f.index)),
+      html("td", { class: "ngram" }, html("button", { type: "button", dir: "auto", onclick: () => this.view.select({ [this.side.axis]: f.position }) }, words)),
+      this.side.context ? html("td", { dir: "auto", class: "roomy" }, this.contextWords(f)) : null,
+      html("td", {}, this.strip(f, scale)),
+      html("td", { class: "number", title: String(f.pre) }, signed(f.pre)), html("td", { class: "number", title: String(f.activation) }, signed(f.activation)),
+      f.shares.map((share, i) => html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share))));
+  }
+
+  // A part's name in words: of a whole window, the word that stands there.
+  named(part, f) {
+    const place = this.side.parts.indexOf(part);
+    const whole = f.window[1] - f.window[0] === this.side.parts.length - 2;
+    return part.startsWith("word ") && whole ? `${this.side.tokens[f.window[0] + place]} (${part})` : part;
+  }
+
+  // Parts right of the middle line raise the value, parts left of it lower it.
+  strip(f, scale, width = 190) {
+    const middle = width / 2;
+    const unit = (middle - 2) / scale;
+    const ends = { right: middle, left: middle };
+    const order = this.side.parts.map((name, i) => [name, f.parts[i]]).filter(([, value]) => value !== 0);
+    const text = this.side.used.map((name) => `${this.named(name, f)} ${signed(f.parts[this.side.parts.indexOf(name)])}`).join(", ");
+    const pieces = order.map(([name, value]) => {
+      const size = Math.abs(value) * unit;
+      const x = value > 0 ? ends.right : ends.left - size;
+      if (value > 0) ends.right += size; else ends.left -= size;
+      return svg("rect", { ...partLook(name, this.side.parts), x: x.toFixed(2), y: 3, width: Math.max(0.5, size - 0.6).toFixed(2), height: 10 }, svg("title", {}, `${this.named(name, f)} ${signed(value, 4)}`));
+    });
+    const at = middle + f.pre * unit;
+    return svg("svg", { class: "strip", width, height: 16, role: "img", "aria-label": text }, pieces,
+      svg("line", { class: "zero", x1: middle, x2: middle, y1: 0, y2: 16 }), svg("line", { class: "total", x1: at, x2: at, y1: 1, y2: 15 }));
+  }
+
+  // Each part's name in the legend; of a window's words the first and the last are enough.
+  told(part) {
+    const words = this.side.parts.filter((name) => name.startsWith("word "));
+    if (part === words[0]) return "first";
+    if (part === words.at(-1)) return "last word of the n-gram";
+    return words.includes(part) ? "" : TOLD[part];
+  }
+
+  partsLegend() {
+    return html("div", { class: "legend parts" }, this.side.used.map((name) => html("span", {}, svg("svg", { width: 12, height: 10 }, svg("rect", { ...partLook(name, this.side.parts), width: 11, height: 9, x: 0.5, y: 0.5 })), this.told(name))),
+      html("span", {}, svg("svg", { width: 8, height: 12 }, svg("line", { class: "total", x1: 4, x2: 4, y1: 0, y2: 12 })), "their sum"));
+  }
+
+  // Rows that show the shares adding up to the logits.
+  sums(listed) {
+    const total = (filters, c) => filters.reduce((sum, f) => sum + f.shares[c], 0);
+    const across = this.side.context ? 6 : 5;
+    const left = this.all.length - listed.length;
+    const line = (label, values, kind) => html("tr", { class: kind || null }, html("th", { scope: "row", colspan: across }, label), values.map((v) => html("td", { class: "number", title: String(v) }, signed(v))));
+    const each = (of) => this.classes.map((_, c) => of(c));
+    const others = this.sides.filter((side) => side !== this.side);
+    return [
+      left > 0 ? line(`${plural(listed.length, "filter", "filters")} of this list`, each((c) => total(listed, c))) : null,
+      left > 0 ? line(`the other ${left}`, each((c) => total(this.all, c) - total(listed, c))) : line(`all ${this.all.length} filters${others.length ? ` over the ${this.side.role}` : ""}`, each((c) => total(this.all, c))),
+      others.map((side) => line(`all ${side.filters.length} filters over the ${side.role}`, each((c) => total(side.filters, c)))),
+      this.record.rest.map(([label, shares]) => line(label, shares)),
+      line("the classifier’s bias", this.record.bias),
+      line("= logit", this.record.logits, "logit"),
+    ];
+  }
+
+  saved(ink) {
+    const width = 560 + Math.max(1, this.classes.length) * 110;
+    const names = ["filter", "winning n-gram", "parts", "sum"];
+    const at = [12, 70, 300, 500];
+    const head = [...names.map((name, i) => label(at[i], 52, name, { fill: ink, "font-size": 12 })), ...this.classes.map((k, i) => label(640 + i * 110, 52, k.label, { fill: ink, "font-size": 12, "text-anchor": "end" }))];
+    const drawn = Array.from(this.table.querySelectorAll("svg.strip"));
+    const lines = this.shown.map((f, r) => {
+      const y = 76 + r * 26;
+      const words = this.ngram(f).flatMap(({ word, centre }, i) => [svg("tspan", {}, i ? " " : ""), svg("tspan", { "font-weight": centre ? 700 : 400 }, shorten(word, 16))]);
+      return [label(at[0], y, String(f.index), { fill: ink }), svg("text", { x: at[1], y, fill: ink, "font-size": 14 }, words), place(drawn[r], at[2], y - 12),
+        label(at[3], y, signed(f.pre), { fill: ink }), ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" }))];
+    });
+    const probes = Array.from(this.table.querySelectorAll(".legend.parts rect"));
+    const legend = this.side.used.map((name, i) => [
+      svg("rect", { x: 12 + i * 100, y: 84 + this.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probes[i]).fill, stroke: getComputedStyle(probes[i]).stroke }),
+      label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 })]);
+    return [width, 110 + this.shown.length * 26, [label(12, 24, this.sides.length > 1 ? `What won the filters that read the ${this.side.role}` : "What won the filters", { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
+  }
+}
+
+PANELS.filter_provenance = (view, record) => new FilterPanel(view, record);

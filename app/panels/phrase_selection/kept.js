@@ -1,0 +1,107 @@
+// Both sentences under k-min and under k-max, side by side: words marked by how many kept phrases cover them, and the
+// kept phrases in the order of the text (the paper's fake sentence).
+
+class KeptPanel {
+  constructor(view) {
+    this.view = view;
+    this.columns = POOLINGS.map((pooling) => this.column(pooling));
+    const how = "A stronger mark: more of the kept phrases cover the word. Below it the sentence rebuilt from the kept phrases.";
+    const more = "Each phrase of up to 7 words looks for its best partner in the other sentence (a_i, the largest cosine). k-min keeps the k phrases whose best partner fits least, " +
+      "k-max the k that fit best; of equal scores the earlier. The rest of the model reads only the kept phrases, in the order of the text (by last word, shortest first), like a sentence of phrases. " +
+      "Point at a phrase to see its partner; a click keeps it selected. A dotted line under a word: the word table does not know it.";
+    const long = view.data.sides.some((side) => side.tokens.length > LONG);
+    this.element = html("section", { class: `kept${long ? " long" : ""}`, "aria-label": "What each pooling keeps" },
+      html("div", { class: "columns" }, this.columns.map((column) => column.element)), heading(null, how, more));
+  }
+
+  column(pooling) {
+    const title = html("h2", {});
+    const sides = this.view.data.sides.map((side, place) => this.side(pooling, side, place));
+    const element = html("section", { class: `column ${pooling}`, "data-pooling": pooling, "aria-label": POOLING_NAMES[pooling] },
+      html("div", { class: "title" }, poolingSign(pooling), title), sides.map(({ block, rebuilt }) => [block, rebuilt]));
+    return { pooling, title, sides, element };
+  }
+
+  side(pooling, side, place) {
+    const unknown = new Set(side.unknown);
+    const chips = side.tokens.map((token, index) => html("span", { class: `chip${unknown.has(index) ? " unknown" : ""}` }, token));
+    const words = html("div", { class: "chips", dir: "auto" }, chips);
+    if (side.truncated) words.append(html("span", { class: "cut", dir: "ltr" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`));
+    const phrases = html("div", { class: "phrases", dir: "auto", role: "group", "aria-label": `${capital(side.role)} rebuilt from what ${POOLING_NAMES[pooling]} keeps` });
+    return {
+      chips, words, phrases,
+      block: html("div", { class: "side", "data-role": side.role, "data-side": place }, html("span", { class: "role" }, capital(side.role)), words),
+      rebuilt: html("div", { class: "rebuilt", "data-side": place }, html("span", { class: "role" }, "rebuilt"), phrases),
+    };
+  }
+
+  // For another k: marks and rebuilt sentences.
+  drawKept() {
+    const { phrases, k } = this.view;
+    for (const { pooling, title, sides } of this.columns) {
+      const degree = pooling === "kmin" ? "least" : "best";
+      const most = Math.max(...sides.map((_, place) => phrases.kept(pooling, k, place).length));
+      const what = most < k ? `all: neither sentence has ${k} phrases` : k === 1 ? `the ${degree} matched phrase of each` : `the ${k} ${degree} matched phrases of each`;
+      title.textContent = `${POOLING_NAMES[pooling]} keeps ${what}`;
+      sides.forEach((side, place) => {
+        const kept = phrases.kept(pooling, k, place);
+        const covers = side.chips.map(() => 0);
+        for (const index of kept) {
+          const [first, last] = phrases.span(place, index);
+          for (let word = first; word < last; word += 1) covers[word] += 1;
+        }
+        side.chips.forEach((chip, word) => {
+          const count = covers[word];
+          chip.style.setProperty("--share", count / kept.length);
+          chip.classList.toggle("covered", count > 0);
+          const unknown = chip.classList.contains("unknown") ? " The word table does not know this word." : "";
+          chip.title = (count ? `Covered by ${count} of ${plural(kept.length, "kept phrase", "kept phrases")}.` : "Covered by no kept phrase.") + unknown;
+        });
+        side.buttons = kept.map((index) => this.phrase(place, index));
+        side.phrases.replaceChildren(...side.buttons);
+      });
+    }
+    this.drawFocus();
+  }
+
+  phrase(side, index) {
+    const { view } = this;
+    const target = { side, index };
+    const button = html("button", {
+      type: "button", class: "phrase", "data-phrase": phraseName(target), "aria-label": view.phrases.describe(view.k, side, index),
+      onclick: () => view.pin(target),
+      onpointerenter: () => view.hover(target, button),
+      onpointerleave: () => view.hover(null),
+      onfocus: () => button.matches(":focus-visible") && view.hover(target, button),
+      onblur: () => view.hover(null),
+    }, view.phrases.text(side, index));
+    return button;
+  }
+
+  // Words of the phrase that is looked at, and of its partner in the other sentence.
+  drawFocus() {
+    const { focus, partner, pinned } = this.view;
+    for (const { sides } of this.columns) {
+      sides.forEach((side, place) => {
+        for (const [name, at] of [["on", focus], ["partner", partner]]) {
+          const [first, last] = at && at.side === place ? this.view.phrases.span(at.side, at.index) : [0, 0];
+          side.chips.forEach((chip, word) => chip.classList.toggle(name, word >= first && word < last));
+          if (last > first && focus) this.reveal(side.words, side.chips[first], side.chips[last - 1]);
+        }
+        for (const button of side.buttons || []) {
+          const name = button.dataset.phrase;
+          button.classList.toggle("on", Boolean(focus) && name === phraseName(focus));
+          button.classList.toggle("partner", Boolean(partner) && name === phraseName(partner));
+          button.setAttribute("aria-pressed", String(Boolean(pinned) && name === phraseName(pinned)));
+        }
+      });
+    }
+  }
+
+  reveal(frame, first, last) {
+    if (frame.scrollHeight <= frame.clientHeight) return;
+    const top = first.offsetTop - frame.offsetTop;
+    const bottom = last.offsetTop + last.offsetHeight - frame.offsetTop;
+    if (top < frame.scrollTop || bottom > frame.scrollTop + frame.clientHeight) frame.scrollTop = top - 8;
+  }
+}

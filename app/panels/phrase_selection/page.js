@@ -1,0 +1,140 @@
+// The page Phrases: holds k and the selected phrase, and shows both in all of its parts.
+
+class PhraseView extends View {
+  constructor(root) {
+    super(root);
+    this.onKey = (event) => { if (event.key === "Escape" && this.pinned) this.pin(this.pinned); };
+  }
+
+  start() {
+    super.start();
+    this.root.addEventListener("keydown", this.onKey);
+  }
+
+  end() {
+    super.end();
+    this.root.removeEventListener("keydown", this.onKey);
+  }
+
+  get focus() {
+    return this.hovered || this.pinned;
+  }
+
+  get partner() {
+    const { focus } = this;
+    return focus && { side: 1 - focus.side, index: this.phrases.partner(focus.side, focus.index) };
+  }
+
+  take({ k, select }) {
+    this.k = k;
+    this.pinned = phraseOf(select);
+  }
+
+  build() {
+    const { data } = this;
+    this.phrases = new Phrases(data);
+    this.scale = this.scores();
+    this.hovered = null;
+    this.width = null;
+    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
+    this.slider = new KSlider(this);
+    this.kept = new KeptPanel(this);
+    this.verdicts = new VerdictPanel(this);
+    this.figure = new ScoreFigure(this);
+    const best = mostProbable(data.classes);
+    const { pooling, k } = data.trained;
+    const said = html("div", {}, html("div", { class: "said", "data-part": "verdict" }, `${capital(best.label)}, ${percent(best.p)}`),
+      html("div", { class: "note" }, `the model’s verdict: ${pooling === "full" ? "full pooling" : `${POOLING_NAMES[pooling]}, k = ${k}`}`));
+    return html("div", { class: "phrase_selection" }, html("div", { class: "top" }, said, this.slider.element), drawNotices(data.notices), this.kept.element, this.verdicts.element, this.figure.element, this.tip);
+  }
+
+  // Both charts share an axis: from 0, or nearer when no score is low.
+  scores() {
+    const lowest = Math.min(...this.data.sides.map((side) => side.phrases.reduce((low, phrase) => Math.min(low, phrase[3]), 1)));
+    const start = lowest < 0.3 ? Math.min(0, Math.max(-1, Math.floor(10 * lowest) / 10)) : Math.min(0.9, Math.floor(10 * (lowest - 0.04)) / 10);
+    const step = start >= 0.5 ? 0.1 : start >= 0 ? 0.2 : 0.5;
+    const ticks = [];
+    for (let tick = 1; tick > start + 0.6 * step; tick -= step) ticks.push(tick);
+    ticks.push(start);
+    return { start, ticks };
+  }
+
+  setK(k, wait = 0) {
+    if (k !== this.k) {
+      this.k = k;
+      this.drawKept();
+    }
+    this.send(this.picked(), wait);
+  }
+
+  pin(target) {
+    const again = this.pinned && target && phraseName(this.pinned) === phraseName(target);
+    this.pinned = again ? null : target;
+    if (again) this.hovered = null;
+    this.drawFocus({ reveal: true });
+    this.send(this.picked());
+  }
+
+  hover(target, element) {
+    const before = this.focus && phraseName(this.focus);
+    this.hovered = target;
+    this.point(target, element);
+    if (before !== (this.focus && phraseName(this.focus))) this.drawFocus({ reveal: Boolean(target) });
+  }
+
+  // What stands beside the pointer or the focused bar.
+  point(target, element) {
+    this.tip.hidden = !target;
+    if (!target) return;
+    this.tip.replaceChildren(...tellPhrase(this.phrases, this.k, target));
+    const at = element.getBoundingClientRect();
+    const wide = this.tip.offsetWidth;
+    this.tip.style.left = `${Math.max(8, Math.min(at.left, window.innerWidth - wide - 16))}px`;
+    // Above the first chart, so that it does not hide the partner in the second.
+    const tall = this.tip.offsetHeight;
+    const above = at.bottom + tall + 8 > window.innerHeight || (element.classList.contains("hit") && target.side === 0 && at.top > tall + 8);
+    this.tip.style.top = `${above ? at.top - tall - 4 : at.bottom + 6}px`;
+  }
+
+  draw() {
+    this.drawKept();
+    this.drawFocus({ reveal: Boolean(this.pinned) });
+  }
+
+  drawKept() {
+    this.slider.draw();
+    this.kept.drawKept();
+    this.verdicts.draw();
+    this.figure.drawKept();
+  }
+
+  drawFocus({ reveal }) {
+    this.kept.drawFocus();
+    this.figure.drawFocus();
+    if (!reveal || !this.width) return;
+    // The chart under the pointer stays where it is.
+    for (const at of [this.focus, this.partner]) {
+      if (at && !(this.hovered && at.side === this.hovered.side)) this.figure.charts[at.side].reveal(at.index);
+    }
+  }
+
+  picked() {
+    const own = Math.min(this.data.trained.k, this.data.choices.kmin.length);
+    return { k: this.k === own ? null : this.k, select: this.pinned ? phraseName(this.pinned) : null };
+  }
+
+  // The link of what is on screen now, even when the server has not yet put it into the address.
+  link() {
+    const { k, select } = this.picked();
+    return { ...this.data.link, ...(k === null ? {} : { k }), ...(select ? { select } : {}) };
+  }
+
+  arrange(width) {
+    if (this.width === width) return;
+    this.width = width;
+    this.figure.build(width);
+    if (this.pinned) this.drawFocus({ reveal: true });
+  }
+}
+
+VIEWS.phrases = PhraseView;

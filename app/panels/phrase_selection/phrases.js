@@ -1,0 +1,67 @@
+// The data of the phrases, and how they are told in words.
+
+const POOLINGS = ["kmin", "kmax"];
+const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
+
+class Phrases {
+  constructor(data) {
+    this.data = data;
+    this.sides = data.sides;
+    this.trained = data.trained;
+  }
+
+  list(side) {
+    return this.sides[side].phrases;
+  }
+
+  span(side, index) {
+    return this.list(side)[index].slice(0, 2);
+  }
+
+  partner(side, index) {
+    return this.list(side)[index][2];
+  }
+
+  score(side, index) {
+    return this.list(side)[index][3];
+  }
+
+  text(side, index) {
+    const [first, last] = this.span(side, index);
+    return this.sides[side].tokens.slice(first, last).join(" ");
+  }
+
+  // What a pooling keeps of a sentence at this k: indices in the order of the text.
+  kept(pooling, k, side) {
+    return this.data.choices[pooling][k - 1].kept[side];
+  }
+
+  // Which poolings keep this phrase.
+  keptBy(k, side, index) {
+    return POOLINGS.filter((pooling) => this.kept(pooling, k, side).includes(index));
+  }
+
+  classes(probabilities) {
+    return this.data.classes.map((c, i) => ({ ...c, p: probabilities[i] }));
+  }
+
+  // For a screen reader and for the line under the figure.
+  describe(k, side, index) {
+    const by = this.keptBy(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
+    const kept = by.length ? `kept by ${by.join(" and ")}` : "not kept";
+    return `${this.text(side, index)}: ${this.score(side, index).toFixed(3)}, best partner ${this.text(1 - side, this.partner(side, index))}, ${kept}`;
+  }
+}
+
+const phraseName = ({ side, index }) => `${"ab"[side]}${index + 1}`;
+
+function phraseOf(name) {
+  const match = /^([ab])(\d+)$/.exec(name || "");
+  return match ? { side: "ab".indexOf(match[1]), index: Number(match[2]) - 1 } : null;
+}
+
+// The sign of a pooling, the same in every figure: k-min points down, k-max up.
+function poolingSign(pooling, attributes) {
+  const path = pooling === "kmin" ? "M0,1H10L5,10Z" : "M5,0L10,9H0Z";
+  return svg("svg", { class: `sign ${pooling}`, viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true", ...attributes }, svg("path", { d: path }));
+}

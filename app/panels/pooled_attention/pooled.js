@@ -1,0 +1,54 @@
+// How much each word weighs when its sentence is pooled into one vector: a bar above the word.
+
+class PooledPanel {
+  constructor(view, record) {
+    Object.assign(this, { view, record });
+    this.sides = record.sides.map(({ role, weights, high }) => {
+      const side = view.sideOf(role);
+      const words = new WordChips(view, side, {
+        describe: (index) => `${side.tokens[index]}: weight ${this.told(weights[index])}`,
+        inside: (index) => html("i", { class: "tall" }, html("i", { class: "weight", style: `height:${(100 * weights[index]) / high}%;background:${scaleColour(weights[index] / high)}` })),
+      });
+      return { role, weights, words, name: html("span", { class: "role" }, capital(role)) };
+    });
+    this.stage = html("div", { class: "stage" }, this.sides.map(({ role, words, name }) => html("div", { class: "side", "data-role": role }, name, words.element)));
+    const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
+    const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
+    const ends = [this.told(0), record.sides.map(({ role, high }) => `${this.told(high)} of the ${role}`).join(", ")];
+    const saves = saveButtons(view, "pooling", "pooling", (ink) => {
+      const box = this.stage.getBoundingClientRect();
+      const height = Math.ceil(box.height);
+      const words = svg("g", { transform: "translate(0,28)" }, drawnWords(view, this.stage));
+      return [Math.max(Math.ceil(box.width) + 20, 640), height + 82, [label(12, 24, this.title, { fill: ink, "font-weight": 600 }), words, savedLegend(height + 56, ...ends, ink)].flat()];
+    });
+    this.readout = html("span", { class: "readout", "aria-live": "polite" });
+    const key = legend("weight", ...ends);
+    key.append(this.readout);
+    const long = this.sides.some(({ weights }) => weights.length > LONG);
+    this.element = html("section", { class: long ? "long" : null, "aria-label": this.title }, heading(this.title, how, more, saves), html("div", { class: "frame", tabindex: "-1" }, this.stage), key);
+  }
+
+  // Whether both sentences can be read here, so that they need not stand above, too.
+  get sentences() {
+    return this.sides.length === this.view.data.sides.length;
+  }
+
+  get title() {
+    return `How much each word weighs in the ${this.record.name}`;
+  }
+
+  told(weight) {
+    return this.record.shares ? percent(weight) : String(Number(weight.toPrecision(3)));
+  }
+
+  draw() {
+    const told = this.sides.map(({ role, weights, words }) => {
+      words.draw();
+      const index = this.view.selection[words.axis];
+      return index === null ? null : [html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]), ` ${this.told(weights[index])} of the ${role}`];
+    });
+    this.readout.replaceChildren(...told.filter(Boolean).flatMap((words, i) => (i ? [", ", ...words] : words)));
+  }
+}
+
+PANELS.pooled_attention = (view, record) => new PooledPanel(view, record);

@@ -1,0 +1,1 @@
+PANELS.word_length = (view, data) => ({ element: html("p", {}, data.letters.join(" ")), draw() {} });

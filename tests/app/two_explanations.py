@@ -1,0 +1,23 @@
+"""A page with two explanations side by side, each drawn by a component of its own."""
+
+import streamlit as st
+
+from app import components, panels
+from core.checkpoint import load_named
+from core.explain import explain
+from tests.app.made_up import POOLED, Unseen, WordLength, pair, with_more_panels
+
+st.set_page_config(layout="wide", initial_sidebar_state="collapsed")
+with_more_panels()
+attention = explain(load_named("test-light"), "An animal is playing with a toy", "A dog jumping")
+pooled = pair(*POOLED, Unseen(), WordLength("word lengths", (3, 4, 2)), judged="both")
+
+for column, key, explanation in zip(st.columns(2), ("left", "right"), (attention, pooled), strict=True):
+    picked = (st.session_state.get(key) or {}).get("selection") or {}
+    with column, st.container(key=f"{key} pair"):
+        drawn = panels.drawing(explanation) | {"id": key, "notices": [], "footer": [key], "link": None}
+        components.draw(
+            "pair", drawn, key=key, late={}, chosen=False, turn=picked.get("turn", 0),
+            selection={"row": picked.get("row"), "column": picked.get("column")},
+        )  # fmt: skip
+        st.text(f"{key}: row {picked.get('row')}, column {picked.get('column')}")
