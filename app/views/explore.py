@@ -137,18 +137,14 @@ def _elsewhere(page: PageState, more: Page) -> None:
 
 def _downloads(explanation: Explanation) -> None:
     with st.container(horizontal=True, gap="small"):
-
-        def save(label: str, make: Any, name: str, kind: str) -> None:
-            st.download_button(label, make, name, kind, type="tertiary", on_click="ignore", key=f"save {name}")
-
-        save("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json")
+        look.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
         names: list[str] = []
         for record in _with_tables(explanation):
             names.append(record.name)
             again = names.count(record.name)
             name = record.name if again == 1 else f"{record.name} {again}"
             make = functools.partial(tables.csv_of, record, explanation)
-            save(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv", "text/csv")
+            look.download(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv")
 
 
 def _with_tables(explanation: Explanation) -> list[Any]:

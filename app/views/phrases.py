@@ -152,14 +152,9 @@ def _show(
 
 def _downloads(explanation: Explanation, k: int) -> None:
     with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json",
-            type="tertiary", on_click="ignore", key="save phrases json",
-        )  # fmt: skip
-        st.download_button(
-            f"Phrases at k = {k} (CSV)", lambda: tables.phrases_csv(explanation, k), "pairlens-phrases.csv", "text/csv",
-            type="tertiary", on_click="ignore", key="save phrases csv",
-        )  # fmt: skip
+        look.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
+        table = lambda: tables.phrases_csv(explanation, k)  # noqa: E731
+        look.download(f"Phrases at k = {k} (CSV)", table, "pairlens-phrases.csv")
 
 
 main()
