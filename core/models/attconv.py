@@ -193,8 +193,9 @@ class AttConvAdvanced(AttConv):
 
     def __init__(self, config: AttConvConfig) -> None:
         super().__init__(config, 2 * config.hidden)
-        self.unigram = GatedConvolution(config.hidden, 1)
-        self.trigram = GatedConvolution(config.hidden, 3)
+        if config.context != "none":
+            self.unigram = GatedConvolution(config.hidden, 1)
+            self.trigram = GatedConvolution(config.hidden, 3)
         self.own = GatedConvolution(config.hidden, 1)
 
     def source(self, states: Tensor, mask: Tensor) -> Tensor:

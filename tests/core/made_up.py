@@ -1,12 +1,14 @@
 """A small made-up word table and checkpoints on top of it, so that no test needs the shipped files or real data."""
 
+import dataclasses
 from pathlib import Path
 
 import torch
 
 from core.checkpoint import Checkpoint, load, save
-from core.models import build
+from core.models import REGISTRY, build
 from core.reading.word_table import WordTable
+from tests.models import single
 
 WORDS = ["a", "an", "the", "dog", "animal", "frisbee", "toy", "snow", "cold", "plays", "in", ".", ",", "red", "haired"]
 WORDS += ["man", "is", "run", "telemundo"]
@@ -32,13 +34,18 @@ def make_card(table: WordTable, architecture: str, config: dict, judged: str = "
     }
 
 
-def make_checkpoint(folder: Path, table: WordTable, architecture: str = "attconv-light", **settings) -> Checkpoint:
+def make_checkpoint(
+    folder: Path, table: WordTable, architecture: str = "attconv-light", judged: str = "second", **settings
+) -> Checkpoint:
+    """A fresh model of any architecture, saved and loaded; ``judged`` is "first", "second" or "both"."""
     torch.manual_seed(5)
     generated = {"filters": 12, "code": 6, "projection": 10, "classes": 3}
-    sizes = generated if architecture in ("acnn", "adaqa") else {"hidden": 12}
+    known = {field.name for field in dataclasses.fields(REGISTRY[architecture].config)}
+    sizes = generated if generated.keys() <= known else {name: 12 for name in ("hidden",) if name in known}
     config = {"input_size": table.width, **sizes, **settings}
     card = make_card(table, architecture, config)
-    if architecture == "acnn":
+    card["roles"]["judged"] = card["roles"].get(judged, judged)
+    if single(architecture):
         card["roles"] = {"first": "text", "second": "", "judged": "text"}
     save(folder, build(architecture, config), card, words=table)
     return load(folder)

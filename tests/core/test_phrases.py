@@ -1,4 +1,4 @@
-"""Phrase states, alignment and pooling against slow loops written from the equations, and their invariances."""
+"""What is special to the phrase model; what all models do is in tests/test_conformance.py."""
 
 import json
 import math
@@ -6,93 +6,14 @@ import math
 import pytest
 import torch
 
-from core.__main__ import as_text
 from core.evidence import AttentionMap, Explanation, PhraseSelection
 from core.explain import explain
 from core.models import ConfigError, build
 from core.models.phrases.alignment import PhraseGRU, alignment, best, diversity, keep, phrase_mask, span
-from core.reading.batch import Batch
+from tests.loops.arithmetic import cosine
+from tests.models import batch_of, make, tiny
 
 POOLINGS = ("kmin", "kmax", "full")
-
-
-def pair_batch(lengths, width=7, seed=0, noise=0.0, pad=0):
-    """Pairs (first, second) of these lengths; pads hold noise, and ``pad`` more of them stand behind."""
-    g = torch.Generator().manual_seed(seed)
-    sides = []
-    for place in (1, 0):  # x is the second sentence
-        longest = max(pair[place] for pair in lengths) + pad
-        block = torch.randn(len(lengths), longest, width, generator=torch.Generator().manual_seed(99)) * noise
-        mask = torch.zeros(len(lengths), longest, dtype=torch.bool)
-        for b, pair in enumerate(lengths):
-            g.manual_seed(1000 * seed + 10 * b + place)
-            block[b, : pair[place]] = torch.randn(pair[place], width, generator=g)
-            mask[b, : pair[place]] = True
-        sides += [block, mask]
-    return Batch(*sides)
-
-
-def model(**config):
-    torch.manual_seed(3)
-    return build("phrases", {"input_size": 7, "hidden": 5, **config}).eval()
-
-
-def dot(a, b):
-    return sum(float(x) * float(y) for x, y in zip(a, b, strict=True))
-
-
-def slow_gru(cell_weights, words, start=None):
-    """Equations 1 to 4 (with torch's biases), a word and a number at a time."""
-    w_ih, w_hh, b_ih, b_hh = (weight.tolist() for weight in cell_weights)
-    h = len(w_hh[0])
-    state = [0.0] * h if start is None else start
-    for word in words:
-        gate = []
-        for part in range(3):
-            rows = range(part * h, part * h + h)
-            from_word = [dot(w_ih[row], word) + b_ih[row] for row in rows]
-            gate.append(list(zip(from_word, [dot(w_hh[row], state) + b_hh[row] for row in rows], strict=True)))
-        r = [1 / (1 + math.exp(-(a + b))) for a, b in gate[0]]
-        z = [1 / (1 + math.exp(-(a + b))) for a, b in gate[1]]
-        n = [math.tanh(a + r[i] * b) for i, (a, b) in enumerate(gate[2])]
-        state = [(1 - z[i]) * n[i] + z[i] * state[i] for i in range(h)]
-    return state
-
-
-def slow_phrases(net, words):
-    """[((first, last), state)] in the order (A)(B)(AB)(C)(BC)(ABC)…"""
-    weights = (net.weight_ih, net.weight_hh, net.bias_ih, net.bias_hh)
-    out = []
-    for end in range(len(words)):
-        for length in range(1, net.longest + 1):
-            if length <= end + 1:
-                start = end + 1 - length
-                out.append(((start, end + 1), slow_gru(weights, words[start : end + 1])))
-    return out
-
-
-def cosine(a, b):
-    return dot(a, b) / math.sqrt(sum(x * x for x in a)) / math.sqrt(sum(y * y for y in b))
-
-
-def slow_logits(net, first_words, second_words):
-    """The whole model for one pair, from sections 3 and 4.2.1."""
-    first, second = slow_phrases(net.phrases, first_words), slow_phrases(net.phrases, second_words)
-    kept = []
-    for own, other in ((first, second), (second, first)):
-        scores = [round(max(cosine(state, partner) for _, partner in other), 5) for _, state in own]
-        order = sorted(range(len(own)), key=lambda i: (scores[i] if net.config.pooling == "kmin" else -scores[i], i))
-        chosen = range(len(own)) if net.config.pooling == "full" else sorted(order[: net.config.k])
-        kept.append([own[i][1] for i in chosen])
-    reader = net.reader
-    weights = (reader.weight_ih_l0, reader.weight_hh_l0, reader.bias_ih_l0, reader.bias_hh_l0)
-    s_1, s_2, s_p = (slow_gru(weights, sequence) for sequence in (kept[0], kept[1], kept[0] + kept[1]))
-    sums = [[sum(float(w[d]) for w in words) for d in range(7)] for words in (first_words, second_words)]
-    pairs = [(s_1, s_2), (sums[0], sums[1])]
-    features = [*s_1, *s_2, *s_p, *sums[0], *sums[1], *(cosine(a, b) for a, b in pairs)]
-    features += [1 / (1 + math.dist(a, b)) for a, b in pairs]
-    weight, bias = net.classifier.weight.tolist(), net.classifier.bias.tolist()
-    return [dot(row, features) + b for row, b in zip(weight, bias, strict=True)]
 
 
 def test_phrase_states_are_those_of_torchs_gru_started_at_every_word():
@@ -113,56 +34,6 @@ def test_slots_are_in_the_papers_order():
     """ABC: (A)(B)(AB)(C)(BC)(ABC), section 3.2."""
     slots = torch.nonzero(phrase_mask(torch.ones(1, 3, dtype=torch.bool))[0]).flatten().tolist()
     assert ["ABC"[slice(*span(slot))] for slot in slots] == ["A", "B", "AB", "C", "BC", "ABC"]
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-@pytest.mark.parametrize("lengths", [(4, 9), (1, 1), (1, 3), (8, 2)])
-def test_equal_to_a_slow_loop_from_the_equations(pooling, lengths):
-    net = model(pooling=pooling, k=3)
-    batch = pair_batch([lengths])
-    logits, _ = net(batch)
-    assert logits[0].tolist() == pytest.approx(slow_logits(net, batch.y[0], batch.x[0]), abs=2e-5)
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_padding_and_company_change_nothing(pooling):
-    net = model(pooling=pooling, k=4)
-    lengths = [(3, 9), (12, 1), (1, 1), (7, 7)]
-    together, _ = net(pair_batch(lengths, noise=50.0, pad=5))
-    clean, _ = net(pair_batch(lengths))
-    torch.testing.assert_close(together, clean, rtol=1e-5, atol=1e-5)
-    for b, pair in enumerate(lengths):
-        full = pair_batch(lengths)
-        alone = Batch(full.x[b : b + 1, : pair[1]], full.x_mask[b : b + 1, : pair[1]],
-                      full.y[b : b + 1, : pair[0]], full.y_mask[b : b + 1, : pair[0]])  # fmt: skip
-        torch.testing.assert_close(net(alone)[0][0], together[b], rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_a_batch_has_the_loss_and_gradient_of_its_pairs_one_by_one(pooling):
-    net = model(pooling=pooling, k=4)
-    lengths, labels = [(3, 9), (12, 1), (1, 1), (7, 7)], torch.tensor([0, 2, 1, 1])
-    full = pair_batch(lengths)
-    loss = torch.nn.functional.cross_entropy(net(full)[0], labels)
-    batched = torch.autograd.grad(loss, list(net.parameters()))
-    single = []
-    for b, pair in enumerate(lengths):
-        alone = Batch(full.x[b : b + 1, : pair[1]], full.x_mask[b : b + 1, : pair[1]],
-                      full.y[b : b + 1, : pair[0]], full.y_mask[b : b + 1, : pair[0]])  # fmt: skip
-        single.append(torch.nn.functional.cross_entropy(net(alone)[0], labels[b : b + 1]))
-    mean = torch.stack(single).mean()
-    assert float(mean) == pytest.approx(float(loss), abs=1e-5)
-    for ours, theirs in zip(batched, torch.autograd.grad(mean, list(net.parameters())), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_the_gradient_reaches_every_weight(pooling):
-    net = model(pooling=pooling, projection=6, extra="answer", classes=2, similarities="cosine").train()
-    batch = pair_batch([(5, 6), (9, 4)])
-    net(Batch(batch.x, batch.x_mask, batch.y, batch.y_mask, torch.randn(2, 4)))[0].square().sum().backward()
-    for name, weight in net.named_parameters():
-        assert weight.grad is not None and float(weight.grad.abs().max()) > 0, name
 
 
 def test_kmin_keeps_the_worst_and_kmax_the_best_in_the_order_of_the_text():
@@ -213,52 +84,26 @@ def test_diversity_is_the_variance_of_the_angles_less_their_mean():
 
 
 def test_an_alignment_put_in_place_decides_what_is_kept():
-    net = model(k=1)
-    batch = pair_batch([(2, 3)])
-    _, trace = net(batch)
+    model = make("phrases", k=1)
+    batch = batch_of(model, ((2, 3),))
+    logits, _, trace = model(batch)
     given = torch.ones_like(trace.scores)
-    given[:, 7] = -1.0  # the second word of the judged sentence fits nothing
-    logits, changed = net(batch, given)
-    assert changed.second_kept.slots.tolist() == [[7]]
-    assert not torch.equal(logits, net(batch)[0])
+    given[:, 7] = -1.0  # the second word of the second sentence fits nothing
+    changed = model(batch, given)
+    assert changed.trace.second_kept.slots.tolist() == [[7]]
+    assert not torch.equal(changed.logits, logits)
     with pytest.raises(ValueError, match=r"must be \[1, 21, 14\], got \[1, 3, 2\]"):
-        net(batch, torch.ones(1, 3, 2))
+        model(batch, torch.ones(1, 3, 2))
 
 
 def test_every_choice_from_one_trace_is_what_a_model_of_that_choice_says():
-    net = model(pooling="kmin", k=5)
-    batch = pair_batch([(6, 9)])
+    model = make("phrases", pooling="kmin", k=5)
+    batch = batch_of(model, ((6, 9),))
     choices = [(pooling, k) for pooling in ("kmin", "kmax") for k in (1, 2, 7)] + [("full", 0)]
-    found = net.decide(net(batch)[1], choices)
-    for (pooling, k), logits in zip(choices, found, strict=True):
-        other = model(pooling=pooling, k=max(k, 1))
-        other.load_state_dict(net.state_dict())
-        torch.testing.assert_close(logits, other(batch)[0][0], rtol=1e-5, atol=1e-6)
-
-
-def test_linguistic_features_are_standardised_and_of_the_right_number():
-    net = model(extra="answer", classes=2)
-    batch = pair_batch([(3, 3)])
-    net.extra_mean.fill_(2.0)
-    net.extra_scale.fill_(4.0)
-    _, trace = net(Batch(batch.x, batch.x_mask, batch.y, batch.y_mask, torch.full((1, 4), 10.0)))
-    assert trace.features[0, -4:].tolist() == [2.0] * 4
-    with pytest.raises(ValueError, match=r"\[1, 4\].*got none"):
-        net(batch)
-    with pytest.raises(ValueError, match=r"got \[1, 3\]"):
-        net(Batch(batch.x, batch.x_mask, batch.y, batch.y_mask, torch.ones(1, 3)))
-
-
-def test_32_pairs_can_be_learnt_by_heart():
-    net = model(hidden=16, projection=16).train()
-    batch = pair_batch([(3 + i % 5, 2 + i % 7) for i in range(32)], seed=5)
-    labels = torch.arange(32) % 3
-    optimizer = torch.optim.Adam(net.parameters(), 0.02)
-    for _ in range(80):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(net(batch)[0], labels).backward()
-        optimizer.step()
-    assert net(batch)[0].argmax(1).tolist() == labels.tolist()
+    verdicts = model.decide(model(batch).trace, choices)
+    for (pooling, k), logits in zip(choices, verdicts, strict=True):
+        other = make("phrases", pooling=pooling, k=max(k, 1))  # of the same weights
+        torch.testing.assert_close(logits, other(batch).logits[0])
 
 
 @pytest.mark.parametrize(
@@ -266,7 +111,7 @@ def test_32_pairs_can_be_learnt_by_heart():
 )
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(ConfigError):
-        model(**wrong)
+        build("phrases", tiny("phrases", **wrong))
 
 
 def test_the_explanation_tells_phrases_partners_and_all_choices(phrase_checkpoint):
@@ -301,7 +146,7 @@ def test_the_map_over_phrases_is_left_out_beyond_60_words_and_the_phrases_are_no
 
 def test_notebook_and_command_line_tell_the_kept_phrases(phrase_checkpoint):
     found = explain(phrase_checkpoint, "A dog <b> runs", "A cat")
-    drawn, told = found._repr_html_(), as_text(found)
+    drawn, told = found._repr_html_(), found.to_text()
     assert "kmin, k = 5, as trained" in drawn and "&lt;" in drawn and "<b> runs" not in drawn
     assert "kmin with k = 5, as trained" in told and "kmax with k = 5:" in told
     assert "A | cat | A cat" in drawn  # a sentence of three phrases keeps them all
@@ -311,12 +156,12 @@ def test_an_edited_alignment_is_read_as_the_record_numbers_its_phrases(phrase_ch
     pair = ("A dog runs in the snow", "A dog jumps high")
     own = explain(phrase_checkpoint, *pair)
     scores = torch.tensor(own.find(AttentionMap).scores)
-    again = explain(phrase_checkpoint, *pair, attention=scores)
+    again = explain(phrase_checkpoint, *pair, override=scores)
     assert again.logits == pytest.approx(own.logits, abs=1e-6)
     assert again.find(PhraseSelection).choices == own.find(PhraseSelection).choices
     scores[:, 3] = -1.0  # the phrase "runs" of the premise fits nothing any more
-    edited = explain(phrase_checkpoint, *pair, attention=scores)
+    edited = explain(phrase_checkpoint, *pair, override=scores)
     assert edited.find(AttentionMap).overridden
     assert 3 in edited.find(PhraseSelection).choice("kmin", 1).kept[0]
     with pytest.raises(ValueError, match=r"must be \[10, 21\], got \[2, 2\]"):
-        explain(phrase_checkpoint, *pair, attention=torch.ones(2, 2))
+        explain(phrase_checkpoint, *pair, override=torch.ones(2, 2))

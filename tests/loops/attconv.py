@@ -35,12 +35,13 @@ def match(layer, source, focus):
 def attconv(model, first, contexts, judged, extra):
     x, y = (projected(model, side) for side in judged_and_context(first, contexts, judged))
     source, focus, beneficiary = x, x if model.config.context == "intra" else y, x
+    if hasattr(model, "own"):
+        beneficiary = [gated(model.own, x, i) for i in range(len(x))]  # equation 13
     if hasattr(model, "trigram"):  # equations 10 to 12
         source, focus = (
             [gated(model.unigram, side, i) + gated(model.trigram, side, i) for i in range(len(side))]
             for side in (source, focus)
         )
-        beneficiary = [gated(model.own, x, i) for i in range(len(x))]
     values, states = {"scores": [], "weights": [], "context": []}, []
     for i in range(len(x)):
         z = affine(model.convolution.local, centred(beneficiary, i, model.config.width))
@@ -54,7 +55,7 @@ def attconv(model, first, contexts, judged, extra):
         states.append(tanh(z))
     pooled = largest(states)
     trace = values if model.match is not None else {}
-    return {"logits": affine(model.classifier, pooled), "features": pooled, "pooled": pooled, **trace}
+    return {"logits": affine(model.classifier, pooled), "features": pooled, **trace}
 
 
 LOOPS = {"attconv-light": attconv, "attconv-advanced": attconv}

@@ -1,7 +1,7 @@
 """Attentive LSTM (Rocktäschel et al. 2016, sections 2.2 and 2.3)."""
 
 from tests.loops.arithmetic import add, classified, lstm, matvec, projected, scaled, softmax, tanh
-from tests.loops.baselines import LINGUISTIC
+from tests.loops.baselines import BASELINE
 
 
 def attentive_lstm(model, first, contexts, judged, extra):
@@ -20,4 +20,4 @@ def attentive_lstm(model, first, contexts, judged, extra):
 
 
 LOOPS = {"attentive-lstm": attentive_lstm}
-CHOICES = dict.fromkeys(LOOPS, LINGUISTIC)
+CHOICES = dict.fromkeys(LOOPS, BASELINE)

@@ -16,7 +16,7 @@ from tests.loops.arithmetic import (
     softmax,
     tanh,
 )
-from tests.loops.baselines import LINGUISTIC
+from tests.loops.baselines import BASELINE
 
 WIDTH = 3
 
@@ -60,4 +60,4 @@ def abcnn(model, first, contexts, judged, extra):
 
 
 LOOPS = {"apcnn": apcnn, "abcnn": abcnn}
-CHOICES = dict.fromkeys(LOOPS, LINGUISTIC)
+CHOICES = dict.fromkeys(LOOPS, BASELINE)

@@ -18,4 +18,5 @@ def cnn(model, first, contexts, judged, extra):
 
 LOOPS = {"addition": addition, "cnn": cnn}
 LINGUISTIC = [{"extra": "answer"}, {"extra": "entailment"}]
-CHOICES = {"addition": LINGUISTIC, "cnn": [{"classes": 2}, *LINGUISTIC]}
+BASELINE = [{"classes": 2}, {"hidden": 6}, *LINGUISTIC]  # 6 is the width of the words: no projection
+CHOICES = dict.fromkeys(LOOPS, BASELINE)

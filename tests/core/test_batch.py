@@ -1,0 +1,29 @@
+"""Sides and batches say what shape they expected, and which sides they have."""
+
+import pytest
+import torch
+
+from core.reading.batch import Batch, Side
+from tests.models import make, sentence
+
+
+def test_wrong_shapes_say_what_was_expected():
+    with pytest.raises(ValueError, match=r"expected a mask \[1, 2\], got \[1, 3\]"):
+        Side(torch.zeros(1, 2, 3), torch.ones(1, 3, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"expected words float \[B, T, D\].*got \[1, 2\]"):
+        Side(torch.zeros(1, 2), torch.ones(1, 2, dtype=torch.bool))
+    with pytest.raises(ValueError, match="at least one word"):
+        Side.of([torch.zeros(0, 3)])
+    with pytest.raises(ValueError, match=r"every context needs 2 rows, got \[1\]"):
+        Batch.of([sentence(2, 1), sentence(3, 2)], [sentence(2, 3)])
+    with pytest.raises(ValueError, match=r"expected extra \[1, F\], got \[2, 4\]"):
+        Batch.of([sentence(2, 1)], [sentence(2, 3)], extra=torch.zeros(2, 4))
+    with pytest.raises(ValueError, match="judged must be one of first, second, both, got 'third'"):
+        Batch.of([sentence(2, 1)], judged="third")
+
+
+def test_a_model_of_pairs_refuses_single_texts_and_several_contexts():
+    first, model = [sentence(2, 1)], make("addition")
+    for contexts in ([], [first, first]):
+        with pytest.raises(ValueError, match=f"needs one context, got {len(contexts)}"):
+            model(Batch.of(first, *contexts))

@@ -1,0 +1,80 @@
+"""Tiny models of any registered architecture, and made-up texts for them."""
+
+import dataclasses
+
+import torch
+
+from core.models import REGISTRY, build
+from core.models.features import EXTRA_SIZES
+from core.reading.batch import Batch
+
+SIZES = {"input_size": 6, "hidden": 5, "filters": 4, "width": 3, "code": 5, "perspectives": 3, "k": 3}
+SIZES |= {"embedding_dropout": 0.0, "dropout": 0.0}
+
+
+def tiny(architecture, **settings):
+    """Settings of a small model without dropout, as far as the architecture has them."""
+    known = {field.name for field in dataclasses.fields(REGISTRY[architecture].config)}
+    return {name: value for name, value in SIZES.items() if name in known} | settings
+
+
+def make(architecture, **settings):
+    """A tiny model in double precision; no bias of it is zero and no matrix the identity."""
+    torch.manual_seed(11)
+    model = build(architecture, tiny(architecture, **settings)).double().eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return model
+
+
+def sentence(length, seed, size=SIZES["input_size"]):
+    """Word vectors ``[T, D]``."""
+    return torch.randn(length, size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def single(architecture):
+    """Whether it reads one text, not a pair."""
+    return set(REGISTRY[architecture].tasks) == {"text classification"}
+
+
+def batch_of(model, lengths, judged="second", seed=1):
+    """Made-up texts of these lengths (first, second), with linguistic features for a model that reads them."""
+    first, second = (
+        [sentence(row[side], 100 * seed + 2 * k + side, model.config.input_size) for k, row in enumerate(lengths)]
+        for side in (0, 1)
+    )
+    size = EXTRA_SIZES[model.linguistic]
+    extra = sentence(len(lengths), seed + 50, size) if size else None
+    contexts = [] if single(model.spec.name) else [second]
+    return Batch.of(first, *contexts, judged="first" if not contexts else judged, extra=extra)
+
+
+def row(batch, k):
+    """Row k of a batch, without pads."""
+    sides = [[side.words[k, side.mask[k]]] for side in (batch.first, *batch.contexts)]
+    return Batch.of(*sides, judged=batch.judged, extra=None if batch.extra is None else batch.extra[k : k + 1])
+
+
+def own_attention(output):
+    """What a model would have to be given in its attention's place to change nothing, None without attention: its
+    trace's ``weights``, or its ``scores`` where a choice or two softmaxes follow from them."""
+    trace = getattr(output.trace, "matched", output.trace)
+    weights = getattr(trace, "weights", None)
+    return getattr(trace, "scores", None) if weights is None else weights
+
+
+def learns_by_heart(architecture, **settings):
+    """Whether it gives 32 made-up rows their labels after 200 steps."""
+    sizes = tiny(architecture)
+    larger = {"input_size": 20, "hidden": 40, "filters": 20, "code": 20}
+    sizes |= {name: size for name, size in larger.items() if name in sizes}
+    torch.manual_seed(0)
+    model = build(architecture, sizes | settings).double().train()
+    batch = batch_of(model, [(2 + k % 7, 3 + k % 5) for k in range(32)])
+    labels = torch.arange(32) % model.config.classes
+    optimizer = torch.optim.Adam(model.parameters(), 0.01)
+    for _ in range(200):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(batch).logits, labels).backward()
+        optimizer.step()
+    return torch.equal(model(batch).logits.argmax(1), labels)

@@ -1,0 +1,465 @@
+"""What every registered model must do, whatever it computes: a new one is held to it without a line here."""
+
+import dataclasses
+import json
+import threading
+
+import pytest
+import torch
+
+from core.checkpoint import load
+from core.evidence import (
+    AttentionMap,
+    AttentiveContext,
+    Explanation,
+    FilterProducts,
+    FilterProvenance,
+    GeneratedFilters,
+    PhraseSelection,
+    PooledAttention,
+)
+from core.explain import explain
+from core.models import REGISTRY, build
+from core.reading.batch import Batch, Side
+from tests.core.made_up import make_checkpoint, make_table
+from tests.loops import CHOICES, LOOPS
+from tests.models import batch_of, learns_by_heart, make, own_attention, row, single, tiny
+from trainers.loop import Options, ready
+from trainers.recipe import DataSource, Recipe
+from trainers.train import load_data
+
+PAIRS = [name for name in REGISTRY if not single(name)]
+every_model = pytest.mark.parametrize("architecture", REGISTRY)
+every_choice = pytest.mark.parametrize(
+    ("architecture", "settings"),
+    [
+        pytest.param(name, settings, id="-".join([name, *map(str, settings.values())]))
+        for name in REGISTRY
+        for settings in ({}, *CHOICES.get(name, ()))
+    ],
+)
+every_judged = pytest.mark.parametrize("judged", ["first", "second"])
+LENGTHS = ((5, 2), (1, 6), (9, 8), (1, 1), (2, 3))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Tiny products gain nothing from a second thread, and lose much where the cores are busy."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def close(ours, expected, bound=1e-9):
+    """Relative to max(1, |expected|)."""
+    expected = torch.as_tensor(expected, dtype=ours.dtype)
+    return ours.shape == expected.shape and bool(((ours - expected).abs() <= bound * expected.abs().clamp_min(1)).all())
+
+
+def with_pads(batch, noise):
+    """The same rows with three more pads a side, and noise on every pad."""
+
+    def padded(side):
+        words = torch.nn.functional.pad(side.words, (0, 0, 0, 3))
+        mask = torch.nn.functional.pad(side.mask, (0, 3))
+        return Side(words.masked_fill(~mask[..., None], noise), mask)
+
+    return Batch(padded(batch.first), tuple(map(padded, batch.contexts)), batch.judged, batch.extra)
+
+
+def tensors(trace, name="trace"):
+    """(name, tensor) of all tensors of a trace, however deep."""
+    if isinstance(trace, torch.Tensor):
+        yield name, trace
+    elif dataclasses.is_dataclass(trace):
+        for field in dataclasses.fields(trace):
+            yield from tensors(getattr(trace, field.name), f"{name}.{field.name}")
+    elif isinstance(trace, tuple):
+        for place, value in enumerate(trace):
+            yield from tensors(value, f"{name}[{place}]")
+
+
+# --- the forward pass ------------------------------------------------------------------------------------------------
+
+
+@every_judged
+@every_choice
+def test_equals_its_slow_loop(architecture, settings, judged):
+    assert architecture in LOOPS, f"write the equations of {architecture} into tests/loops, a number at a time"
+    model = make(architecture, **settings)
+    if model.linguistic != "none":
+        model.extra_mean += 0.3
+        model.extra_scale *= 2.0
+    for lengths in ((7, 5), (5, 4), (1, 3), (2, 1), (1, 1)):
+        batch = batch_of(model, [lengths], judged, seed=lengths[0])
+        output = model(batch)
+        extra = None if batch.extra is None else batch.extra[0].tolist()
+        contexts = [context.words[0] for context in batch.contexts]
+        expected = LOOPS[architecture](model, batch.first.words[0], contexts, batch.judged, extra)
+        assert close(output.logits[0], expected.pop("logits"))
+        assert close(output.features[0], expected.pop("features"))
+        for name, value in expected.items():
+            assert close(getattr(output.trace, name)[0], value), name
+
+
+@pytest.mark.parametrize("noise", [1e6, float("nan"), float("inf")])
+@every_choice
+def test_pads_full_of_noise_and_other_members_change_nothing(architecture, settings, noise):
+    model = make(architecture, **settings)
+    batch = batch_of(model, LENGTHS)
+    together = model(with_pads(batch, noise))
+    for k in range(len(LENGTHS)):
+        alone = model(row(batch, k))
+        assert close(together.logits[k], alone.logits[0])
+        assert close(together.features[k], alone.features[0])
+        for (name, ours), (_, expected) in zip(tensors(together.trace), tensors(alone.trace), strict=True):
+            if len(ours) != len(LENGTHS):  # weights, the same for all rows
+                continue
+            # What stands beyond the row's own words belongs to pads.
+            own = ours[k][tuple(map(slice, expected.shape[1:]))]
+            bound = 1e-5 if own.dtype == torch.float32 else 1e-9
+            torch.testing.assert_close(own, expected[0], rtol=bound, atol=bound, msg=f"{name} of row {k}")
+
+
+@every_model
+def test_float32_stays_itself_among_longer_members(architecture):
+    torch.manual_seed(0)
+    larger = {name: 300 for name in ("hidden", "filters") if name in tiny(architecture)}
+    model = build(architecture, tiny(architecture, **larger)).eval()
+    batch = batch_of(model, ((6, 7), (40, 40), (40, 30)))
+    batch = Batch(*(part_float(part) for part in (batch.first, batch.contexts)), batch.judged)
+    alone = model(row(batch, 0)).logits[0]
+    assert alone.dtype == torch.float32 and close(model(batch).logits[0], alone, 1e-6)
+
+
+def part_float(part):
+    """A side, or several, with words about as long as the table's rows, in float32."""
+    return Side(0.4 * part.words.float(), part.mask) if isinstance(part, Side) else tuple(map(part_float, part))
+
+
+@every_model
+def test_the_order_of_a_batch_does_not_matter(architecture):
+    model = make(architecture)
+    batch, turned = (batch_of(model, LENGTHS), torch.arange(len(LENGTHS) - 1, -1, -1))
+    sides = [Side(side.words[turned], side.mask[turned]) for side in (batch.first, *batch.contexts)]
+    assert close(model(Batch(sides[0], tuple(sides[1:]), batch.judged)).logits[turned], model(batch).logits)
+
+
+@pytest.mark.parametrize("architecture", PAIRS)
+def test_the_first_text_is_not_the_second(architecture):
+    model = make(architecture)
+    batch = batch_of(model, ((4, 4),))
+    turned = Batch(batch.second, (batch.first,), batch.judged)
+    assert not close(model(turned).logits, model(batch).logits, 1e-6)
+
+
+@every_choice
+def test_a_finite_gradient_reaches_every_weight(architecture, settings):
+    model = make(architecture, **settings).train()
+    batch = batch_of(model, ((6, 9), (7, 5), (8, 6), (5, 5)))
+    if batch.contexts:
+        batch.second.words[0, 0] = batch.first.words[0, 0]  # a word of both is at distance 0 from itself
+        batch.second.words[3, :5] = batch.first.words[3, :5]  # and so is a sentence
+    model(batch).logits.logsumexp(1).sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None and parameter.grad.abs().max() > 0, name
+        assert parameter.grad.isfinite().all(), name
+
+
+@every_choice
+def test_bfloat16_is_within_5_per_cent(architecture, settings):
+    torch.manual_seed(2)
+    model = build(architecture, tiny(architecture, **settings)).eval()
+    batch = batch_of(model, LENGTHS)
+    batch = Batch(*map(part_float, (batch.first, batch.contexts)), batch.judged,
+                  None if batch.extra is None else batch.extra.float())  # fmt: skip
+    full = model(batch)
+    with torch.autocast("cpu", torch.bfloat16):
+        # Which phrases are pooled is a choice, and a choice may fall otherwise: it is made in float32.
+        mixed = model(batch, own_attention(full) if PhraseSelection in model.shows(settings) else None)
+    assert close(mixed.logits.float(), full.logits, 0.05)
+
+
+@every_choice
+def test_attention_put_in_place(architecture, settings):
+    model = make(architecture, **settings)
+    batch = batch_of(model, ((4, 5), (4, 5)))
+    output = model(batch)
+    own = own_attention(output)
+    if own is None:
+        for override in (torch.ones(2, 4, 5), torch.ones(2, 5, 4), torch.ones(2, 4)):
+            with pytest.raises(ValueError, match="no attention to replace"):
+                model(batch, override)
+        return
+    assert close(model(batch, own).logits, output.logits)
+    other = torch.linspace(1, -1, own[0].numel()).view(own[0].shape).expand_as(own)
+    changed = model(batch, other)
+    assert torch.equal(own_attention(changed), other.to(own))
+    if not settings:  # full pooling of phrases keeps all of them, however they are aligned
+        assert not close(changed.logits, output.logits, 1e-6)
+    for wrong in (own[..., :-1], own[0], torch.ones(2, 3, 2, 1)):
+        with pytest.raises(ValueError, match=r"must be \[.*\], got \["):
+            model(batch, wrong)
+
+
+@every_model
+def test_threads_may_share_a_model_and_a_forward_pass_leaves_nothing_behind(architecture):
+    model = make(architecture)
+    batches = [batch_of(model, ((3 + k, 2 + k),), seed=k) for k in range(4)]
+    before = set(vars(model))
+    expected = [model(batch).logits for batch in batches]
+    got = [None] * 4
+
+    def work(k):
+        for _ in range(10):
+            got[k] = model(batches[k]).logits
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    [thread.start() for thread in threads], [thread.join() for thread in threads]
+    assert set(vars(model)) == before
+    assert all(close(ours, alone) for ours, alone in zip(got, expected, strict=True))
+
+
+# --- what it tells ---------------------------------------------------------------------------------------------------
+
+FIRST, SECOND = "the dog", "a red man is in the snow"
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture
+def told(tmp_path, table):
+    """Makes (checkpoint, explanation) of an architecture with these settings."""
+
+    def tell(architecture, settings, judged="second", texts=(FIRST, SECOND)):
+        sizes = tiny(architecture, **settings) | {"input_size": table.width}
+        checkpoint = make_checkpoint(tmp_path / judged, table, architecture, judged, **sizes)
+        return checkpoint, explain(checkpoint, *texts)
+
+    return tell
+
+
+@every_choice
+def test_it_returns_what_it_says_it_shows(architecture, settings, told):
+    checkpoint, explanation = told(architecture, settings)
+    returned = {type(record) for record in explanation.evidence}
+    assert returned == set(checkpoint.model.shows(checkpoint.card["config"])) <= set(REGISTRY[architecture].shows)
+    model = make(architecture, **settings)
+    if own_attention(model(batch_of(model, LENGTHS))) is not None:
+        assert returned & {AttentionMap, PooledAttention}, "a model that attends returns evidence of it"
+
+
+@every_model
+def test_each_record_that_it_is_registered_with_comes_under_some_settings(architecture):
+    spec, choices = REGISTRY[architecture], ({}, *CHOICES.get(architecture, ()))
+    assert {record for choice in choices for record in spec.model.shows(tiny(architecture, **choice))} == set(
+        spec.shows
+    )
+
+
+def units(record, role, checkpoint, explanation):
+    """How many rows or columns a record has for the sentence with this role."""
+    words, kind = len(explanation.sentence(role).tokens), getattr(record, "units", "words")
+    if kind == "phrases" or isinstance(record, PhraseSelection):
+        return sum(min(checkpoint.model.config.longest, end) for end in range(1, words + 1))
+    return max(1, words - checkpoint.model.config.width + 1) if kind == "windows" else words
+
+
+def fits(record, checkpoint, explanation):
+    """Whether every role that a record names is one of the pair's, and its numbers have that sentence's size."""
+    if isinstance(record, AttentionMap | AttentiveContext):
+        shape = [units(record, role, checkpoint, explanation) for role in (record.rows, record.columns)]
+        matrices = [m for m in (getattr(record, "scores", ()), record.weights) if m]
+        return matrices and all([len(m), *{len(row) for row in m}] == shape for m in matrices)
+    if isinstance(record, PooledAttention):
+        return len(record.weights) == units(record, record.role, checkpoint, explanation)
+    if isinstance(record, PhraseSelection):
+        assert [side.role for side in record.sides] == [explanation.first.role, explanation.second.role]
+        return all(len(side.phrases) == units(record, side.role, checkpoint, explanation) for side in record.sides)
+    if isinstance(record, FilterProvenance):
+        count = len(explanation.sentence(record.rows).tokens)
+        return all(0 <= f.window[0] <= f.position < f.window[1] <= count for f in record.filters)
+    if isinstance(record, GeneratedFilters):
+        return explanation.sentence(record.made_from).tokens and explanation.sentence(record.applied_to).tokens
+    return True
+
+
+@every_judged
+@every_choice
+def test_records_name_the_right_sentences(architecture, settings, judged, told):
+    checkpoint, explanation = told(architecture, settings, judged)
+    assert explanation.judged == checkpoint.roles["judged"]
+    for record in explanation.evidence:
+        assert fits(record, checkpoint, explanation), record
+
+
+@pytest.mark.parametrize("architecture", PAIRS)
+def test_both_sides_judged_are_read_or_refused(architecture, told):
+    model = make(architecture)
+    batch = batch_of(model, LENGTHS, "both")
+    try:
+        logits = model(batch).logits
+    except ValueError as error:
+        assert "judges one side" in str(error)
+        return
+    assert close(logits, model(batch_of(model, LENGTHS, "second")).logits)
+    checkpoint, explanation = told(architecture, {}, "both")
+    assert explanation.judged == "both" and all(fits(r, checkpoint, explanation) for r in explanation.evidence)
+
+
+@every_choice
+def test_an_explanation_saved_or_from_a_saved_model_is_the_same(architecture, settings, told):
+    checkpoint, explanation = told(architecture, settings)
+    assert sum(explanation.probabilities) == pytest.approx(1, abs=1e-6)
+    assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
+    again = explain(load(checkpoint.folder), FIRST, SECOND)
+    assert (again.logits, again.evidence) == (explanation.logits, explanation.evidence)
+
+
+@every_choice
+def test_its_records_tell_themselves_as_text_html_and_csv(architecture, settings, told):
+    _, explanation = told(architecture, settings, texts=("the <b>", "=dog <b> runs"))
+    for record in explanation.evidence:
+        assert all(isinstance(line, str) for line in record.to_text(explanation))
+        assert "<b>" not in record.to_html(explanation)
+        assert "\r" not in record.to_csv(explanation)
+
+
+@every_choice
+def test_the_parts_of_filters_add_up(architecture, settings, told):
+    """Windows to pre-activations, and shares, products, linguistic features and the bias to logits."""
+    _, explanation = told(architecture, settings)
+    sides = [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
+    functions = {"tanh": torch.tanh, "ReLU": torch.relu}
+    for side in sides:
+        for f in side.filters:
+            assert len(f.offsets) == side.width
+            assert sum(f.offsets) + f.context + f.bias == pytest.approx(f.preactivation, abs=1e-5)
+            assert f.left + f.self_ + f.right == pytest.approx(sum(f.offsets), abs=1e-5)
+            activation = functions[side.activation](torch.tensor(f.preactivation)).item()
+            assert f.activation == pytest.approx(activation, abs=1e-6)
+    if sides and all(f.logit_shares for side in sides for f in side.filters):
+        products = explanation.find(FilterProducts)
+        for c, logit in enumerate(explanation.logits):
+            total = sides[0].logit_bias[c] + sum(f.logit_shares[c] for side in sides for f in side.filters)
+            if products is not None:
+                total += sum(row[c] for row in products.products) + products.linguistic[c]
+            assert total == pytest.approx(logit, abs=1e-4)
+
+
+@every_choice
+def test_an_explanations_own_attention_put_back_changes_nothing(architecture, settings, told):
+    checkpoint, explanation = told(architecture, settings)
+    own = own_attention(checkpoint.model(checkpoint.read(FIRST, SECOND).batch(checkpoint.reader)))
+    if own is None:
+        with pytest.raises(ValueError, match="no attention to replace"):
+            explain(checkpoint, FIRST, SECOND, override=torch.ones(2, 7))
+        return
+    record = explanation.find(AttentionMap)
+    own = own[0] if record is None else torch.tensor(record.weights or record.scores)
+    again = explain(checkpoint, FIRST, SECOND, override=own)
+    assert again.logits == pytest.approx(explanation.logits, abs=1e-5)
+    assert record is None or (again.find(AttentionMap).overridden and not record.overridden)
+    with pytest.raises(ValueError, match=r"must be \[.*\], got \["):
+        explain(checkpoint, FIRST, SECOND, override=own[..., :-1])
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+
+
+@every_choice
+def test_a_batch_has_the_loss_and_gradient_of_its_rows_one_by_one(architecture, settings):
+    model = make(architecture, **settings).train()
+    batch, labels = batch_of(model, LENGTHS), torch.tensor([0, 1, 1, 0, 1])
+    loss = torch.nn.functional.cross_entropy
+    together = torch.autograd.grad(loss(model(batch).logits, labels), list(model.parameters()))
+    single_losses = [loss(model(row(batch, k)).logits, labels[k : k + 1]) for k in range(len(LENGTHS))]
+    one_by_one = torch.autograd.grad(torch.stack(single_losses).mean(), list(model.parameters()))
+    for name, ours, theirs in zip(dict(model.named_parameters()), together, one_by_one, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-8, atol=1e-9, msg=name)
+
+
+@every_model
+def test_two_steps_of_the_training_loop_lower_the_loss(architecture, table, tmp_path):
+    alone, texts, labels = single(architecture), ("the dog run", "a red man is in the snow", "a toy"), ("no", "yes")
+    rows = [
+        f"{first},{labels[i % 2]}" if alone else f"{first},{second},{labels[(i + j) % 2]}"
+        for i, first in enumerate(texts)
+        for j, second in enumerate(texts)
+    ]
+    head = "text,label" if alone else "sentence1,sentence2,label"
+    (tmp_path / "few.csv").write_text("\n".join([head, *rows]))
+    settings = {name: value for name, value in tiny(architecture).items() if name != "input_size"}
+    few = DataSource("few", "few.csv")
+    recipe = Recipe(
+        "made-up", "Made up", architecture, train=(few,), dev=few, model=settings, labels=labels, warmup=0,
+        **({"roles": ("text",), "judged": "text", "task": "text classification"} if alone else {}),
+    )  # fmt: skip
+    run = ready(recipe, load_data(recipe, tmp_path), table, Options(tmp_path / "out", device="cpu"))
+    losses = []
+    for _ in range(3):
+        before = run.loss.item()
+        run.step(torch.arange(len(rows)).numpy())
+        losses.append(run.loss.item() - before)
+    assert losses[2] < losses[0]
+
+
+@every_model
+def test_32_rows_are_learnt_by_heart(architecture):
+    assert learns_by_heart(architecture)
+
+
+@every_model
+@pytest.mark.parametrize("kind", ["dropout", "embedding_dropout"])
+def test_dropout_runs_in_training_alone(architecture, kind):
+    if kind not in tiny(architecture):
+        return
+    model = make(architecture, **{kind: 0.5})
+    batch = batch_of(model, ((9, 8), (7, 6)))
+    assert torch.equal(model(batch).logits, model(batch).logits)
+    model.train()
+    assert not close(model(batch).logits, model(batch).logits)
+
+
+READ_FEATURES = [(a, s) for a, several in CHOICES.items() for s in several if s.get("extra", "none") != "none"]
+
+
+@pytest.mark.parametrize(("architecture", "settings"), READ_FEATURES, ids=str)
+def test_linguistic_features_are_standardised_and_neither_dropped_nor_missing(architecture, settings):
+    model = make(architecture, **settings)
+    batch = batch_of(model, ((4, 3),))
+    logits, features, _ = model(batch)
+    size = batch.extra.shape[1]
+    assert torch.equal(features[:, -size:], batch.extra)
+    assert not close(model(dataclasses.replace(batch, extra=batch.extra + 1)).logits, logits)
+    model.standardise(torch.cat([4 * torch.ones(1, size) - 2, 4 * torch.ones(1, size) + 2]))
+    scale = torch.tensor([2.0, 6.0]).std()
+    again = model(dataclasses.replace(batch, extra=scale * batch.extra + 4))
+    assert close(again.logits, logits, 1e-6)
+    assert {"extra_mean", "extra_scale"} <= set(model.state_dict())
+    for wrong in (None, torch.zeros(1, size + 1)):
+        got = "none" if wrong is None else rf"\[1, {size + 1}\]"
+        with pytest.raises(ValueError, match=rf"\[1, {size}\].*got {got}"):
+            model(dataclasses.replace(batch, extra=wrong))
+
+
+@every_model
+def test_a_model_without_linguistic_features_reads_none(architecture):
+    model = make(architecture)
+    batch = batch_of(model, ((4, 3),))
+    given = dataclasses.replace(batch, extra=torch.full((1, 4), torch.nan))
+    assert torch.equal(model(given).logits, model(batch).logits)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@every_choice
+def test_cuda_equals_cpu(architecture, settings):
+    model = make(architecture, **settings)
+    batch = batch_of(model, LENGTHS)
+    cpu = model(batch).logits
+    assert close(model.cuda()(batch.to("cuda")).logits.cpu(), cpu)
