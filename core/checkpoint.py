@@ -24,6 +24,7 @@ from torch import nn
 
 from core.card import REQUIRED, problems
 from core.files import read_json, whole_folder
+from core.memory import return_freed_memory
 from core.models import ConfigError, build
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, WordTableError, default_table, file_sha256
@@ -239,10 +240,12 @@ def memory_limit() -> float:
 
 def _forget_beyond(limit: float) -> None:
     """Let the checkpoints go that were used least recently; the last one stays, however large."""
-    sizes = {folder: memory_of(checkpoint) for folder, (_, checkpoint) in _loaded.items()}
-    while len(_loaded) > 1 and sum(sizes.values()) > limit:
-        folder, _ = _loaded.popitem(last=False)
-        del sizes[folder]
+    size = sum(memory_of(checkpoint) for _, checkpoint in _loaded.values())
+    crowded = size > limit
+    while len(_loaded) > 1 and size > limit:
+        size -= memory_of(_loaded.popitem(last=False)[1][1])
+    if crowded:
+        return_freed_memory()
 
 
 def memory_of(checkpoint: Checkpoint) -> int:

@@ -29,12 +29,12 @@ from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, plan
 from core.evaluation.inference import feature_vectors, probabilities
 from core.evaluation.scores import summary
+from core.memory import keep_freed_memory
 from core.models import build
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
 from trainers.folding import fold
-from trainers.memory import keep_freed_memory
 from trainers.recipe import Recipe
 from trainers.resume import Progress
 from trainers.trained_words import TrainedWords, row_numbers

@@ -60,8 +60,12 @@ def test_without_any_model_nothing_breaks():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"pairlens": "explore", "version": 2}', '{"first": "a"}', "\x00\ufffd"]
-)
+    "text",
+    ["", "{", "[]", '{"pairlens": "explore", "version": 2}', '{"first": "a"}', "\x00\ufffd",
+     "[" * 100_000 + "]" * 100_000,
+     '{"pairlens": "explore", "version": 1, "first": "half a \\ud800 character", "second": "b"}'],
+    ids=lambda text: text[:20],
+)  # fmt: skip
 def test_a_foreign_file_gets_one_sentence(text):
     page, problems = from_file(text, MODELS)
     assert page is None
