@@ -14,25 +14,22 @@ Card = Mapping[str, Any]
 def offered(wanted: Callable[[Card], bool], *, unreadable: bool = False) -> dict[str, Path]:
     """Folders by name of the models whose card is ``wanted``; with ``unreadable`` also those whose card cannot be read,
     so that choosing one tells what is wrong with it."""
-    found = {}
+    folders = {}
     for name, folder in available().items():
         try:
             fits = wanted(read_card(folder))
         except CheckpointError:
             fits = unreadable
         if fits:
-            found[name] = folder
-    return found
+            folders[name] = folder
+    return folders
 
 
 def reads_pairs(card: Card) -> bool:
     """Whether the model reads two texts, not a single one."""
-    roles = card["roles"]
-    return not isinstance(roles, Mapping) or roles.get("second") != ""
+    return bool(card["roles"]["second"])
 
 
 def makes_filters(card: Card) -> bool:
     """Whether the model makes filters from its texts: only these have a place on a filter map."""
-    config = card["config"]
-    adaptive = isinstance(config, Mapping) and config.get("adaptivity") != "none"
-    return card["architecture"] in ("acnn", "adaqa") and adaptive
+    return card["architecture"] in ("acnn", "adaqa") and card["config"].get("adaptivity") != "none"
