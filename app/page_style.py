@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import streamlit as st
 
@@ -57,3 +57,9 @@ def hint(sentence: str) -> None:
 def plain(text: str) -> str:
     """Text for a place where Streamlit reads Markdown (labels, captions), escaped so that it shows as it is."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
+
+
+def download(label: str, make: Callable[[], str], file: str) -> None:
+    """A link that saves text as this .json or .csv file; it is made when a person asks for it."""
+    kind = "application/json" if file.endswith(".json") else "text/csv"
+    st.download_button(label, make, file, kind, type="tertiary", on_click="ignore", key=f"save {file}")

@@ -24,13 +24,10 @@ class PairView extends View {
 
   build() {
     const { data } = this;
-    this.panels = data.panels.map((panel) => ({ place: panel.place, kind: panel.kind, panel: PANELS[panel.kind](this, panel.data) }));
-    const at = (place) => this.panels.filter((one) => one.place === place).map(({ kind, panel }) => {
-      panel.element.classList.add("panel", kind); // its folder's style holds inside of it
-      return panel.element;
-    });
-    const [main, beside, below] = ["main", "beside", "below"].map(at);
-    this.panels = this.panels.map(({ panel }) => panel);
+    const drawn = data.panels.map(({ kind, place, data: own }) => ({ kind, place, panel: PANELS[kind](this, own) }));
+    for (const { kind, panel } of drawn) panel.element.classList.add("panel", kind); // its folder's style holds inside of it
+    const [main, beside, below] = ["main", "beside", "below"].map((place) => drawn.filter((one) => one.place === place).map(({ panel }) => panel.element));
+    this.panels = drawn.map(({ panel }) => panel);
     const ribbons = this.panels.find((panel) => panel.ribbons)?.ribbons;
     const text = ribbons || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, ribbons) : null;
     if (text) this.panels.push(text);

@@ -21,7 +21,6 @@ from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
 
 from app.pairs import SIDES
-from core.files import parse_json
 
 LINK_LIMIT = 2000
 """Characters of a query string that browsers, mail and chat programs pass on whole."""
@@ -151,8 +150,8 @@ class PageState:
         """State of a saved file (of another page's file its first pair alone), or None and one sentence when it is no
         such file."""
         try:
-            data = parse_json(text)
-        except ValueError:
+            data = json.loads(text)
+        except (ValueError, RecursionError):
             data = None
         page = data.get("pairlens") if isinstance(data, dict) and data.get("version") == 1 else None
         if page != cls.page and (not isinstance(page, str) or "first" not in data):

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -131,18 +130,14 @@ def _elsewhere(page: ExploreState, more: Page) -> None:
 
 def _downloads(explanation: Explanation) -> None:
     with st.container(horizontal=True, gap="small"):
-
-        def save(label: str, make: Any, name: str, kind: str) -> None:
-            st.download_button(label, make, name, kind, type="tertiary", on_click="ignore", key=f"save {name}")
-
-        save("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json")
+        look.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
         names: list[str] = []
         for record in (record for record in explanation.evidence if record.tabular):
             names.append(record.name)
             again = names.count(record.name)
             name = record.name if again == 1 else f"{record.name} {again}"
             make = functools.partial(record.to_csv, explanation)
-            save(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv", "text/csv")
+            look.download(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv")
 
 
 main()

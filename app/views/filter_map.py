@@ -348,17 +348,13 @@ def _downloads(
 ) -> None:  # fmt: skip
     found = opened.map
     with st.container(horizontal=True, gap="small"):
-
-        def save(label: str, make: Any, name: str, kind: str) -> None:
-            st.download_button(label, make, name, kind, type="tertiary", on_click="ignore", key=f"save {kind} {name}")
-
         if found is not None and layout is not None:
             make = lambda: filter_map.to_csv(found, layout, opened.names, stars)  # noqa: E731
-            save("Map (CSV)", make, "pairlens-filter-map.csv", "text/csv")
+            look.download("Map (CSV)", make, "pairlens-filter-map.csv")
         if looked is not None:
-            save(f"Filter {looked[0]} (CSV)", lambda: one_filter.to_csv(*looked), "pairlens-filter.csv", "text/csv")
+            look.download(f"Filter {looked[0]} (CSV)", lambda: one_filter.to_csv(*looked), "pairlens-filter.csv")
         if isinstance(told, Explanation):
-            save("All numbers (JSON)", lambda: told.to_json(indent=1), "pairlens.json", "application/json")
+            look.download("All numbers (JSON)", lambda: told.to_json(indent=1), "pairlens.json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
     st.html(f'<p class="pl-how">{"&emsp;".join(map(_safe, facts))}</p>')
 

@@ -137,14 +137,8 @@ def _show(
 def _downloads(explanation: Explanation, k: int) -> None:
     record = phrase_selection.selection(explanation)
     with st.container(horizontal=True, gap="small"):
-        st.download_button(
-            "All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json", "application/json",
-            type="tertiary", on_click="ignore", key="save phrases json",
-        )  # fmt: skip
-        st.download_button(
-            f"Phrases at k = {k} (CSV)", lambda: record.table(explanation, k), "pairlens-phrases.csv", "text/csv",
-            type="tertiary", on_click="ignore", key="save phrases csv",
-        )  # fmt: skip
+        look.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
+        look.download(f"Phrases at k = {k} (CSV)", lambda: record.table(explanation, k), "pairlens-phrases.csv")
 
 
 main()

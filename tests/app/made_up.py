@@ -4,36 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 import app.panels
-from core.evidence import Explanation, Sentence, TokenRecord
+from core.evidence import Explanation, PooledAttention, Record, Sentence, TokenRecord
 
 
 @dataclass(frozen=True)
-class PooledAttention:
-    """Stands for a record of attentive pooling."""
-
-    kind: ClassVar[str] = "pooled_attention"
-    name: str
-    role: str
-    weights: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class WordLength:
+class WordLength(Record, kind="word_length"):
     """A record whose panel is a folder of the tests."""
 
-    kind: ClassVar[str] = "word_length"
     name: str
     letters: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Unseen:
+class Unseen(Record, kind="unseen"):
     """A record without a panel."""
 
-    kind: ClassVar[str] = "unseen"
     name: str = "unseen"
 
 
@@ -42,11 +29,11 @@ def sentence(role: str, text: str) -> Sentence:
     return Sentence(role, text, tuple(TokenRecord(word, 0, 0, False) for word in text.split()))
 
 
-def pair(*evidence: object, judged: str = "answer", **changed: object) -> Explanation:
+def pair(*evidence: Record, judged: str = "answer", **changed: object) -> Explanation:
     """A question and an answer with these records."""
     first, second = sentence("question", "who made the film"), sentence("answer", "Ann made it")
-    told = Explanation("made-up", "Made up", first, second, judged, ("0", "1"), (0.0, 1.0), (0.25, 0.75), ())
-    return replace(told, evidence=tuple(evidence), **changed)  # type: ignore[arg-type]
+    told = Explanation("made-up", "Made up", first, (second,), judged, ("0", "1"), (0.0, 1.0), (0.25, 0.75), ())
+    return replace(told, evidence=evidence, **changed)  # type: ignore[arg-type]
 
 
 POOLED = (
