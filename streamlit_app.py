@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.memory import share_arenas
+
+share_arenas()
 st.set_page_config(page_title="PairLens", layout="wide", initial_sidebar_state=256)
 
 st.navigation(

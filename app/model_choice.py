@@ -42,8 +42,7 @@ def offered(
 
 def reads_pairs(card: Card) -> bool:
     """Whether the model reads two texts, not a single one."""
-    roles = card["roles"]
-    return not isinstance(roles, Mapping) or roles.get("second") != ""
+    return bool(card["roles"]["second"])
 
 
 def shows(record: type[Record]) -> Callable[[Card], bool]:

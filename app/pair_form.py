@@ -66,7 +66,8 @@ class ModelForm:
 
     def example(self) -> None:
         """The chooser of an example belongs to the texts that are shown: typing another makes it another chooser."""
-        examples, shown, key = self.page.examples, self.page.state.example, self.key_of_texts("example")
+        state, key = self.page.state, self.key_of_texts("example")
+        examples, shown = state.examples(self.page.models), state.example
         titles = {example.slug: example.title for example in examples}
         st.selectbox(
             "Example", list(titles), examples.index(shown) if shown in examples else None, key=key,
@@ -74,10 +75,10 @@ class ModelForm:
         )  # fmt: skip
 
     def _take_example(self, key: str) -> None:
-        slug = st.session_state[key]
-        example = next((example for example in self.page.examples if example.slug == slug), None)
+        state, slug = self.page.state, st.session_state[key]
+        example = next((example for example in state.examples(self.page.models) if example.slug == slug), None)
         if example is not None and key == self.key_of_texts("example"):
-            self.page.set(self.page.state.anew(texts=example.texts))
+            self.page.set(state.anew(texts=example.texts))
 
     def files(self) -> None:
         """Save the texts as a file and open one, for texts too long for a link."""

@@ -27,6 +27,7 @@ from core.errors import MendableError
 from core.evidence import BOTH, Record
 from core.files import read_json, whole_folder
 from core.linguistics import LinguisticsError
+from core.memory import return_freed_memory
 from core.models import ConfigError, PairModel, build, spec_of
 from core.reading.reader import PairError, Reader, Reading, WordReader, read_text
 from core.reading.tokens import MAX_TOKENS
@@ -289,10 +290,12 @@ def memory_limit() -> float:
 
 def _forget_beyond(limit: float) -> None:
     """Let the checkpoints go that were used least recently; the last one stays, however large."""
-    sizes = {folder: memory_of(checkpoint) for folder, (_, checkpoint) in _loaded.items()}
-    while len(_loaded) > 1 and sum(sizes.values()) > limit:
-        folder, _ = _loaded.popitem(last=False)
-        del sizes[folder]
+    size = sum(memory_of(checkpoint) for _, checkpoint in _loaded.values())
+    crowded = size > limit
+    while len(_loaded) > 1 and size > limit:
+        size -= memory_of(_loaded.popitem(last=False)[1][1])
+    if crowded:
+        return_freed_memory()
 
 
 def memory_of(checkpoint: Checkpoint) -> int:

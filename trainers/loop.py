@@ -29,13 +29,13 @@ from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, plan
 from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
+from core.memory import keep_freed_memory
 from core.models import PairModel, build
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
 from trainers.folding import fold
-from trainers.memory import keep_freed_memory
 from trainers.recipe import Recipe
 from trainers.resume import Progress
 from trainers.trained_words import TrainedWords

@@ -34,11 +34,11 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from core.data import DataError, read
+from core.memory import keep_freed_memory
 from core.models import build
 from core.reading.batch import Batch
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, ngram_vector
-from trainers.memory import keep_freed_memory
 
 NUMBERBATCH, GLOVE = "vectors/numberbatch_300d_41k", "vectors/glove6B_50d"
 TRAIN = ("snli/snli_1.0_train_86k.jsonl", "snli/cad_revised_train.jsonl", "mnli/multinli_train_23k.jsonl")

@@ -20,7 +20,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
 
-from app.pairs import SIDES
+from app.pairs import SIDES, Version
 
 LINK_LIMIT = 2000
 """Characters of a query string that browsers, mail and chat programs pass on whole."""
@@ -163,6 +163,29 @@ class PageState:
         """The same with other values, and without what belonged to the old ones."""
         dropped = {one.name: one.default for one in fields(self) if values.keys() & set(one.metadata["belongs_to"])}
         return replace(self, **dropped | values)
+
+    # What a page over texts (TextState) does otherwise.
+
+    @classmethod
+    def names_texts(cls, parameters: Mapping[str, str]) -> bool:
+        """Whether an address says which texts are shown."""
+        return False
+
+    def suited(self, models: Mapping[str, str]) -> Self:
+        """The same where these are the models (as :class:`Asked` has them)."""
+        return self
+
+    def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
+        """The pair of all pages when this state was chosen, and ``shared`` was theirs before."""
+        return shared
+
+    def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:
+        """The same with the pair that another page gave."""
+        return self
+
+    def address(self) -> dict[str, str]:
+        """:meth:`link_parameters`, or what of them fits an address at any rate."""
+        return self.link_parameters() or {}
 
 
 def fits_a_link(parameters: Mapping[str, str]) -> bool:

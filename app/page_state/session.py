@@ -18,11 +18,10 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from app.examples import Example
-from app.page_state.texts import TextState
-from app.pairs import SIDES, Pair
+from app.page_state.codec import PageState
+from app.pairs import SIDES, Version
 
-State = TypeVar("State", bound=TextState)
+State = TypeVar("State", bound=PageState)
 _PAIR, _OPEN = "pair of all pages", "page that is open"
 """Where the session holds the shared pair and the name of the page that was drawn last."""
 
@@ -30,8 +29,8 @@ _PAIR, _OPEN = "pair of all pages", "page that is open"
 @dataclass
 class _Visit(Generic[State]):
     """``written``: the address that the page wrote last; ``generation``: how often the page itself changed what its
-    widgets show; ``touched``: whether a widget caused the coming run; ``pair``: the shared pair when the page last took
-    or gave it."""
+    widgets show; ``touched``: whether a widget caused the coming run; ``shared``: the shared pair when the page last
+    took or gave it."""
 
     state: State
     problems: list[str]
@@ -39,7 +38,7 @@ class _Visit(Generic[State]):
     written: dict[str, str] = field(default_factory=dict)
     generation: int = 0
     touched: bool = False
-    pair: Pair | None = None
+    shared: Version | None = None
 
 
 class PageSession(Generic[State]):
@@ -56,6 +55,7 @@ class PageSession(Generic[State]):
         A run that a widget caused never reads the address: it may be older than what was typed meanwhile.
         """
         session, address = st.session_state, st.query_params.to_dict()
+        shared: Version | None = session.get(_PAIR)
         arrived = session.get(_OPEN) != self.name
         session[_OPEN] = self.name
         visit: _Visit[State] | None = session.get(self.name)
@@ -69,33 +69,22 @@ class PageSession(Generic[State]):
             if read:
                 state, problems = self._read(address, models)
                 self._replace(state, problems)
-            elif arrived and self._pair not in (None, visit.pair) and not self.kind.names_texts(address):
-                self._replace(visit.state.with_pair(self._pair, models))
-        if self.kind.names_texts(address) and (read or (arrived and self._pair is not None)):
-            self._share()
+            elif arrived and shared not in (None, visit.shared) and not self.kind.names_texts(address):
+                self._replace(visit.state.take_pair(shared, models))
+        if self.kind.names_texts(address) and (read or (arrived and shared is not None)):
+            session[_PAIR] = visit.state.give_pair(shared, models)
         suited = visit.state.suited(models)
         if suited != visit.state:
             self._replace(suited, visit.problems)
-        visit.pair, visit.touched = self._pair, False
+        visit.shared, visit.touched = session.get(_PAIR), False
         return visit.state
 
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
         """State and problems of an address; where it does not say which texts are shown, they are the shared pair."""
-        if self._pair is not None and not self.kind.names_texts(address):
-            address = dict(address) | dict(zip(SIDES, self._pair.now, strict=True))
+        shared: Version | None = st.session_state.get(_PAIR)
+        if shared is not None and not self.kind.names_texts(address):
+            address = dict(address) | dict(zip(SIDES, shared, strict=True))
         return self.kind.from_parameters(address, models)
-
-    @property
-    def _pair(self) -> Pair | None:
-        pair: Pair | None = st.session_state.get(_PAIR)
-        return pair
-
-    def _share(self) -> None:
-        """Give the pair to the other pages; a model of single texts gives the first text and leaves the second."""
-        first, second = self.state.pair.now
-        if self._pair is not None and self.state.single(self._visit.models):
-            second = second or self._pair.second
-        st.session_state[_PAIR] = self._visit.pair = Pair(first, second)
 
     def _replace(self, state: State, problems: Sequence[str] = ()) -> None:
         """Show a state that the widgets do not show yet."""
@@ -118,9 +107,9 @@ class PageSession(Generic[State]):
         return list(self._visit.problems)
 
     @property
-    def examples(self) -> list[Example]:
-        """The examples for the model."""
-        return self.state.examples(self._visit.models)
+    def models(self) -> Mapping[str, str]:
+        """The models that are there, as :meth:`open` was told."""
+        return self._visit.models
 
     def key(self, widget: str) -> str:
         """The widget's key, another one whenever the page has changed what it shows."""
@@ -145,9 +134,10 @@ class PageSession(Generic[State]):
 
     def _put(self, state: State) -> None:
         self.touch()
-        before, self._visit.state = self.state.pair.now, state
-        if state.pair.now != before:
-            self._share()
+        shared, before, self._visit.state = st.session_state.get(_PAIR), self.state, state
+        given = state.give_pair(shared, self.models)
+        if given != before.give_pair(shared, self.models):
+            st.session_state[_PAIR] = self._visit.shared = given
 
     def take(self, field: str, key: str) -> None:
         """Callback of the widget with this key, whose value is the state's ``field``."""
@@ -157,7 +147,7 @@ class PageSession(Generic[State]):
 
     def open_file(self, text: str) -> None:
         """The state of a saved file's text, or one sentence that tells why there is none."""
-        state, problems = self.kind.from_file(text, self._visit.models)
+        state, problems = self.kind.from_file(text, self.models)
         if state is None:
             self.touch()
         else:
@@ -165,10 +155,8 @@ class PageSession(Generic[State]):
         self._visit.problems = problems
 
     def write_link(self) -> None:
-        """Put the state into the address, or the model alone where the texts are too long for a link."""
-        parameters = self.state.link_parameters()
-        if parameters is None:
-            parameters = {} if self.state.model is None else {"model": self.state.model}
+        """Put the state into the address."""
+        parameters = self.state.address()
         if st.query_params.to_dict() != parameters:
             st.query_params.from_dict(parameters)
         self._visit.written = parameters

@@ -148,15 +148,23 @@ class TextState(PageState):
         """The pair that all pages share."""
         return self.texts[0]
 
-    def single(self, models: Mapping[str, str]) -> bool:
-        """Whether the model reads single texts."""
+    def _single(self, models: Mapping[str, str]) -> bool:
         return models.get(self.model or "") in SINGLE_KINDS
 
-    def with_pair(self, pair: Pair, models: Mapping[str, str]) -> Self:
+    def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
+        """The first pair; a model of single texts gives the first text and leaves the second."""
+        first, second = self.pair.now
+        return first, second or (shared[1] if shared is not None and self._single(models) else "")
+
+    def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:
         """The same with another page's pair. An example gives way as a whole; further texts of a person's own stay."""
-        if pair.first == self.pair.first and (pair.second == self.pair.second or self.single(models)):
+        if shared == self.pair.now or (shared[0] == self.pair.first and self._single(models)):
             return self
-        return self.anew(texts=(pair, *(self.texts[1:] if self.example is None else ())))
+        return self.anew(texts=(Pair(*shared), *(self.texts[1:] if self.example is None else ())))
+
+    def address(self) -> dict[str, str]:
+        """The model alone where the texts are too long for a link."""
+        return self.link_parameters() or ({} if self.model is None else {"model": self.model})
 
     def suited(self, models: Mapping[str, str]) -> Self:
         """The same where these are the models: one that is gone gives way to the default one, and an example for

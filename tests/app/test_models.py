@@ -34,6 +34,36 @@ def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     assert "test-no-json" in page
 
 
+def test_one_bad_card_costs_its_own_line_on_every_page(checkpoints, tmp_path, monkeypatch):
+    changes = {
+        "words": "no", "architecture": ["phrases"], "title": None, "config": 5, "labels": ["a", "b"],
+        "roles": {"first": "a", "second": "a", "judged": "a"}, "typical_length": {"premise": "long"},
+        "token_limits": {"premise": "long"}, "results": {"SNLI dev": 3}, "epochs": 5, "data": 5, "recipe": 5,
+        "seeds": {"mean": "x"}, "training": {"seconds": 1e308}, "parameters": {"model": 1, "projection": "x"},
+    }  # fmt: skip
+    for key, value in changes.items():
+        shutil.copytree(checkpoints / "test-light", tmp_path / f"bad-{key}")
+        card_file = tmp_path / f"bad-{key}" / "card.json"
+        card_file.write_text(json.dumps(json.loads(card_file.read_text()) | {key: value}))
+    shutil.copytree(checkpoints / "test-light", tmp_path / "bad-depth")
+    (tmp_path / "bad-depth" / "card.json").write_text("[" * 100_000 + "]" * 100_000)
+    for good in ("test-light", "test-te", "test-topics"):
+        shutil.copytree(checkpoints / good, tmp_path / good)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
+    for page in ("models", "explore", "phrases", "filter_map"):
+        app = AppTest.from_file(str(ROOT / f"app/views/{page}.py"), default_timeout=60).run()
+        assert not app.exception, page
+        if page == "models":
+            shown = "".join(h.proto.body for h in app.get("html"))
+            assert all(name in shown for name in ("bad-depth", "bad-words", "bad-architecture", "bad-results"))
+            assert all(title in shown for title in ("Test light", "Test entailment phrases", "Test topics"))
+    app = AppTest.from_file(str(ROOT / "app/views/explore.py"), default_timeout=60)
+    for name in ("bad-labels", "bad-roles", "bad-depth", "bad-token_limits", "bad-typical_length"):
+        app.query_params["model"] = name
+        assert not app.run().exception, name
+
+
 def test_without_models_the_page_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path)

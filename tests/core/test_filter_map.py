@@ -361,6 +361,10 @@ def _foreign(folder):
         (lambda f: (f / "map.json").unlink(), "there is no map.json"),
         (lambda f: _truncate(f, "map.json"), "no readable JSON"),
         (lambda f: (f / "map.json").write_bytes(b"\xff\xfe\x00"), "no readable JSON"),
+        (lambda f: (f / "map.json").write_bytes(bytes(500)), "no readable JSON"),
+        (lambda f: (f / "map.json").write_text("[" * 100_000 + "]" * 100_000), "no readable JSON"),
+        (lambda f: (f / "map.safetensors").write_bytes(bytes(500)), "changed"),
+        (lambda f: _change(f, perplexity="5"), "how a text is placed"),
         (lambda f: (f / "map.json").write_text("[]"), "another version"),
         (lambda f: _change(f, schema_version=99), "another version"),
         (lambda f: (f / "map.json").write_text('{"schema_version": 1}'), "lacks checkpoint, sha256, perplexity"),
@@ -430,7 +434,8 @@ def test_a_layout_may_tell_more_of_its_quality(kept):
     "changes",
     [{"n_iter": "x"}, {"n_iter": 2.5}, {"n_iter": -1}, {"perplexity": 0}, {"perplexity": None}, {"momentum": True},
      {"learning_rate": float("nan")}, {"exaggeration": []}, {"max_step_norm": "x"}, {"initialization": 1},
-     {"initialization": "nowhere"}, {"more": 1}],
+     {"initialization": "nowhere"}, {"more": 1}, {"perplexity": 1e308}, {"exaggeration": 0}, {"exaggeration": 1e308},
+     {"learning_rate": 1e308}, {"momentum": 1}, {"n_iter": 10**9}, {"max_grad_norm": 1e308}],
     ids=str,
 )  # fmt: skip
 def test_placing_that_opentsne_cannot_do_is_refused(kept, changes):
