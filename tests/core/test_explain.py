@@ -165,3 +165,10 @@ def test_threads_get_the_answers_of_a_single_one(checkpoint):
     [t.start() for t in threads], [t.join() for t in threads]
     for a, b in zip(got, expected, strict=True):
         assert a == pytest.approx(b, abs=1e-6)
+
+
+def test_only_the_records_asked_for_are_built(checkpoint, monkeypatch):
+    monkeypatch.setattr(type(checkpoint.model), "_provenance", lambda *_: pytest.fail("nobody asked for the filters"))
+    explanation = explain(checkpoint, PREMISE, HYPOTHESIS, records=(AttentionMap,))
+    assert [record.kind for record in explanation.evidence] == ["attention_map"]
+    assert explain(checkpoint, PREMISE, HYPOTHESIS, records=()).evidence == ()

@@ -1,0 +1,32 @@
+"""Logits of many rows: those of explain, in the rows' order, and the shared model stays where it is."""
+
+import pytest
+import torch
+
+from core.evaluation.predict import predict
+from core.explain import explain
+from tests.core.made_up import make_checkpoint
+
+PAIRS = [("a dog plays in the snow", "an animal"), ("toy", "the red toy is cold"), ("a man , a dog .", "run")]
+
+
+@pytest.mark.parametrize("architecture", ["attconv-light", "phrases", "adaqa"])
+def test_many_rows_at_once_are_the_rows_one_by_one(tmp_path, table, architecture):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table, architecture)
+    logits = predict(checkpoint, (checkpoint.read(*pair) for pair in PAIRS))
+    for row, pair in zip(logits, PAIRS, strict=True):
+        assert row.tolist() == pytest.approx(explain(checkpoint, *pair, records=()).logits, abs=1e-5)
+
+
+def test_single_texts_and_rows_without_a_word_are_read(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table, "acnn")
+    logits = predict(checkpoint, [checkpoint.read(text) for text in ("a dog", "\u200b", "snow")])
+    assert logits.shape == (3, 3) and torch.isfinite(logits).all()
+
+
+def test_another_device_gets_a_copy_of_the_model(tmp_path, table):
+    """On torch's device without memory, which can compute everything but the numbers themselves."""
+    checkpoint = make_checkpoint(tmp_path / "tiny", table)
+    with pytest.raises(NotImplementedError, match="meta"):
+        predict(checkpoint, [checkpoint.read(*PAIRS[0])], "meta")
+    assert {weights.device.type for weights in checkpoint.model.parameters()} == {"cpu"}

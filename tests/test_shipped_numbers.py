@@ -1,0 +1,92 @@
+"""Every shipped checkpoint says what it said before: logits and evidence against numbers kept in shipped_numbers.json.
+
+The numbers were taken from the checkpoints' own weights by an earlier state of the program, and belong to these
+weights: a checkpoint that is trained anew renews its own with ``python -m tests.test_shipped_numbers NAME``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.checkpoint import PRETRAINED, available, load_named
+from core.explain import explain
+from core.reading.word_table import file_sha256
+
+FILE = Path(__file__).with_name("shipped_numbers.json")
+KEPT: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def leaves(value: Any) -> Iterator[float]:
+    """All numbers of a JSON-like value in order; a text counts as the sum of its characters, nothing as -7."""
+    if value is None:
+        yield -7.0
+    elif isinstance(value, str):
+        yield float(sum(map(ord, value)))
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from leaves(item)
+    else:
+        yield float(value)
+
+
+def digest(value: Any) -> list[float]:
+    """How many numbers there are, their sum, a sum that depends on their order, and the sum of their sizes."""
+    numbers = list(leaves(value))
+    ordered = sum(number * math.cos(i % 97) for i, number in enumerate(numbers))
+    return [len(numbers), sum(numbers), ordered, sum(map(abs, numbers))]
+
+
+def numbers_of(name: str) -> list[dict[str, Any]]:
+    """Logits and digests of every field of every record, for each of the pairs."""
+    rows = []
+    for first, second in KEPT["pairs"]:
+        explanation = explain(load_named(name), first, second, nearest_for=0).to_dict()
+        evidence = [
+            {
+                "kind": record.pop("kind"),
+                "name": record.pop("name"),
+                "fields": {k: digest(v) for k, v in record.items()},
+            }
+            for record in explanation["evidence"]
+        ]
+        rows.append({"logits": explanation["logits"], "evidence": evidence})
+    return rows
+
+
+def test_the_shared_word_table_is_the_same_file() -> None:
+    assert file_sha256(PRETRAINED / "words" / "words.safetensors") == KEPT["words"]
+
+
+def test_every_shipped_checkpoint_has_its_numbers() -> None:
+    shipped = {name for name, folder in available().items() if folder.parent == PRETRAINED}
+    assert shipped == KEPT["checkpoints"].keys()
+
+
+@pytest.mark.parametrize("name", KEPT["checkpoints"])
+def test_logits_and_evidence_are_those_of_before(name: str) -> None:
+    before = KEPT["checkpoints"][name]
+    assert load_named(name).card["sha256"] == before["sha256"], "other weights: renew the numbers"
+    for now, then in zip(numbers_of(name), before["rows"], strict=True):
+        for logit, expected in zip(now["logits"], then["logits"], strict=True):
+            assert abs(logit - expected) <= 1e-5 * max(1.0, abs(expected))
+        for record, expected in zip(now["evidence"], then["evidence"], strict=True):
+            assert (record["kind"], record["name"]) == (expected["kind"], expected["name"])
+            assert record["fields"].keys() == expected["fields"].keys()
+            for field, values in record["fields"].items():
+                # Sums over a field: relative to the sum of the sizes of its numbers.
+                close = pytest.approx(expected["fields"][field], abs=1e-5 * max(1.0, expected["fields"][field][3]))
+                assert values == close, field
+
+
+if __name__ == "__main__":
+    for renewed in sys.argv[1:]:
+        sha256 = load_named(renewed).card["sha256"]
+        KEPT["checkpoints"][renewed] = {"sha256": sha256, "rows": numbers_of(renewed)}
+    FILE.write_text(json.dumps(KEPT, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
