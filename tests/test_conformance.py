@@ -26,7 +26,7 @@ from tests.loops import CHOICES, LOOPS
 from tests.models import batch_of, learns_by_heart, make, own_attention, row, single, tiny
 from trainers.loop import Options, ready
 from trainers.recipe import DataSource, Recipe
-from trainers.train import load_data
+from trainers.training_data import load_data
 
 PAIRS = [name for name in REGISTRY if not single(name)]
 every_model = pytest.mark.parametrize("architecture", REGISTRY)

@@ -35,6 +35,10 @@ class AdaQAConfig(ACNNConfig):
     extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
     embedding_dropout: float = setting(0.5, least=0, below=1)
 
+    @property
+    def linguistic(self) -> str:
+        return self.extra
+
 
 @dataclass(frozen=True)
 class PairTrace:
