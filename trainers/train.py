@@ -179,16 +179,16 @@ def sample(dataset: Dataset, rows: int, seed: int) -> Dataset:
     """So many rows drawn at random (files may be sorted by class), in the file's order; 0 keeps all."""
     if not 0 < rows < len(dataset.rows):
         return dataset
-    picked = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
-    kept = tuple(dataset.rows[i] for i in picked)
-    return Dataset(dataset.name, dataset.layout, kept, dataset.problems, dataset.dropped, dataset.sha256)
+    numbers = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
+    sampled = tuple(dataset.rows[i] for i in numbers)
+    return Dataset(dataset.name, dataset.layout, sampled, dataset.problems, dataset.dropped, dataset.sha256)
 
 
-def table_for(recipe: Recipe, folder: Path, given: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
+def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
     """The word table to read with, and whether it is the checkpoint's own: --vectors, else the recipe's, else the
     shared one."""
-    if given:
-        return own_table(given, vocabulary), True
+    if vectors:
+        return own_table(vectors, vocabulary), True
     if recipe.train_words:
         from trainers.trained_words import random_table
 
