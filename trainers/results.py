@@ -304,7 +304,7 @@ def speeds(path: Path) -> Iterator[str]:
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
     yield _table(["what", "measured", "bar", "kept", "note"],
-                 [[row.name, row.measured, row.wanted, row.outcome, row.note] for row in rows])  # fmt: skip
+                 [[row.name, row.measured, row.required, row.outcome, row.note] for row in rows])  # fmt: skip
     yield (
         f"Measured on {machine['date']} on {_plain(machine['device'])} ({_count(machine['cores'], 'core')}, "
         f"{_count(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
