@@ -28,7 +28,8 @@ def card(name: str, **changes: Any) -> dict[str, Any]:
     made = {"seconds": 93.6, "threads": 2, "device": "CPU (Abacus)", "torch": "9.9", "command": "train it --data DATA"}
     return {
         "schema_version": 1, "name": name, "title": "A <b>made-up</b> | model", "architecture": "phrases", "config": {},
-        "task": "entailment", "labels": ["a", "b"], "roles": {"first": "x", "second": "y", "judged": "y"}, "words": {"sha256": "0"},
+        "task": "entailment", "labels": ["a", "b"], "roles": {"first": "x", "second": "y", "judged": "y"},
+        "words": {"sha256": "0"},
         "licence": "free", "sha256": "0", "data": [source], "paper": {"SICK test": 0.871},
         "parameters": {"model": 1234, "projection": 56}, "recipe": {"dev": {"name": "SICK trial"}}, "seed": 7,
         "results": {"SICK trial": {"accuracy": 0.8125, "items": 500}}, "training": made, "notes": "*Noted*.",
