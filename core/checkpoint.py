@@ -259,8 +259,8 @@ def load_named(name: str) -> Checkpoint:
     folders = available()
     if name not in folders:
         known = ", ".join(folders) or "none"
-        asked = name if len(name) <= 100 else f"{name[:100]}…"
-        raise CheckpointError(f"there is no checkpoint named {asked!r}: choose one of {known}")
+        shown = name if len(name) <= 100 else f"{name[:100]}…"
+        raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")
     folder, limit = folders[name], memory_limit()
     try:
         changed = (folder / "card.json").stat().st_mtime_ns

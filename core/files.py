@@ -51,7 +51,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
     What is no regular file (``/dev/stdout``) is written to as it stands.
     """
-    with _told(path):
+    with _as_file_error(path):
         target = path.resolve()
         if target.exists() and not target.is_file():
             yield target
@@ -70,7 +70,7 @@ def whole_folder(folder: Path, last: str) -> Iterator[Path]:
     """The same for several files: an empty folder in ``folder``, whose files take their places there when the block
     ends, that named ``last`` after the others. None is touched before all are on the disk."""
     scratch = folder / "unfinished.tmp"
-    with _told(folder):
+    with _as_file_error(folder):
         shutil.rmtree(scratch, ignore_errors=True)  # of a killed process
         scratch.mkdir(parents=True)
         try:
@@ -91,7 +91,7 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _as_file_error(path: Path) -> Iterator[None]:
     """What the operating system refuses in this block, and safetensors with it, as a FileError."""
     try:
         yield

@@ -30,9 +30,13 @@ def converter(**options: Any) -> cattrs.Converter:
             raise ValueError(f"must be a list of {len(kinds)}")
         return tuple(made.structure(part, one) for part, one in zip(value, kinds, strict=True))
 
-    made.register_structure_hook_func(lambda kind: get_origin(kind) in (tuple,), as_tuple)
+    made.register_structure_hook_func(_is_tuple, as_tuple)
     made.register_structure_hook_func(lambda kind: kind == list[str], _texts)
     return made
+
+
+def _is_tuple(kind: Any) -> bool:
+    return get_origin(kind) is tuple
 
 
 def _exactly(value: Any, kind: type) -> Any:

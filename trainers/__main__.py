@@ -24,20 +24,20 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. What a person can mend is told in one sentence on stderr, with exit status 2."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser("python -m trainers", description="Train, score and measure PairLens models.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     # Only the module that is asked for is imported: torch alone takes a second.
-    asked = next((word for word in given if word in COMMANDS), None)
+    command = next((word for word in argv if word in COMMANDS), None)
     for name, summary in COMMANDS.items():
-        module = importlib.import_module(f"trainers.{name}") if name == asked else None
+        module = importlib.import_module(f"trainers.{name}") if name == command else None
         sub = commands.add_parser(
             name, help=summary, description=module.__doc__ if module else summary,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
         if module:
             module.add_arguments(sub)
-    args = parser.parse_args(given)
+    args = parser.parse_args(argv)
     from core.errors import MendableError
     from core.files import refusal
 

@@ -51,8 +51,8 @@ def device_name(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     info = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.is_file() else None
-    return f"CPU ({found.group(1).strip() if found else platform.machine()})"
+    model = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.is_file() else None
+    return f"CPU ({model.group(1).strip() if model else platform.machine()})"
 
 
 def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:

@@ -48,17 +48,17 @@ def run(args: argparse.Namespace) -> int:
     ours, theirs = table(args.ours), table(args.theirs)
     if not (np.array_equal(ours.rows, theirs.rows) and np.array_equal(ours.gold, theirs.gold)):
         raise RunError("the two groups were scored on other rows; compare runs of one dev set, each with all its folds")
-    found = compare(ours.scores, theirs.scores)
+    result = compare(ours.scores, theirs.scores)
     if args.csv:
-        keep(args.csv, {"comparison": args.named, **dev_of(args.ours[0]), **found})
+        keep(args.csv, {"comparison": args.named, **dev_of(args.ours[0]), **result})
     if args.json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(result, indent=1))
         return 0
-    low, high = found["interval_95"]
+    (low, high), seeds = result["interval_95"], result["seeds"]
     print(
-        f"{found['ours']:.4f} against {found['theirs']:.4f}: {found['difference']:+.4f}, 95 % interval {low:+.4f} to "
-        f"{high:+.4f}, not above zero in {found['share_of_resamples_not_above_zero']:.1%} of {found['resamples']:,} "
-        f"resamples over {found['items']:,} items and {found['seeds'][0]} and {found['seeds'][1]} seeds"
+        f"{result['ours']:.4f} against {result['theirs']:.4f}: {result['difference']:+.4f}, 95 % interval {low:+.4f} "
+        f"to {high:+.4f}, not above zero in {result['share_of_resamples_not_above_zero']:.1%} of "
+        f"{result['resamples']:,} resamples over {result['items']:,} items and {seeds[0]} and {seeds[1]} seeds"
     )
     return 0
 
@@ -75,14 +75,14 @@ def dev_of(folder: Path) -> dict[str, str]:
     return {"measure": next(iter(card["results"][dev])), "dev": parts}
 
 
-def keep(path: Path, found: dict[str, Any]) -> None:
+def keep(path: Path, result: dict[str, Any]) -> None:
     """Write a comparison into a table, in place of the row of the same name or after the others."""
-    row = {key: str(found[key]) for key in ("comparison", "measure", "dev")}
-    low, high = found["interval_95"]
-    numbers = {"ours": found["ours"], "theirs": found["theirs"], "difference": found["difference"],
+    row = {key: str(result[key]) for key in ("comparison", "measure", "dev")}
+    low, high = result["interval_95"]
+    numbers = {"ours": result["ours"], "theirs": result["theirs"], "difference": result["difference"],
                "low": low, "high": high}  # fmt: skip
     row |= {key: f"{value:.4f}" for key, value in numbers.items()}
-    row |= {"items": str(found["items"]), "seeds": str(found["seeds"][0]), "seeds_theirs": str(found["seeds"][1])}
+    row |= {"items": str(result["items"]), "seeds": str(result["seeds"][0]), "seeds_theirs": str(result["seeds"][1])}
     rows: dict[str, dict[str, str]] = {}
     if path.is_file():
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
@@ -117,10 +117,12 @@ def table(folders: Sequence[Path]) -> Scored:
     gold: np.ndarray | None = None
     for parts in runs.values():
         loaded = [_read(folder) for folder in parts]
-        order = np.argsort(np.concatenate([_first_rows(kept) for kept in loaded]), kind="stable")
-        values = np.concatenate([per_item(k["gold"], k["probabilities"], k["groups"].tolist() or None) for k in loaded])
-        rows = np.concatenate([kept["rows"] for kept in loaded])
-        own = np.concatenate([kept["gold"] for kept in loaded])[np.argsort(rows)]
+        order = np.argsort(np.concatenate([_first_rows(part) for part in loaded]), kind="stable")
+        values = np.concatenate(
+            [per_item(part["gold"], part["probabilities"], part["groups"].tolist() or None) for part in loaded]
+        )
+        rows = np.concatenate([part["rows"] for part in loaded])
+        own = np.concatenate([part["gold"] for part in loaded])[np.argsort(rows)]
         if len(set(rows.tolist())) < len(rows):
             raise RunError(f"{parts[0].name} and its like hold the same rows twice; give each fold once")
         if gold is not None and not np.array_equal(gold, own):
@@ -133,20 +135,20 @@ def table(folders: Sequence[Path]) -> Scored:
 
 def _read(folder: Path) -> dict[str, np.ndarray]:
     try:
-        kept: dict[str, np.ndarray] = load_file(folder / DEV)
+        tensors: dict[str, np.ndarray] = load_file(folder / DEV)
     except (OSError, SafetensorError):
         raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
     # Runs from before folds could be joined have none.
-    return {"rows": np.arange(len(kept["gold"])), **kept}
+    return {"rows": np.arange(len(tensors["gold"])), **tensors}
 
 
-def _first_rows(kept: dict[str, np.ndarray]) -> np.ndarray:
+def _first_rows(tensors: dict[str, np.ndarray]) -> np.ndarray:
     """The row that each of :func:`core.evaluation.scores.per_item`'s items begins with."""
-    groups, right = kept["groups"], kept["gold"] == kept["probabilities"].shape[1] - 1
+    groups, right = tensors["groups"], tensors["gold"] == tensors["probabilities"].shape[1] - 1
     if not len(groups):
-        return kept["rows"]
+        return tensors["rows"]
     first: dict[int, int] = {}
-    for row, group in zip(kept["rows"], groups, strict=True):
+    for row, group in zip(tensors["rows"], groups, strict=True):
         first.setdefault(int(group), int(row))
     judged = set(groups[right].tolist())
     return np.array([row for group, row in first.items() if group in judged])

@@ -66,23 +66,23 @@ def run(args: argparse.Namespace) -> int:
     if not dataset.ranking:
         check_labels(checkpoint, dataset)
     device = pick_device(args.device)
-    found = classify(checkpoint, dataset, device)
-    scores = score(checkpoint, dataset, found, args.positive)
+    probabilities = classify(checkpoint, dataset, device)
+    scores = score(checkpoint, dataset, probabilities, args.positive)
     if args.against:
         other = open_checkpoint(args.against)
-        scores["against"] = compare(checkpoint, other, dataset, found, classify(other, dataset, device))
+        scores["against"] = compare(checkpoint, other, dataset, probabilities, classify(other, dataset, device))
     if args.out:
         with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-            write_predictions(file, checkpoint.labels, dataset, found)
+            write_predictions(file, checkpoint.labels, dataset, probabilities)
     print(json.dumps(scores, indent=1, ensure_ascii=False) if args.json else table(scores))
     return 0
 
 
-def pick_device(asked: str) -> torch.device:
+def pick_device(name: str) -> torch.device:
     """The device of --device. Raises RunError for CUDA where there is none."""
-    if asked == "cuda" and not torch.cuda.is_available():
+    if name == "cuda" and not torch.cuda.is_available():
         raise RunError("no CUDA device is to be seen; use --device cpu")
-    return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
+    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def translate(dataset: Dataset, pairs: Sequence[str]) -> Dataset:
@@ -110,54 +110,54 @@ def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
         )
 
 
-def score(checkpoint: Checkpoint, dataset: Dataset, found: np.ndarray, positive: str | None = None) -> dict[str, Any]:
-    """All scores of probabilities ``found [N, C]`` as plain values. Raises RunError when no class ranks answers."""
+def score(
+    checkpoint: Checkpoint, dataset: Dataset, probabilities: np.ndarray, positive: str | None = None
+) -> dict[str, Any]:
+    """All scores of ``probabilities [N, C]`` as plain values. Raises RunError when no class ranks answers."""
     head: dict[str, Any] = {
         "checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": dataset.name,
         "layout": dataset.layout, "rows": len(dataset.rows), "dropped_without_gold_label": dataset.dropped,
         "broken": [asdict(problem) for problem in dataset.problems],
     }  # fmt: skip
     if dataset.ranking:
-        named = [positive] if positive else [label for label in checkpoint.labels if label.lower() in RIGHT_ANSWER]
-        if not named or named[0] not in checkpoint.labels:
+        candidates = [positive] if positive else [label for label in checkpoint.labels if label.lower() in RIGHT_ANSWER]
+        if not candidates or candidates[0] not in checkpoint.labels:
             raise RunError(
                 f"{dataset.name} asks for answers to be ranked, and no class of {checkpoint.name} "
                 f"({', '.join(checkpoint.labels)}) is named {positive or '1'}; say which one with --positive CLASS"
             )
-        chosen = checkpoint.labels.index(named[0])
+        column = checkpoint.labels.index(candidates[0])
         groups = [row.group or "" for row in dataset.rows]
-        ranked = ranking(groups, [row.label == "1" for row in dataset.rows], found[:, chosen].tolist())
-        right, chances = [row.label == "1" for row in dataset.rows], found[:, chosen].tolist()
+        right, chances = [row.label == "1" for row in dataset.rows], probabilities[:, column].tolist()
+        ranked = ranking(groups, right, chances)
         words = by_question_word([row.first for row in dataset.rows], groups, right, chances)
-        return {**head, "ranked_by": named[0], **asdict(ranked), "question_words": words}
+        return {**head, "ranked_by": candidates[0], **asdict(ranked), "question_words": words}
     gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
-    return {**head, **classification(gold, found.argmax(1), checkpoint.labels)}
+    return {**head, **classification(gold, probabilities.argmax(1), checkpoint.labels)}
 
 
-def compare(
-    ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, found: np.ndarray, other: np.ndarray
-) -> dict[str, Any]:
-    """Paired bootstrap of the accuracies of two checkpoints on the same rows."""
+def compare(ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, *probabilities: np.ndarray) -> dict[str, Any]:
+    """Paired bootstrap of the accuracies of two checkpoints on the same rows, from their ``probabilities [N, C]``."""
     if dataset.ranking:
         raise RunError("--against compares accuracies; the file is a ranking set")
     check_labels(theirs, dataset)
     gold = np.array([row.label for row in dataset.rows])
-    right = [np.array(c.labels)[p.argmax(1)] == gold for c, p in ((ours, found), (theirs, other))]
+    right = [np.array(c.labels)[p.argmax(1)] == gold for c, p in zip((ours, theirs), probabilities, strict=True)]
     return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
 
 
-def write_predictions(file: TextIO, labels: Sequence[str], dataset: Dataset, found: np.ndarray) -> None:
+def write_predictions(file: TextIO, labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> None:
     """A CSV row for every row of the data set: id, both sentences, gold label, prediction, probabilities."""
-    rows = list(predictions(labels, dataset, found))
+    rows = list(predictions(labels, dataset, probabilities))
     writer = csv.DictWriter(file, fieldnames=list(rows[0]))
     writer.writeheader()
     writer.writerows(rows)
 
 
-def predictions(labels: Sequence[str], dataset: Dataset, found: np.ndarray) -> list[dict[str, Any]]:
+def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> list[dict[str, Any]]:
     """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
     out = []
-    for row, chances in zip(dataset.rows, found, strict=True):
+    for row, chances in zip(dataset.rows, probabilities, strict=True):
         record = {"id": row.id, "first": row.first, "second": row.second, "label": row.label or ""}
         record["predicted"] = labels[int(chances.argmax())]
         out.append({**record, **{f"p_{label}": float(f"{p:.6g}") for label, p in zip(labels, chances, strict=True)}})

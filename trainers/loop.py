@@ -135,10 +135,10 @@ class Run:
 
     def enter(self) -> None:
         """Start anew, or go on where the saved state ends."""
-        found = resume.read(self.options.out, self.progress.fingerprint) if self.options.resume else None
-        if found is None:
+        saved = resume.read(self.options.out, self.progress.fingerprint) if self.options.resume else None
+        if saved is None:
             return
-        self.progress, tensors = found
+        self.progress, tensors = saved
         self.model.load_state_dict(_part(tensors, "model."))
         self.average.load_state_dict(_part(tensors, "average."))
         self.best = {name: value.to(self.fabric.device) for name, value in _part(tensors, "best.").items()}
@@ -289,8 +289,10 @@ class Run:
                 self.vectors = self.data.vocabulary.matrix(WordReader(self.words)).to(self.fabric.device)
             results = {}
             for name, data in {self.recipe.dev.name: self.data.dev, **self.data.report}.items():
-                found = probabilities(self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels))
-                results[name] = summary(data.labels.numpy(), found.numpy(), data.groups)
+                chances = probabilities(
+                    self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels)
+                )
+                results[name] = summary(data.labels.numpy(), chances.numpy(), data.groups)
             text = card.make(self, results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
             resume.forget(self.options.out)
@@ -303,20 +305,20 @@ class Run:
         What the card says of it: the name of the one kept, and every one's scores on dev.
         """
         dev, train, device = self.data.dev, self.data.train, self.fabric.device
-        gold, wanted = dev.labels.numpy(), self.recipe.linear_classifier
+        gold, required = dev.labels.numpy(), self.recipe.linear_classifier
         own: nn.Linear = self.average.classifier  # type: ignore[assignment]
         candidates = [linear.Linear("network", own.weight.detach().cpu(), own.bias.detach().cpu())]
         features = feature_vectors(self.average, self.train_set, self.vectors)
-        if wanted != "network":
-            candidates += linear.fitted(features, train.labels, train.weights, wanted)
+        if required != "network":
+            candidates += linear.fitted(features, train.labels, train.weights, required)
         seen = feature_vectors(self.average, self.dev_set.to(device), self.vectors)
         scores = {c.name: summary(gold, c.probabilities(seen), dev.groups) for c in candidates}
-        chosen = wanted or max(scores, key=lambda name: next(iter(scores[name].values())))
-        kept = next(c for c in candidates if c.name == chosen)
+        name = required or max(scores, key=lambda name: next(iter(scores[name].values())))
+        classifier = next(c for c in candidates if c.name == name)
         with torch.no_grad():
-            own.weight.copy_(kept.weight)
-            own.bias.copy_(kept.bias)
-        return {"classifier": chosen, "classifiers": scores}
+            own.weight.copy_(classifier.weight)
+            own.bias.copy_(classifier.bias)
+        return {"classifier": name, "classifiers": scores}
 
     def bar(self, batches: Sequence[np.ndarray]) -> Any:
         """A progress bar over the pairs of all epochs, with pairs a second and time left."""
@@ -423,11 +425,11 @@ def targets(
         if teacher.labels != recipe.labels or teacher.words.sha256 != words.sha256:
             raise RunError(f"the teacher {teacher.name} has other classes or another word table; choose another one")
     device = data.labels.device
-    given = [
+    predictions = [
         probabilities(copy.deepcopy(teacher.model).to(device), data, vectors, len(recipe.labels))
         for teacher in teachers
     ]
-    mean = torch.stack(given).mean(0).float().to(device)
+    mean = torch.stack(predictions).mean(0).float().to(device)
     return (1 - recipe.teacher_share) * labels + recipe.teacher_share * mean
 
 

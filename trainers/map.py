@@ -68,21 +68,21 @@ def run(args: argparse.Namespace) -> int:
     held_out = None
     if args.held_out:
         others = read(args.held_out)
-        chosen = draw(checkpoint, others, sides, args.texts, args.seed)
-        held_out = _codes(checkpoint, sides, chosen), [item.label for item, _ in chosen]
-        about["held_out"] = _named(args.held_out, others) | {"texts": len(chosen)}
+        held_out_texts = draw(checkpoint, others, sides, args.texts, args.seed)
+        held_out = _codes(checkpoint, sides, held_out_texts), [item.label for item, _ in held_out_texts]
+        about["held_out"] = _named(args.held_out, others) | {"texts": len(held_out_texts)}
     with _bar("t-SNE", "iteration") as progress:
-        found = FilterMap.fit(
+        filter_map = FilterMap.fit(
             checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
             perplexity=args.perplexity, seed=args.seed, progress=progress, held_out=held_out, about=about,
         )  # fmt: skip
-    found.save(out)
-    layouts = {layout.name: dict(layout.quality) for layout in found.layouts.values()}
+    filter_map.save(out)
+    layouts = {layout.name: dict(layout.quality) for layout in filter_map.layouts.values()}
     if args.json:
-        told = {"checkpoint": checkpoint.name, "file": args.file.name, "texts": len(drawn), "layouts": layouts}
-        print(json.dumps(told, indent=1, ensure_ascii=False))
+        record = {"checkpoint": checkpoint.name, "file": args.file.name, "texts": len(drawn), "layouts": layouts}
+        print(json.dumps(record, indent=1, ensure_ascii=False))
     else:
-        print(table(found, dataset))
+        print(table(filter_map, dataset))
     print(f"written to {out}", file=sys.stderr)
     return 0
 
@@ -121,8 +121,8 @@ def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
         turns.append((taken[rows[i].label], int(i)))
         taken[rows[i].label] += 1
     # A stable sort: within a turn the drawn order stays.
-    chosen = sorted(turns, key=lambda turn: turn[0])[: max(count, 0)]
-    return [rows[i] for i in sorted(i for _, i in chosen)]
+    first_turns = sorted(turns, key=lambda turn: turn[0])[: max(count, 0)]
+    return [rows[i] for i in sorted(i for _, i in first_turns)]
 
 
 def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
@@ -138,17 +138,17 @@ def _named(path: Path, dataset: Dataset) -> dict[str, Any]:
     return {"file": path.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
 
 
-def table(found: FilterMap, dataset: Dataset) -> str:
+def table(filter_map: FilterMap, dataset: Dataset) -> str:
     """The map's quality as text for people."""
-    card, k = found.card, found.card["quality_neighbours"]
-    classes = len({item.label for item in found.items})
+    card, k = filter_map.card, filter_map.card["quality_neighbours"]
+    classes = len({item.label for item in filter_map.items})
     lines = [
-        f"{card['checkpoint']['name']}: {len(found.items):,} texts of {dataset.summary()}",
+        f"{card['checkpoint']['name']}: {len(filter_map.items):,} texts of {dataset.summary()}",
         f"{classes} classes, metric {card['metric']}, perplexity {card['perplexity']:g}, seed {card['seed']}",
         "",
         f"{'map':<16}{f'{k}-NN, filter space':>20}{f'{k}-NN, plane':>16}{'largest class':>16}{'trustworthiness':>18}",
     ]
-    for layout in found.layouts.values():
+    for layout in filter_map.layouts.values():
         q = layout.quality
         shares = f"{q['knn_filters']:>20.2%}{q['knn_plane']:>16.2%}{q['majority']:>16.2%}"
         lines.append(f"{layout.name:<16}{shares}{q['trustworthiness']:>18.4f}")

@@ -36,12 +36,12 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.out, "--out")
     checkpoint = open_checkpoint(args.checkpoint)
     dataset = translate(read(args.file, labelled=False), args.translate)
-    found = classify(checkpoint, dataset, pick_device(args.device))
+    probabilities = classify(checkpoint, dataset, pick_device(args.device))
     with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
         if args.out.suffix == ".csv":
-            write_predictions(file, checkpoint.labels, dataset, found)
+            write_predictions(file, checkpoint.labels, dataset, probabilities)
         else:
-            for record in predictions(checkpoint.labels, dataset, found):
+            for record in predictions(checkpoint.labels, dataset, probabilities):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
     print(f"{dataset.summary()}; {len(dataset.rows):,} predictions written to {args.out}", file=sys.stderr)
     return 0

@@ -89,8 +89,8 @@ def run(args: argparse.Namespace) -> int:
                 write(args.csv, rows)
                 if args.question_words:
                     by_word += [
-                        {**varied, "question_word": word, **head, **told, "command": command(args)}
-                        for word, told in questions(out, card)
+                        {**varied, "question_word": word, **head, **columns, "command": command(args)}
+                        for word, columns in questions(out, card)
                     ]
                     write(args.question_words, by_word)
                 print(f"{name}: {rows[-1]}", flush=True)
@@ -117,8 +117,8 @@ def variants(vary: Sequence[str]) -> Iterator[dict[str, str]]:
             raise RunError(f"--vary wants KEY=A,B,C, such as model.k=1,2,3, got {text!r}")
         keys.append(key)
         values.append(listed.split(","))
-    for chosen in itertools.product(*values):
-        yield dict(zip(keys, chosen, strict=True))
+    for combination in itertools.product(*values):
+        yield dict(zip(keys, combination, strict=True))
 
 
 def whole_numbers(text: str) -> list[int]:
@@ -150,40 +150,41 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     ready = loop.ready(recipe, data, words, options)
     ready.fit()
     card = ready.finish(own)
-    found = probabilities(ready.average, ready.dev_set, ready.vectors, len(recipe.labels))
     names = {group: i for i, group in enumerate(dict.fromkeys(data.dev.groups or ()))}
     groups = torch.tensor([names[group] for group in data.dev.groups or ()], dtype=torch.int64)
-    kept = {"probabilities": found.float(), "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows)}
+    tensors = {
+        "probabilities": probabilities(ready.average, ready.dev_set, ready.vectors, len(recipe.labels)).float(),
+        "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows),
+    }  # fmt: skip
     if names:
-        kept["question_words"] = question_words(data, recipe)
+        tensors["question_words"] = question_words(data, recipe)
     with whole_file(out / DEV) as scratch:
-        save_file(kept, scratch)
+        save_file(tensors, scratch)
     return card
 
 
 def question_words(data: TrainingData, recipe: Recipe) -> torch.Tensor:
     """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
     norms = {number: norm for norm, number in data.vocabulary.ids.items()}
-    asked = data.dev.first
-    texts = [asked.flat[at : at + length] for at, length in zip(asked.starts.tolist(), asked.lengths, strict=True)]
+    first = data.dev.first
+    texts = [first.flat[at : at + length] for at, length in zip(first.starts.tolist(), first.lengths, strict=True)]
     kinds = [question_kind(norms.get(number, "") for number in text.tolist()) for text in texts]
     return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
 
 
 def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The kinds of question of a run's dev set, each with the columns of its row."""
-    kept = load_file(out / DEV)
-    if "question_words" not in kept:
-        raise RunError(f"{out} holds a run from before questions were told apart; delete it to run it again")
-    kinds = [QUESTION_KINDS[i] for i in kept["question_words"].tolist()]
-    last = kept["probabilities"].shape[1] - 1
-    found = by_kind(
-        kinds, kept["groups"].tolist(), (kept["gold"] == last).tolist(), kept["probabilities"][:, last].tolist()
-    )
-    for kind, told in found.items():
+    tensors = load_file(out / DEV)
+    if "question_words" not in tensors:
+        raise RunError(f"{out} holds a run without the kinds of its questions; delete it to run it again")
+    kinds = [QUESTION_KINDS[i] for i in tensors["question_words"].tolist()]
+    chances = tensors["probabilities"]
+    right = tensors["gold"] == chances.shape[1] - 1
+    rankings = by_kind(kinds, tensors["groups"].tolist(), right.tolist(), chances[:, -1].tolist())
+    for kind, ranking in rankings.items():
         yield kind, {
             "best_epoch": card["best_epoch"], "dev": card["recipe"]["dev"]["name"],
-            "questions": told["questions"], "map": round(told["map"], 4), "mrr": round(told["mrr"], 4),
+            "questions": ranking["questions"], "map": round(ranking["map"], 4), "mrr": round(ranking["mrr"], 4),
         }  # fmt: skip
 
 
@@ -193,9 +194,9 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
     With it the numbers of dev's rows among all.
     """
     both = data.train.and_then(data.dev)
-    named = np.array(both.groups) if both.groups else np.arange(len(both))
-    order = np.random.default_rng(seed).permutation(np.unique(named))
-    held = np.isin(named, order[fold::folds])
+    units = np.array(both.groups) if both.groups else np.arange(len(both))
+    order = np.random.default_rng(seed).permutation(np.unique(units))
+    held = np.isin(units, order[fold::folds])
     rows = np.flatnonzero(held)
     cut = dataclasses.replace(
         data, train=both.rows(np.flatnonzero(~held)), dev=both.rows(rows),
@@ -231,9 +232,9 @@ def summary(rows: list[dict[str, Any]], keys: list[str]) -> Iterator[str]:
     measures = [name for name in rows[0] if name.split(" ")[0] in ("accuracy", "map", "mrr")]
     for varied in dict.fromkeys(tuple(row[key] for key in keys) for row in rows):
         of_it = [row for row in rows if tuple(row[key] for key in keys) == varied]
-        told = []
+        cells = []
         for name in measures:
             values = [row[name] for row in of_it]
             text = f"{name} {statistics.mean(values):.4f}"
-            told.append(text + (f" ± {half_width(values):.4f}" if len(values) > 1 else ""))
-        yield f"{' '.join(varied) or 'all'} ({len(of_it)} runs): {', '.join(told)}"
+            cells.append(text + (f" ± {half_width(values):.4f}" if len(values) > 1 else ""))
+        yield f"{' '.join(varied) or 'all'} ({len(of_it)} runs): {', '.join(cells)}"

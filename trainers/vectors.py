@@ -16,8 +16,8 @@ FREQUENT = 50_000
 """Rows kept from the file's beginning (these files go from frequent to rare) beside the words of the data."""
 
 
-def read_vectors(path: Path, wanted: Container[str], frequent: int = FREQUENT) -> WordTable:
-    """A word table from the file's rows whose word is ``wanted`` (in normalised form) or among the first ``frequent``.
+def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUENT) -> WordTable:
+    """A word table from the file's first ``frequent`` rows and those whose normalised word is in ``vocabulary``.
 
     A first line of two whole numbers (word2vec, fastText) is skipped. Of several spellings of one normalised form the
     first row counts. Unknown words get n-gram vectors of the rows' median length. Raises RunError naming the line of a
@@ -39,7 +39,7 @@ def read_vectors(path: Path, wanted: Container[str], frequent: int = FREQUENT) -
                 word = normalise(" ".join(cells[:-width]))
                 if len(cells) - 1 > width and _is_number(cells[-width - 1]):
                     raise RunError(_wrong_width(path, number, cells, width))
-                if word in words or not (len(words) < frequent or word in wanted):
+                if word in words or not (len(words) < frequent or word in vocabulary):
                     continue
                 rows.append(_numbers(path, number, cells[-width:]))
                 words[word] = None
@@ -53,9 +53,9 @@ def read_vectors(path: Path, wanted: Container[str], frequent: int = FREQUENT) -
     return WordTable.from_vectors(list(words), matrix, float(matrix.norm(dim=1).median()), path.name)
 
 
-def read_folder(folder: Path, wanted: Container[str], frequent: int = FREQUENT) -> WordTable:
+def read_folder(folder: Path, vocabulary: Container[str], frequent: int = FREQUENT) -> WordTable:
     """A word table from ``words.txt`` (a word a line) and ``vectors.npy [V, D]``: the first ``frequent`` rows and those
-    whose word is ``wanted``.
+    whose word is in ``vocabulary``.
 
     The words keep the file's order. Of several spellings of one normalised form the first row that is spelt in it
     counts, else the first row. All rows are divided by their median length: GloVe's are about 6 long, which saturates
@@ -73,7 +73,7 @@ def read_folder(folder: Path, wanted: Container[str], frequent: int = FREQUENT) 
     rows: dict[str, int] = {}
     for i, word in enumerate(words):
         form = normalise(word)
-        if (i < frequent or form in wanted) and (form not in rows or (word == form and words[rows[form]] != form)):
+        if (i < frequent or form in vocabulary) and (form not in rows or (word == form and words[rows[form]] != form)):
             rows[form] = i
     if not rows:
         raise RunError(f"{folder.name} has no word of the data; give another folder")

@@ -80,13 +80,13 @@ class Sources:
 
     def choose(self, counts: Counter[str]) -> list[str]:
         """The table's words, most frequent first (GloVe's order), then those that only Numberbatch has."""
-        chosen = {word for word in self.base if word in self.glove_row and self.meaning(word)[0] >= 0}
-        chosen |= set(self.glove_words[:GLOVE_ROWS])
-        chosen |= {word for word, count in counts.items() if count >= MIN_COUNT and word in self.glove_row}
-        chosen |= {word for word, count in counts.items() if count >= OFTEN}
-        chosen |= set(self.numberbatch_words)
+        words = {word for word in self.base if word in self.glove_row and self.meaning(word)[0] >= 0}
+        words |= set(self.glove_words[:GLOVE_ROWS])
+        words |= {word for word, count in counts.items() if count >= MIN_COUNT and word in self.glove_row}
+        words |= {word for word, count in counts.items() if count >= OFTEN}
+        words |= set(self.numberbatch_words)
         last = len(self.glove_words)
-        return sorted(chosen, key=lambda word: (self.glove_row.get(word, last), word))
+        return sorted(words, key=lambda word: (self.glove_row.get(word, last), word))
 
 
 def inflection(form: str) -> int:

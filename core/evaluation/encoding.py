@@ -78,9 +78,9 @@ class Ragged:
             np.concatenate([self.lengths, other.lengths]),
         )
 
-    def rows(self, chosen: np.ndarray) -> Ragged:
+    def rows(self, numbers: np.ndarray) -> Ragged:
         """These sentences alone."""
-        return Ragged(self.flat, self.starts[torch.from_numpy(chosen)], self.lengths[chosen])
+        return Ragged(self.flat, self.starts[torch.from_numpy(numbers)], self.lengths[numbers])
 
     def side(self, rows: np.ndarray) -> Side:
         """Word numbers ``[B, longest]`` of these rows, 0 on pads, with the mask of real words."""
@@ -177,9 +177,9 @@ def encode(
     second = () if single else (Ragged.of(vocabulary.encode(row.second, limits[1]) for row in rows),)
     classes = torch.tensor([-1 if row.label is None else index[row.label] for row in rows])
     weighed = torch.ones(len(rows)) if weights is None else torch.tensor(weights, dtype=torch.float32)
-    asked = [row.group for row in rows]
-    groups = tuple(group or "" for group in asked) if asked and all(group is not None for group in asked) else None
-    return Encoded(first, second, classes, weighed, judged, groups, extra)
+    groups = tuple(row.group for row in rows if row.group is not None)
+    grouped = rows and len(groups) == len(rows)
+    return Encoded(first, second, classes, weighed, judged, groups if grouped else None, extra)
 
 
 def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:

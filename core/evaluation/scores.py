@@ -35,25 +35,25 @@ def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str
     }  # fmt: skip
 
 
-def summary(gold: np.ndarray, found: np.ndarray, groups: Sequence[str] | None = None) -> dict[str, float]:
+def summary(gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[str] | None = None) -> dict[str, float]:
     """What training looks at, best first: accuracy and macro-F1 of probabilities ``[N, C]``, or, with the questions
     that answers belong to, MAP and MRR of the last class's probability. Class indices ``gold [N]``."""
     if groups is None:
-        accuracy, f1 = accuracy_and_f1(gold, found.argmax(1))
+        accuracy, f1 = accuracy_and_f1(gold, probabilities.argmax(1))
         return {"accuracy": accuracy, "macro_f1": f1, "items": len(gold)}
-    last = found.shape[1] - 1
-    ranked = ranking(groups, (gold == last).tolist(), found[:, last].tolist())
+    last = probabilities.shape[1] - 1
+    ranked = ranking(groups, (gold == last).tolist(), probabilities[:, last].tolist())
     return {"map": ranked.map, "mrr": ranked.mrr, "items": ranked.questions}
 
 
-def per_item(gold: np.ndarray, found: np.ndarray, groups: Sequence[Any] | None = None) -> np.ndarray:
+def per_item(gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[Any] | None = None) -> np.ndarray:
     """What :func:`summary`'s first score is the mean of: 1 or 0 a row, or the average precision of each question that
     has a right answer, in order of appearance."""
     if groups is None:
-        right: np.ndarray = found.argmax(1) == gold
+        right: np.ndarray = probabilities.argmax(1) == gold
         return right.astype(float)
-    last = found.shape[1] - 1
-    questions = _by_question(groups, (gold == last).tolist(), found[:, last].tolist())
+    last = probabilities.shape[1] - 1
+    questions = _by_question(groups, (gold == last).tolist(), probabilities[:, last].tolist())
     return np.array([_expected(answers)[0] for answers in questions if any(right for _, right in answers)])
 
 
@@ -105,9 +105,9 @@ def by_kind(
     out = {}
     for kind in QUESTION_KINDS:
         rows = [i for i, own in enumerate(kinds) if own == kind]
-        found = ranking([groups[i] for i in rows], [relevant[i] for i in rows], [scores[i] for i in rows])
-        if found.questions:
-            out[kind] = {"map": found.map, "mrr": found.mrr, "questions": found.questions}
+        ranked = ranking([groups[i] for i in rows], [relevant[i] for i in rows], [scores[i] for i in rows])
+        if ranked.questions:
+            out[kind] = {"map": ranked.map, "mrr": ranked.mrr, "questions": ranked.questions}
     return out
 
 

@@ -62,8 +62,8 @@ class PhraseSelection(Record, kind="phrase_selection"):
 
     def choice(self, pooling: str, k: int = 0) -> PhraseChoice | None:
         """The choice of this pooling and k (k does not matter for full), or None when it was not computed."""
-        wanted = (pooling, 0 if pooling == "full" else k)
-        return next((c for c in self.choices if (c.pooling, c.k) == wanted), None)
+        method = (pooling, 0 if pooling == "full" else k)
+        return next((c for c in self.choices if (c.pooling, c.k) == method), None)
 
     def _at_trained_k(self) -> list[PhraseChoice]:
         choices = (self.choice(pooling, self.k) for pooling in ("kmin", "kmax"))

@@ -172,8 +172,8 @@ class _Space:
 
     def point(self, code: np.ndarray) -> np.ndarray:
         """y of one code ``[l]``: ``[l + 1]``."""
-        found: np.ndarray = np.append(code.astype(np.float64), 1.0) @ self.root
-        return found / np.linalg.norm(found) if self.metric == "cosine" else found
+        point: np.ndarray = np.append(code.astype(np.float64), 1.0) @ self.root
+        return point / np.linalg.norm(point) if self.metric == "cosine" else point
 
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Of points ``[M, l + 1]`` to the reference ones: ``[M, N]``."""
@@ -227,17 +227,17 @@ class FilterMap:
                 progress(done, total)
 
         layouts = []
-        for chosen in filters:
-            space = _Space(maker, chosen, metric, codes)
+        for number in filters:
+            space = _Space(maker, number, metric, codes)
             distances = space.distances(space.points)
             coordinates = _fixed(tsne.lay_out(space.points, distances, perplexity, seed, iterations, count))
             labels = [item.label for item in items]
-            found = tsne.quality(distances, coordinates, labels, QUALITY_NEIGHBOURS)
+            quality = tsne.quality(distances, coordinates, labels, QUALITY_NEIGHBOURS)
             if held_out is not None:
                 others = space.distances(np.stack([space.point(code) for code in held_out[0]]))
-                found["knn_held_out"] = tsne.knn_accuracy(others, held_out[1], labels, QUALITY_NEIGHBOURS)
-            name = "all filters" if chosen is None else f"filter {chosen}"
-            layouts.append(Layout(name, chosen, metric, coordinates, found))
+                quality["knn_held_out"] = tsne.knn_accuracy(others, held_out[1], labels, QUALITY_NEIGHBOURS)
+            name = "all filters" if number is None else f"filter {number}"
+            layouts.append(Layout(name, number, metric, coordinates, quality))
         card = {
             "schema_version": SCHEMA_VERSION,
             "checkpoint": {"name": checkpoint.name, "sha256": checkpoint.card["sha256"]},
@@ -306,8 +306,8 @@ class FilterMap:
             arrays = load_file(tensors)
             codes, items = arrays["codes"], [MapItem(*row) for row in record.pop("items")]
             layouts = [
-                Layout(**kept, coordinates=_fixed(arrays[f"coordinates of {kept['name']}"]))
-                for kept in record.pop("layouts")
+                Layout(**fields, coordinates=_fixed(arrays[f"coordinates of {fields['name']}"]))
+                for fields in record.pop("layouts")
             ]
         except (SafetensorError, KeyError, TypeError) as error:
             raise FilterMapError(f"{where} lacks a part ({error}): copy it again or {_AGAIN}") from error
@@ -333,15 +333,15 @@ def _maker(checkpoint: Checkpoint) -> FilterMaker:
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:
-    kept = np.array(values, dtype=np.float32, order="C")
-    kept.setflags(write=False)
-    return kept
+    fixed = np.array(values, dtype=np.float32, order="C")
+    fixed.setflags(write=False)
+    return fixed
 
 
 def _check(count: int, items: int, filters: Sequence[int | None], metric: str, perplexity: float) -> None:
     if metric not in METRICS:
         raise FilterMapError(f"unknown metric {metric!r}: choose one of {', '.join(METRICS)}")
-    strange = [chosen for chosen in filters if chosen is not None and not 0 <= chosen < count]
+    strange = [number for number in filters if number is not None and not 0 <= number < count]
     if strange or not filters or len(set(filters)) < len(filters):
         raise FilterMapError(f"a map needs different filters of 0 to {count - 1}, or all, got {list(filters)}")
     # openTSNE would lower the perplexity by itself; trustworthiness wants more than 2 k items.
@@ -403,10 +403,10 @@ def _can_place(placing: Mapping[str, Any]) -> bool:
 
 def _check_layout(layout: Layout, count: int, where: str) -> None:
     """Refuse what was kept of a layout where a model that makes ``count`` filters from a text cannot have it."""
-    chosen, quality = layout.filter, layout.quality
+    number, quality = layout.filter, layout.quality
     if layout.metric not in METRICS:
         wrong = f"another metric than {' or '.join(METRICS)}"
-    elif chosen is not None and not (type(chosen) is int and 0 <= chosen < count):
+    elif number is not None and not (type(number) is int and 0 <= number < count):
         wrong = f"another filter than 0 to {count - 1}"
     elif not isinstance(quality, dict) or not all(is_number(quality.get(name)) for name in {*QUALITY, *quality}):
         wrong = f"a quality without the numbers {', '.join(QUALITY)}"

@@ -84,13 +84,13 @@ def quality(distances: np.ndarray, coordinates: np.ndarray, labels: Sequence[str
     each point out in turn, the share of the largest class beside them, and trustworthiness."""
     from sklearn.manifold import trustworthiness
 
-    found = {
+    scores = {
         "knn_filters": _knn_accuracy(distances, labels, k),
         "knn_plane": _knn_accuracy(np.asarray(cdist(coordinates, coordinates)), labels, k),
         "majority": max(Counter(labels).values()) / len(labels),
         "trustworthiness": trustworthiness(distances, coordinates, n_neighbors=k, metric="precomputed"),
     }
-    return {name: float(value) for name, value in found.items()}
+    return {name: float(value) for name, value in scores.items()}
 
 
 def _knn_accuracy(distances: np.ndarray, labels: Sequence[str], k: int) -> float:

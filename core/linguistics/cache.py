@@ -86,14 +86,14 @@ class _Store:
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
         """The rows that are there; a row of another length counts as missing."""
-        found: list[tuple[bytes, object]] = []
+        rows: list[tuple[bytes, object]] = []
         with self._guarded():
             for start in range(0, len(keys), _AT_ONCE):
                 some = keys[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, row FROM pairlens_features WHERE key IN ({marks})"
-                found += self._connection.execute(query, some).fetchall() if self._connection else []
-        whole = ((key, row) for key, row in found if isinstance(row, bytes) and len(row) == 4 * self._width)
+                rows += self._connection.execute(query, some).fetchall() if self._connection else []
+        whole = ((key, row) for key, row in rows if isinstance(row, bytes) and len(row) == 4 * self._width)
         return {key: np.frombuffer(row, dtype="<f4") for key, row in whole}
 
     def write(self, rows: dict[bytes, np.ndarray]) -> None:

@@ -101,11 +101,11 @@ def word_count(question: Sequence[str], answer: Sequence[str], words: WordTable)
     with a checkpoint. Neither is divided by the question's length: answers to one question are ranked against each
     other, where that changes nothing, and the paper counts.
     """
-    found = (set(question) & set(answer)) - _stop_words()
+    shared = (set(question) & set(answer)) - _stop_words()
     ranks, last = _ranks(words), max(1, len(words))
     # Sorted, because sums of floating point numbers depend on their order and a set's order on the process.
-    weights = [math.log1p(ranks.get(word, last)) / math.log1p(last) for word in sorted(found)]
-    return [float(len(found)), math.fsum(weights)]
+    weights = [math.log1p(ranks.get(word, last)) / math.log1p(last) for word in sorted(shared)]
+    return [float(len(shared)), math.fsum(weights)]
 
 
 def _norms(tokens: Sequence[Token]) -> list[str]:

@@ -109,8 +109,8 @@ class WordTable:
         rows = [self._row.get(norm, -1) for norm in norms]
         here = [i for i, row in enumerate(rows) if row >= 0]
         if here:
-            picked = torch.tensor([rows[i] for i in here])
-            out[here] = self.codes[picked].to(torch.float32) * self.scales[picked][:, None]
+            numbers = torch.tensor([rows[i] for i in here])
+            out[here] = self.codes[numbers].to(torch.float32) * self.scales[numbers][:, None]
         for i, row in enumerate(rows):
             if row < 0:
                 out[i] = self._unknown(norms[i])

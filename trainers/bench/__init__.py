@@ -77,7 +77,7 @@ class Row:
         return "-" if self.value is None else f"{self.value:.3g} {self.unit}"
 
     @property
-    def wanted(self) -> str:
+    def required(self) -> str:
         """The bar with its unit."""
         return f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
 
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{'what':<46}{'measured':>14}{'bar':>14}   kept")
     for row in rows:
         note = f"  {row.note}" if row.note else ""
-        print(f"{row.name:<46}{row.measured:>14}{row.wanted:>14}   {row.outcome}{note}")
+        print(f"{row.name:<46}{row.measured:>14}{row.required:>14}   {row.outcome}{note}")
     record = {"machine": machine, "rows": [{**asdict(row), "met": row.met} for row in rows]}
     with whole_file(args.json) as scratch:
         scratch.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -138,10 +138,10 @@ def explain_speed(model: str, quick: bool, bars: tuple[tuple[int, int], ...] = (
         times = []
         for i in range(30 if quick else 150):
             begun = time.perf_counter()
-            found = explain(checkpoint, first, second)
+            explanation = explain(checkpoint, first, second)
             if i >= 10:
                 times.append((time.perf_counter() - begun) * 1000)
-        assert len(found.second.tokens) == words
+        assert len(explanation.second.tokens) == words
         rows.append(Row(what, statistics.median(times), "ms", bar, note=f"median of {len(times)}"))
     return rows
 
@@ -268,13 +268,13 @@ def map_speed(quick: bool) -> list[Row]:
         return [Row(name, None, unit, bar, note="the map is not there")
                 for name, unit, bar in ((names[0], "ms", 500), (names[1], "s", 1))]  # fmt: skip
     checkpoint = load_named(MAPPED)
-    found, times = FilterMap.load(folder, checkpoint), []
-    layout = next(iter(found.layouts))
+    filter_map, times = FilterMap.load(folder, checkpoint), []
+    layout = next(iter(filter_map.layouts))
     for text in bench_app.TEXTS * (1 if quick else 3):
         begun = time.perf_counter()
-        found.place(codes_of(checkpoint, [text]), layout)
+        filter_map.place(codes_of(checkpoint, [text]), layout)
         times.append((time.perf_counter() - begun) * 1000)
-    rows = [Row(names[0], statistics.median(times), "ms", 500, note=f"among {len(found.items):,}")]
+    rows = [Row(names[0], statistics.median(times), "ms", 500, note=f"among {len(filter_map.items):,}")]
     try:
         seconds = bench_app.star(MAPPED)
     except bench_app.Unmeasured as error:

@@ -25,7 +25,7 @@ TEXTS = (
 )  # fmt: skip
 _HAS_STAR = """text => {
   const map = document.querySelector('.js-plotly-plot');
-  const holds = (told) => told.replaceAll('<br>', ' ').includes(text);
+  const holds = (label) => label.replaceAll('<br>', ' ').includes(text);
   return map && map.data && map.data.some((trace) => (trace.name || '').startsWith('yours') && trace.text.some(holds));
 }"""
 

@@ -109,12 +109,12 @@ class FilterGenerator(nn.Module):
 
     def linear_map(self, filters: slice | int = slice(None)) -> Tensor:
         """The matrix M with f = [z; 1] M, ``[l + 1, K'·h·d]``, for the chosen filters: f is affine in z."""
-        chosen = slice(filters, filters + 1) if isinstance(filters, int) else filters
+        selection = slice(filters, filters + 1) if isinstance(filters, int) else filters
         if self.rank:
-            weight = torch.einsum("lkr,krhd->lkhd", self.mix[:, chosen], self.directions[chosen])
+            weight = torch.einsum("lkr,krhd->lkhd", self.mix[:, selection], self.directions[selection])
         else:
-            weight = self.weight[:, chosen]
-        return torch.cat([weight.flatten(1), self.constant[chosen].flatten()[None]])
+            weight = self.weight[:, selection]
+        return torch.cat([weight.flatten(1), self.constant[selection].flatten()[None]])
 
 
 def _uniform(*shape: int, fan_in: int) -> Tensor:

@@ -29,7 +29,7 @@ EPSILON = 1e-8
 
 
 class Matched(NamedTuple):
-    """What matching found."""
+    """Matching vectors of a pair, and the alignment of states behind them."""
 
     vectors: Tensor
     """[B, 16·l]: of side x the four kinds' maxima, then their weighted means; then of side y."""
@@ -71,13 +71,13 @@ class MultiPerspective(nn.Module):
         pooled, _ = masked_max(other, other_mask)
         nearest = scores.masked_fill(~other_mask[:, None], -2.0).argmax(2)
         most = other.gather(1, nearest[..., None].expand(-1, -1, other.shape[2]))
-        found = [
+        vectors = [
             _cosines(own, pooled[:, None].expand_as(own), self.w[0]),
             pairs.masked_fill(~other_mask[:, None, :, None], -2.0).amax(2),
             _cosines(own, weights @ other, self.w[2]),
             _cosines(own, most, self.w[3]),
         ]
-        matched = torch.cat(found, dim=2)
+        matched = torch.cat(vectors, dim=2)
         counts = (own @ self.u).masked_fill(~own_mask, float("-inf")).softmax(1)
         return torch.cat([masked_max(matched, own_mask)[0], (counts[:, None] @ matched)[:, 0]], dim=1)
 

@@ -120,7 +120,7 @@ class Alignment(NamedTuple):
 def best(scores: Tensor, mask: Tensor, others: Tensor) -> Alignment:
     """Row-wise max of A over the other sentence's phrases: ``[B, P, Q]``, masks ``[B, P]`` and ``[B, Q]``.
 
-    Of partners with one score the earliest is told.
+    Of partners with equal scores the earliest is returned.
     """
     rounded = scores.round(decimals=TIE_DECIMALS).masked_fill(~others[:, None], float("-inf"))
     largest = rounded.amax(dim=2, keepdim=True)  # [Yin17 eq. 5]
@@ -128,7 +128,7 @@ def best(scores: Tensor, mask: Tensor, others: Tensor) -> Alignment:
     return Alignment(scores.gather(2, partner[..., None])[..., 0].masked_fill(~mask, float("-inf")), partner)
 
 
-class Kept(NamedTuple):
+class Selection(NamedTuple):
     """The phrases that pooling keeps, in the order of the text: ``slots [B, n]`` and which of them are real ``mask``.
 
     A sentence with fewer phrases than k keeps all it has; what is left over are masked zeros behind them.
@@ -139,7 +139,7 @@ class Kept(NamedTuple):
 
 
 @torch.no_grad()
-def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> Kept:
+def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> Selection:
     """Choose among phrases ``[B, P]`` by their best alignment (section 3.3): ``kmin`` keeps the k worst aligned,
     ``kmax`` the k best, ``full`` all. Of equal scores (to five decimals) the earlier phrase counts first."""
     count, slots = mask.shape
@@ -155,7 +155,7 @@ def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> Kept:
         order = ranks.masked_fill(~mask.gather(1, ranks), slots)
     order = order.sort(dim=1).values[:, :width]
     real = order < slots
-    return Kept(order.masked_fill(~real, 0), real)
+    return Selection(order.masked_fill(~real, 0), real)
 
 
 def diversity(weight: Tensor) -> Tensor:

@@ -29,8 +29,8 @@ from core.models.features import EXTRA_SIZES, PairFeatures
 from core.models.phrases.alignment import (
     LONGEST,
     POOLINGS,
-    Kept,
     PhraseGRU,
+    Selection,
     alignment,
     best,
     diversity,
@@ -111,8 +111,8 @@ class PhraseTrace:
     first_partner: Tensor
     second_score: Tensor
     second_partner: Tensor
-    first_kept: Kept
-    second_kept: Kept
+    first_selection: Selection
+    second_selection: Selection
 
 
 @register(
@@ -151,10 +151,10 @@ class PhraseMatcher(PairFeatures):
                 raise ValueError(f"the alignment put in place must be {expected}, got {list(override.shape)}")
             scores = override.float()
         a_second, a_first = best(scores, second_mask, first_mask), best(scores.mT, first_mask, second_mask)
-        first_kept = keep(a_first.score, first_mask, config.pooling, config.k)
-        second_kept = keep(a_second.score, second_mask, config.pooling, config.k)
+        first_selection = keep(a_first.score, first_mask, config.pooling, config.k)
+        second_selection = keep(a_second.score, second_mask, config.pooling, config.k)
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
-        own = self.features_of(sums, *self.read(first, first_kept, second, second_kept))
+        own = self.features_of(sums, *self.read(first, first_selection, second, second_selection))
         features = self.feature_vector(own, batch.extra)
         dropped = features
         if self.training and config.dropout:
@@ -163,7 +163,7 @@ class PhraseMatcher(PairFeatures):
             dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
         trace = PhraseTrace(
             first, second, first_mask, second_mask, sums, scores, a_first.score, a_first.partner, a_second.score,
-            a_second.partner, first_kept, second_kept,
+            a_second.partner, first_selection, second_selection,
         )  # fmt: skip
         return Output(self.classifier(dropped), features, trace)
 
@@ -184,14 +184,14 @@ class PhraseMatcher(PairFeatures):
     def _selection(self, reading: Reading, trace: PhraseTrace, extra: Tensor | None) -> PhraseSelection:
         config = self.config
         trained = (config.pooling, 0 if config.pooling == "full" else config.k)
-        wanted = [(pooling, k) for pooling in ("kmin", "kmax") for k in KS] + [("full", 0)]
-        wanted += [trained] if trained not in wanted else []
-        verdicts = torch.softmax(torch.stack(self.decide(trace, wanted, extra)).double(), 1).tolist()
+        methods = [(pooling, k) for pooling in ("kmin", "kmax") for k in KS] + [("full", 0)]
+        methods += [trained] if trained not in methods else []
+        verdicts = torch.softmax(torch.stack(self.decide(trace, methods, extra)).double(), 1).tolist()
         masks = (trace.first_mask[0], trace.second_mask[0])
         # Records number phrases without the empty slots.
         numbers = [(mask.cumsum(0) - 1).tolist() for mask in masks]
         choices = []
-        for (pooling, k), probabilities in zip(wanted, verdicts, strict=True):
+        for (pooling, k), probabilities in zip(methods, verdicts, strict=True):
             indices = []
             for score, mask, number in zip((trace.first_score, trace.second_score), masks, numbers, strict=True):
                 choice = keep(score, mask[None], pooling, k)
@@ -217,17 +217,19 @@ class PhraseMatcher(PairFeatures):
         )
         return PhraseSelection("phrases", (sides[0], sides[1]), tuple(choices), config.pooling, config.k)
 
-    def read(self, first: Tensor, first_kept: Kept, second: Tensor, second_kept: Kept) -> tuple[Tensor, Tensor, Tensor]:
+    def read(
+        self, first: Tensor, first_selection: Selection, second: Tensor, second_selection: Selection
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
 
         The sequence of both sentences begins with that of the first, so s_p goes on from s_1.
         """
-        chosen = [_chosen(first, first_kept), _chosen(second, second_kept)]
-        longest = max(c.shape[1] for c in chosen)
-        both = torch.cat([F.pad(c, (0, 0, 0, longest - c.shape[1])) for c in chosen])
-        ends = torch.cat([first_kept.mask.sum(1), second_kept.mask.sum(1)]) - 1
+        sequences = [_selected(first, first_selection), _selected(second, second_selection)]
+        longest = max(c.shape[1] for c in sequences)
+        both = torch.cat([F.pad(c, (0, 0, 0, longest - c.shape[1])) for c in sequences])
+        ends = torch.cat([first_selection.mask.sum(1), second_selection.mask.sum(1)]) - 1
         s_1, s_2 = _at(self.reader(both)[0], ends).chunk(2)
-        s_p = _at(self.reader(chosen[1], s_1[None])[0], ends[len(first) :])
+        s_p = _at(self.reader(sequences[1], s_1[None])[0], ends[len(first) :])
         return s_1, s_2, s_p
 
     def features_of(self, sums: Tensor, s_1: Tensor, s_2: Tensor, s_p: Tensor) -> Tensor:
@@ -252,8 +254,8 @@ class PhraseMatcher(PairFeatures):
         because it is many times as long.
         """
         out: dict[int, Tensor] = {}
-        for wanted in (True, False):
-            places = [i for i, (pooling, _) in enumerate(choices) if (pooling == "full") is wanted]
+        for full in (True, False):
+            places = [i for i, (pooling, _) in enumerate(choices) if (pooling == "full") is full]
             if not places:
                 continue
             sides = []
@@ -283,9 +285,9 @@ class PhraseMatcher(PairFeatures):
         return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
 
-def _chosen(states: Tensor, kept: Kept) -> Tensor:
-    chosen = states.gather(1, kept.slots[..., None].expand(-1, -1, states.shape[2]))
-    return chosen.masked_fill(~kept.mask[..., None], 0.0)
+def _selected(states: Tensor, selection: Selection) -> Tensor:
+    selected = states.gather(1, selection.slots[..., None].expand(-1, -1, states.shape[2]))
+    return selected.masked_fill(~selection.mask[..., None], 0.0)
 
 
 def _at(states: Tensor, place: Tensor) -> Tensor:
@@ -301,7 +303,7 @@ def _distance(a: Tensor, b: Tensor) -> Tensor:
     return (a - b).square().sum(1).clamp_min(1e-12).sqrt()
 
 
-def _stack(kept: list[Kept]) -> Kept:
-    width = max(k.slots.shape[1] for k in kept)
-    slots = torch.cat([F.pad(k.slots, (0, width - k.slots.shape[1])) for k in kept])
-    return Kept(slots, torch.cat([F.pad(k.mask, (0, width - k.mask.shape[1])) for k in kept]))
+def _stack(selections: list[Selection]) -> Selection:
+    width = max(k.slots.shape[1] for k in selections)
+    slots = torch.cat([F.pad(k.slots, (0, width - k.slots.shape[1])) for k in selections])
+    return Selection(slots, torch.cat([F.pad(k.mask, (0, width - k.mask.shape[1])) for k in selections]))
