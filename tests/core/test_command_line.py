@@ -39,6 +39,9 @@ def test_explain_for_people_names_verdict_words_and_filters(folder):
     result = explain(load(folder), *PAIR)
     assert done.stdout.startswith(result.verdict)
     assert "dog  " in done.stdout and "-> tanh =" in done.stdout
+    assert "Nearest words" not in done.stdout
+    done = run("explain", "--model", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--word", "1")
+    assert "Nearest words to the attentive context of “dog” (cosine): " in done.stdout
 
 
 @pytest.mark.parametrize(
