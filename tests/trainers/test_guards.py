@@ -53,7 +53,9 @@ def test_what_a_model_does_not_have_is_refused_before_training(
     assert "diversity: attconv-light has no such regularizer" in capsys.readouterr().err
     assert main(arguments(data, tmp_path / "run", "--set", "linear=true", "--set", "linear_classifier=forest")) == 2
     printed = capsys.readouterr()
-    assert "linear_classifier names 'forest'; known: network; logistic regression" in printed.err
+    assert (
+        "linear_classifier names 'forest'; known: network; logistic regression, C = 0.0003; linear SVM" in printed.err
+    )
     assert "epoch 1" not in printed.out
 
 
