@@ -46,10 +46,10 @@ def refusal(error: OSError) -> str:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to. When the block ends, what was written takes the place of ``path``; when it
-    fails, ``path`` stays as it was. Raises FileError where the operating system refuses.
+    """A path beside ``path`` to write to. When the block ends, what was written replaces ``path``; when it fails,
+    ``path`` stays as it was. Raises FileError where the operating system refuses.
 
-    What is no regular file (``/dev/stdout``) is written to as it stands.
+    Anything but a regular file (``/dev/stdout``) is written to directly.
     """
     with _as_file_error(path):
         target = path.resolve()
@@ -92,7 +92,7 @@ def _sync(path: Path) -> None:
 
 @contextmanager
 def _as_file_error(path: Path) -> Iterator[None]:
-    """What the operating system refuses in this block, and safetensors with it, as a FileError."""
+    """Raise errors of the operating system and of safetensors in this block as a FileError."""
     try:
         yield
     except (OSError, SafetensorError) as error:

@@ -1,4 +1,4 @@
-"""What a checkpoint's card says of its training, so that whoever has the folder can tell how it was made."""
+"""The card of a trained checkpoint: how it was made, for whoever has the folder."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 The paper reports the best of three: the network's own logistic regression, scikit-learn's logistic regression and its
 linear SVM, the latter two with default parameters "directly on the feature vector". Here features are standardised
-first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features of four thousand
-pairs are learnt by heart.
+first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features overfit four
+thousand pairs.
 
-A fitted classifier is a weight matrix and a bias, so it takes the place of the network's own and is kept with it.
+A fitted classifier is a weight matrix and a bias, so it takes the place of the network's own and is saved with it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 
 @dataclass(frozen=True)
 class Linear:
-    """A fitted linear classifier: logits = features @ weight.T + bias. ``name`` tells its kind and C."""
+    """A fitted linear classifier: logits = features @ weight.T + bias. ``name`` is its kind and C."""
 
     name: str
     weight: Tensor

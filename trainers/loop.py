@@ -2,8 +2,8 @@
 
     train(recipe, data, words, options) -> the finished checkpoint's card
 
-Device, precision and several processes are Lightning Fabric's; all else is here. The weights that are kept are the
-running mean (EMA) of the epoch that was best on dev.
+Device, precision and several processes are Lightning Fabric's; all else is here. The checkpoint holds the running
+mean (EMA) of the weights from the epoch that was best on dev.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class TrainingData:
 
 
 class Logits(nn.Module):
-    """The model without its trace: tensors in, tensor out, as DDP and torch.compile like it."""
+    """The model without its trace: tensors in, tensor out, as DDP and torch.compile need."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class Run:
         return [rows for rows in planned if len(rows) >= self.fabric.world_size]
 
     def enter(self) -> None:
-        """Start anew, or go on where the saved state ends."""
+        """Start afresh, or resume from the saved state."""
         saved = resume.read(self.options.out, self.progress.fingerprint) if self.options.resume else None
         if saved is None:
             return
@@ -313,9 +313,9 @@ class Run:
         return written
 
     def choose_classifier(self) -> dict[str, Any]:
-        """Put the best of the three classifiers on dev into the kept model (section 4.1 of Yin & Schütze 2017).
+        """Give the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
 
-        What the card says of it: the name of the one kept, and every one's scores on dev.
+        Returns its name and the scores of all candidates on dev, for the card.
         """
         dev, train, device = self.data.dev, self.data.train, self.fabric.device
         gold, required = dev.labels.numpy(), self.recipe.linear_classifier
@@ -352,7 +352,7 @@ def start(options: Options) -> Any:
     keep_freed_memory()
     cuda = torch.cuda.is_available()
     if options.device == "cuda" and not cuda:
-        raise RunError("no CUDA device is to be seen; use --device cpu, or install torch's CUDA build and a driver")
+        raise RunError("no CUDA device is available; use --device cpu, or install torch's CUDA build and a driver")
     device = ("cuda" if cuda else "cpu") if options.device == "auto" else options.device
     if device == "cpu" and options.precision == "16":
         raise RunError("--precision 16 needs CUDA; use 32 or bf16 on the CPU")
@@ -394,7 +394,7 @@ def check_settings(recipe: Recipe, model: PairModel) -> None:
         raise RunError(f"linear: {recipe.architecture} has no linear classifier to replace; leave linear out")
 
 
-def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool = True) -> torch.optim.Optimizer:
+def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
     """The recipe's optimizer over all weights of the model. A fused one unscales 16-bit gradients inside its step,
     after they would have been clipped, so 16-bit training takes the other."""
     kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}

@@ -4,7 +4,7 @@
     python -m trainers map NAME WikiQA-dev.tsv --texts 2000 --filters all,12 --metric euclid --out runs/map
 
 CHECKPOINT is a shipped name or a folder of a model that makes its filters from the text (acnn, adaqa). Of a file of
-single texts as many of every class are drawn, as far as they go; of a file of pairs the first rows are taken, every
+single texts equally many of each class are drawn where possible; of a file of pairs the first rows are taken, every
 question and every answer as a text of its own. The texts themselves are not kept: only the ids of their rows, and with
 --titles their titles. The app shows the texts where PAIRLENS_DATA names a data folder that holds the file, unchanged.
 """
@@ -114,7 +114,7 @@ def draw(
 
 
 def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
-    """At most ``count`` rows, as many of every class as far as they go, in their order."""
+    """At most ``count`` rows, equally many of each class as far as possible, in their order."""
     taken: Counter[str | None] = Counter()
     turns = []
     for i in np.random.default_rng(seed).permutation(len(rows)):

@@ -52,7 +52,7 @@ def write(folder: Path, progress: Progress, tensors: dict[str, Tensor]) -> None:
 
 
 def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] | None:
-    """The saved state, or None when the run has not come so far as to save one.
+    """The saved state, or None when none has been saved yet.
 
     Raises RunError when the file is damaged or belongs to a run with other settings or data.
     """

@@ -132,7 +132,7 @@ def whole_numbers(text: str) -> list[int]:
 
 
 def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int) -> dict[str, Any]:
-    """The card of a finished run: found, or trained now."""
+    """The card of this run, which is trained now unless its folder is finished."""
     from core.evaluation.predict import probabilities
     from trainers import loop
 
@@ -159,13 +159,13 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
         "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows),
     }  # fmt: skip
     if names:
-        tensors["question_words"] = question_words(data, recipe)
+        tensors["question_words"] = question_words(data)
     with whole_file(out / DEV) as scratch:
         save_file(tensors, scratch)
     return card
 
 
-def question_words(data: TrainingData, recipe: Recipe) -> torch.Tensor:
+def question_words(data: TrainingData) -> torch.Tensor:
     """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
     norms = {number: norm for norm, number in data.vocabulary.ids.items()}
     first = data.dev.first
@@ -211,7 +211,7 @@ def scores(card: dict[str, Any]) -> dict[str, Any]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()
-    # The table may come to lie beside a card of a final training, whose dev set is another one.
+    # The table may be put beside the card of a final training, whose dev set is another one.
     out = {"best_epoch": card["best_epoch"], "dev": dev, "classifier": card.get("classifier", "network")}
     out |= {first: round(value, 4), second: round(other, 4)}
     for kind in ("network", "logistic regression", "linear SVM"):

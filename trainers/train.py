@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     folder = data_folder(args.data)
     out = args.out or Path(os.environ.get("PAIRLENS_CHECKPOINTS") or "runs") / recipe.name
     if prepare(out, args.resume, args.overwrite):
-        print(f"{out} is finished already, and holds no state to go on with: its card.json tells the results")
+        print(f"{out} is finished already, and holds no state to go on with: its card.json has the results")
         return 0
     if args.devices < 1 or args.save_every < 1:
         raise RunError("--devices and --save-every must be at least 1")
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     card = loop.train(recipe, data, words, options, own_words=own)
     if card:
         for name, result in card["results"].items():
-            print(f"{name}: {tell(result)}")
+            print(f"{name}: {scores_text(result)}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
 
@@ -200,7 +200,7 @@ def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vo
     return default_table(), False
 
 
-def tell(result: Mapping[str, float]) -> str:
+def scores_text(result: Mapping[str, float]) -> str:
     """A data set's scores on one line."""
     if "map" in result:
         return f"MAP {result['map']:.4f}, MRR {result['mrr']:.4f}, {result['items']:,} questions"

@@ -41,9 +41,9 @@ class TrainedWords(nn.Module):
         """The model's settings."""
         return self.model.config
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch) -> Output:
         """The model's output for a batch of word numbers."""
-        output: Output = self.model(batch.embedded(self.words), override)
+        output: Output = self.model(batch.embedded(self.words))
         return output
 
     def unwrapped(self, vocabulary: Vocabulary, name: str) -> tuple[PairModel, WordTable]:

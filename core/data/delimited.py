@@ -28,7 +28,7 @@ def split(text: str, delimiter: str) -> list[str]:
 
 
 def records(
-    lines: list[Line], delimiter: str, width: int, problems: list[Problem], longest: int = MAX_QUOTED_LINES
+    lines: list[Line], delimiter: str, width: int, problems: list[Problem], longest: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows as lists of ``width`` cells; all others are added to ``problems``.
 

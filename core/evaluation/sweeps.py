@@ -82,7 +82,7 @@ class Sweep:
     """What makes the table again; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
     questions: dict[str, int]
-    """How many questions each question word has, where the table tells."""
+    """How many questions each question word has, where the table has a column for it."""
 
     @property
     def axis(self) -> Axis | None:
@@ -121,7 +121,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """What `python -m trainers compare --csv` kept: pairs of variants and the difference of their scores."""
+    """A table of `python -m trainers compare --csv`: pairs of variants and the difference of their scores."""
 
     data: bytes
     rows: list[dict[str, str]]

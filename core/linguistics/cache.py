@@ -129,7 +129,7 @@ class _Store:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """A cache saves time and must never cost a run: make a broken one anew, go on without one that is refused."""
+        """A cache must never cost a run: rebuild a broken one, continue without one that cannot be used."""
         try:
             yield
         except (sqlite3.OperationalError, OSError) as error:

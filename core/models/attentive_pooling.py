@@ -66,7 +66,7 @@ class APCNN(AttentivePooling):
     | convolution | W^1, b^1 | R^{d×3d}, R^d |
     | match.w | U | R^{d×d} |
 
-    Where we differ: the paper ranks by the cosine with a hinge loss; here the classes of a pair are learnt, so the
+    Where we differ: the paper ranks by the cosine with a hinge loss; here a pair is classified, so the
     classifier reads both vectors beside the cosine. U starts as the identity.
     """
 

@@ -1,6 +1,6 @@
-"""What the phrase model is measured against, and the two simplest of it: Addition and the CNN of CNN-Cnt.
+"""Baselines that the phrase model is compared with, and the two simplest: Addition and the CNN of CNN-Cnt.
 
-Baselines of Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
+They are those of Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
 regression over [own features; linguistic features], and are given linguistic features in the same way:
 
 | registered as | class | what it can see of the other sentence |
@@ -118,7 +118,7 @@ class PairCNN(Baseline):
     def __init__(self, config: BaselineConfig) -> None:
         super().__init__(config, max(config.classes - 1, 1))
         self.convolution = nn.Linear(2 * config.hidden, config.hidden)
-        # The identity makes each form start as the dot product; the classifier's weights tell them apart.
+        # The identity makes each form start as the dot product; the classifier's weights distinguish them.
         self.similarity = nn.Parameter(torch.eye(config.hidden).repeat(max(config.classes - 1, 1), 1, 1))
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:

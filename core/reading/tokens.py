@@ -1,4 +1,4 @@
-"""Words of a sentence, with the characters they stand on.
+"""Tokens of a sentence, with their spans of characters.
 
 One tokeniser serves every data set, so that text that was split already (WikiQA's train, TrecQA's Penn Treebank files)
 and raw text (WikiQA's dev, a person's typing) come out alike: ``do n't`` and ``don't`` are the same two tokens.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import regex
 
 MAX_TOKENS = 200
-"""Tokens read of one side; what follows is cut, and said."""
+"""Tokens read of one side; the rest is cut, with a warning."""
 
 MAX_CHARACTERS = 200_000
 """Characters read of one side: a text longer than this is cut before it is split, so that pasting a book is cheap."""

@@ -3,7 +3,7 @@
     python -m trainers bench
     python -m trainers bench training explain-light --json speeds.json
 
-It is a measurement, not a test: on a machine that does other work its times are of no use. Benchmarks:
+It is a measurement, not a test: on a busy machine its times are of no use. Benchmarks:
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
@@ -65,7 +65,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is kept; None when nothing was measured."""
+        """Whether the bar is met; None when nothing was measured."""
         if self.value is None:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
@@ -82,7 +82,7 @@ class Row:
 
     @property
     def outcome(self) -> str:
-        """Whether the bar is kept, in words."""
+        """Whether the bar is met, in words."""
         return {True: "yes", False: "no", None: "not measured"}[self.met]
 
 

@@ -46,10 +46,10 @@ PARTS = ("rep", "simi", "interaction")
 
 
 KS = tuple(range(1, 11))
-"""Values of k whose choices are told (the paper's figure 6)."""
+"""Values of k whose choices are recorded (the paper's figure 6)."""
 
 MAP_WORDS = 60
-"""Longest sentence whose map over phrases is told: at 60 words a side it has 420 x 420 numbers."""
+"""Longest sentence whose map over phrases is recorded: at 60 words a side it has 420 x 420 numbers."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class PhraseMatcher(PairFeatures):
         else:
             expected = [len(first), second.shape[1], first.shape[1]]
             if list(override.shape) != expected:
-                raise ValueError(f"the alignment put in place must be {expected}, got {list(override.shape)}")
+                raise ValueError(f"an override of the alignment must be {expected}, got {list(override.shape)}")
             scores = override.float()
         a_second, a_first = best(scores, second_mask, first_mask), best(scores.mT, first_mask, second_mask)
         first_selection = keep(a_first.score, first_mask, config.pooling, config.k)
