@@ -65,10 +65,7 @@ PHRASE_EXAMPLES: tuple[Example, ...] = (
     _pair(
         "not-entailed",
         "Not entailed (figure 1)",
-        Pair(
-            _OUTDOORS.first,
-            "A group of kids is playing in a yard and an old man is standing in the background",
-        ),
+        Pair(_OUTDOORS.first, "A group of kids is playing in a yard and an old man is standing in the background"),
     ),
     _pair("answer", "An answer (figure 1)", _ANSWER),
     _pair("no-answer", "No answer (figure 1)", _NO_ANSWER),
@@ -166,12 +163,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
             ),
         ),
     ),
-    Example(
-        "one-question",
-        "One question, two answers",
-        "answers",
-        (_ANSWER, _NO_ANSWER),
-    ),
+    Example("one-question", "One question, two answers", "answers", (_ANSWER, _NO_ANSWER)),
     Example(
         "guitar",
         "The same question, and another",

@@ -118,13 +118,9 @@ class PairForm(ModelForm):
                 f"{role[:1].upper()}{role[1:]} ({meaning})", text, key=key, on_change=self._new_text, args=(side, key)
             )
         middle.button(
-            "Swap sides",
-            icon=":material/swap_horiz:",
-            key="swap",
-            on_click=self._swap,
-            help="Swap sides",
+            "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, help="Swap sides",
             width="stretch",
-        )
+        )  # fmt: skip
 
     def _new_text(self, side: str, key: str) -> None:
         self.page.touch()

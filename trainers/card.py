@@ -8,17 +8,29 @@ import json
 import platform
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from core.checkpoint import load_named
+from core.checkpoint import Checkpoint, load_named
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
+from trainers.resume import Progress
+from trainers.training_data import TrainingData
 
-if TYPE_CHECKING:
-    from trainers.loop import Run
+
+class Trained(Protocol):
+    """What a card asks of a finished run (:class:`trainers.loop.Run`)."""
+
+    recipe: Recipe
+    data: TrainingData
+    words: WordTable
+    average: Any
+    teachers: list[Checkpoint]
+    progress: Progress
+    options: Any
+    fabric: Any
 
 
 def slug(name: str) -> str:
@@ -43,7 +55,7 @@ def device_name(device: torch.device) -> str:
     return f"CPU ({model.group(1).strip() if model else platform.machine()})"
 
 
-def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
+def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
     first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
@@ -52,7 +64,7 @@ def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
         "name": recipe.name,
         "title": recipe.title,
         "architecture": recipe.architecture,
-        "config": dataclasses.asdict(run.average.config),  # type: ignore[call-overload]
+        "config": dataclasses.asdict(run.average.config),
         "task": recipe.task,
         "labels": list(recipe.labels),
         "roles": {"first": first, "second": second, "judged": recipe.judged},

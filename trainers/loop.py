@@ -26,7 +26,7 @@ from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, load_named, save
 from core.errors import RunError
-from core.evaluation.encoding import Encoded, Vocabulary, plan
+from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
 from core.memory import keep_freed_memory
@@ -39,6 +39,7 @@ from trainers.folding import fold
 from trainers.recipe import Recipe
 from trainers.resume import Progress
 from trainers.trained_words import TrainedWords
+from trainers.training_data import TrainingData
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,6 @@ class Options:
     """Steps between two saved states."""
     command: str = ""
     """What to type to do it again, for the card."""
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Encoded data sets by role, and what the card says of them."""
-
-    train: Encoded
-    dev: Encoded
-    report: dict[str, Encoded]
-    vocabulary: Vocabulary
-    listed: tuple[dict[str, Any], ...]
-    """Name, rows and licence of each training set."""
-    fingerprint: str
-    """Of the files' bytes."""
 
 
 class Logits(nn.Module):

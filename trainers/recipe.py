@@ -14,7 +14,7 @@ import yaml
 from core.errors import RecipeError
 from core.evidence import BOTH
 from core.models import ConfigError, spec_of
-from core.models.base import hint
+from core.models.base import ModelConfig, hint
 
 FOLDER = Path(__file__).resolve().parent / "recipes"
 
@@ -161,11 +161,15 @@ class Recipe:
             if key not in known:
                 raise RecipeError(f"unknown key model.{key}{hint(key, known)}")
         try:
-            spec.config(**{"input_size": 1, "classes": len(self.labels), **self.model})
+            self.model_config()
         except ValueError as error:
             raise RecipeError(f"model.{error}") from None
         if self.judged == BOTH and not spec.model.judges_both:
             raise RecipeError(f"{spec.title} represents one sentence: judged must be one of {', '.join(self.roles)}")
+
+    def model_config(self, input_size: int = 1) -> ModelConfig:
+        """The model's settings over word vectors of this width. Raises ValueError for a value that cannot be."""
+        return spec_of(self.architecture).config(input_size=input_size, classes=len(self.labels), **self.model)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""

@@ -23,7 +23,7 @@ import shlex
 import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,10 +36,8 @@ from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.files import check_writable, whole_file
 from trainers import recipe as recipes
 from trainers.recipe import Recipe
-from trainers.train import data_folder, load_data, table_for
-
-if TYPE_CHECKING:
-    from trainers.loop import TrainingData
+from trainers.train import data_folder
+from trainers.training_data import TrainingData, load_data, table_for
 
 DEV = "dev.safetensors"
 

@@ -10,30 +10,18 @@ A run that was killed goes on with --resume and gives the same weights as an unb
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
-from torch import Tensor
 
-from core.checkpoint import judged_side
-from core.data import DataError, Dataset, read
 from core.errors import RunError
-from core.evaluation.encoding import Encoded, Vocabulary, encode
 from core.files import check_writable
-from core.reading.tokens import MAX_TOKENS
-from core.reading.word_table import WordTable, default_table
 from trainers import recipe as recipes
 from trainers import resume
-from trainers.recipe import DataSource, Recipe
-
-if TYPE_CHECKING:
-    from trainers.loop import TrainingData
+from trainers.training_data import load_data, table_for
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,14 +79,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def data_folder(given: Path | None) -> Path:
+def data_folder(option: Path | None) -> Path:
     """The data folder of --data or $PAIRLENS_DATA. Raises RunError when there is none."""
-    named = given or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
-    if named is None:
+    folder = option or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
+    if folder is None:
         raise RunError("no data folder; give --data FOLDER or set PAIRLENS_DATA")
-    if not named.is_dir():
-        raise RunError(f"the data folder {named} does not exist; give another --data")
-    return named
+    if not folder.is_dir():
+        raise RunError(f"the data folder {folder} does not exist; give another --data")
+    return folder
 
 
 def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:
@@ -114,104 +102,11 @@ def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:
     return finished and not unfinished and go_on
 
 
-def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData:
-    """Read and encode all data sets of a recipe. Raises DataError or RunError before any time is spent on training."""
-    from trainers.loop import TrainingData
-
-    vocabulary = Vocabulary()
-    digest = hashlib.sha256()
-    sizes: dict[str, int] = {}
-    kind = str(recipe.model.get("extra", "none"))
-    limits = [recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles]
-
-    def get(source: DataSource) -> Dataset:
-        if not (folder / source.path).is_file():
-            raise DataError(
-                f"{source.name} is not at {source.path} in the data folder; put it there, give another --data, "
-                "or change the recipe"
-            )
-        dataset = sample(read(folder / source.path, source.name, layout=source.layout), source.rows, recipe.seed)
-        if dataset.single != (len(recipe.roles) == 1):
-            has = "single texts" if dataset.single else "pairs"
-            raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; mend roles or the file")
-        digest.update(f"{dataset.sha256} {source.rows}\n".encode())
-        sizes[source.name] = len(dataset.rows)
-        if not quiet:
-            print(dataset.summary(), flush=True)
-        return dataset
-
-    def encoded(*sources: DataSource, training: bool = False) -> Encoded:
-        rows = [(row, source.weight_of(row.id)) for source in sources for row in get(source).rows]
-        if training and recipe.answerable_only:
-            answered = {row.group for row, _ in rows if row.label == recipe.labels[-1]}
-            rows = [(row, weight) for row, weight in rows if row.group in answered]
-        return encode(
-            [row for row, _ in rows],
-            vocabulary,
-            recipe.labels,
-            judged=judged_side({"first": recipe.roles[0], "judged": recipe.judged}),
-            single=len(recipe.roles) == 1,
-            weights=[weight for _, weight in rows],
-            limits=(limits[0], limits[-1]),
-            extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
-        )
-
-    return TrainingData(
-        encoded(*recipe.train, training=True),
-        encoded(recipe.dev),
-        {source.name: encoded(source) for source in recipe.report},
-        vocabulary,
-        tuple({"name": s.name, "rows": sizes[s.name], "licence": s.licence} for s in recipe.train),
-        digest.hexdigest(),
-    )
-
-
-def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tensor | None:
-    """The linguistic features of these pairs ``[N, F]``, or None for a recipe without."""
-    if kind == "none":
-        return None
-    from core.linguistics.cache import features
-
-    return torch.from_numpy(features(kind, pairs, default_table(), progress=not quiet))
-
-
-def sample(dataset: Dataset, rows: int, seed: int) -> Dataset:
-    """So many rows drawn at random (files may be sorted by class), in the file's order; 0 keeps all."""
-    if not 0 < rows < len(dataset.rows):
-        return dataset
-    numbers = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
-    sampled = tuple(dataset.rows[i] for i in numbers)
-    return Dataset(dataset.name, dataset.layout, sampled, dataset.problems, dataset.dropped, dataset.sha256)
-
-
-def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
-    """The word table to read with, and whether it is the checkpoint's own: --vectors, else the recipe's, else the
-    shared one."""
-    if vectors:
-        return own_table(vectors, vocabulary), True
-    if recipe.train_words:
-        from trainers.trained_words import random_table
-
-        return random_table(vocabulary, recipe.train_words, recipe.seed), True
-    if recipe.vectors:
-        from trainers.vectors import read_folder
-
-        return read_folder(folder / recipe.vectors, vocabulary.ids), True
-    return default_table(), False
-
-
 def scores_text(result: Mapping[str, float]) -> str:
     """A data set's scores on one line."""
     if "map" in result:
         return f"MAP {result['map']:.4f}, MRR {result['mrr']:.4f}, {result['items']:,} questions"
     return f"accuracy {result['accuracy']:.2%}, macro-F1 {result['macro_f1']:.4f}, {result['items']:,}"
-
-
-def own_table(path: Path, vocabulary: Vocabulary) -> WordTable:
-    """The word table of --vectors: the words of the data, and the file's most frequent ones."""
-    from trainers.vectors import read_vectors
-
-    return read_vectors(path, vocabulary.ids)
 
 
 def command(args: argparse.Namespace) -> str:

@@ -67,8 +67,7 @@ class PageSession(Generic[State]):
             read = known and address != visit.written and (arrived or not visit.touched)
             visit.models = models
             if read:
-                state, problems = self._read(address, models)
-                self._replace(state, problems)
+                self._replace(*self._read(address, models))
             elif arrived and shared not in (None, visit.shared) and not self.kind.names_texts(address):
                 self._replace(visit.state.take_pair(shared, models))
         if self.kind.names_texts(address) and (read or (arrived and shared is not None)):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.data import newsgroups
 from core.data.dataset import Example, Parsed, Problem, other_columns
 from core.data.lines import HEAD, Line, objects, says_something
+from core.data.newsgroups import body, is_post
 from core.data.table import fitting
 
 NAME = "document jsonl"
@@ -36,7 +36,7 @@ def read(lines: list[Line], labelled: bool) -> Parsed:
     """All rows; those whose label is ``-`` are dropped, or kept without label if not ``labelled``."""
     keys = _keys(lines[:HEAD])
     texts = [str(record.get(keys["first"])) for _, record in objects(lines[:HEAD], [])]
-    posts = 2 * sum(newsgroups.is_post(text) for text in texts) > len(texts)
+    posts = 2 * sum(is_post(text) for text in texts) > len(texts)
     rows: list[Example] = []
     problems: list[Problem] = []
     dropped = 0
@@ -47,7 +47,7 @@ def read(lines: list[Line], labelled: bool) -> Parsed:
         if what:
             problems.append(Problem(number, what))
             continue
-        text = newsgroups.body(fields["first"]) if posts else fields["first"]
+        text = body(fields["first"]) if posts else fields["first"]
         if not says_something(text):
             problems.append(Problem(number, "nothing is left without header, signature and quotes"))
         elif labelled and label == "-":

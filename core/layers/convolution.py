@@ -48,8 +48,9 @@ class GatedConvolution(nn.Module):
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """``[B, T, d], [B, T] -> [B, T, d]``, zero on pads."""
         phrases = windows(states, self.width)
-        gate = torch.sigmoid(self.gate(phrases))
-        return (gate * states + (1 - gate) * torch.tanh(self.hidden(phrases))) * mask[..., None]
+        out = torch.tanh(self.hidden(phrases))  # [Yin18 eq. 7]
+        gate = torch.sigmoid(self.gate(phrases))  # [Yin18 eq. 8]
+        return (gate * states + (1 - gate) * out) * mask[..., None]  # [Yin18 eq. 9]
 
 
 class AttentiveConvolution(nn.Module):
@@ -75,7 +76,7 @@ class AttentiveConvolution(nn.Module):
             return out
         # Equation 5: one product over [h_{i-1}; h_i; h_{i+1}; c_i] is faster than equation 6's two and their sum.
         weight = torch.cat([self.local.weight, self.attentive.weight], dim=1)
-        return F.linear(torch.cat([seen, context], dim=-1), weight, self.local.bias)
+        return F.linear(torch.cat([seen, context], dim=-1), weight, self.local.bias)  # [Yin18 eq. 5]
 
     def parts(self, states: Tensor, context: Tensor | None, positions: Tensor) -> dict[str, Tensor]:
         """The pre-activation of filter k at ``positions[k]``, in the summands of equation 6, of one sentence.
@@ -89,4 +90,4 @@ class AttentiveConvolution(nn.Module):
         attentive = torch.zeros(filters, dtype=states.dtype, device=states.device)
         if self.attentive is not None and context is not None:
             attentive = (context[positions] * self.attentive.weight).sum(-1)
-        return {"offsets": (window * weight).sum(-1), "context": attentive, "bias": self.local.bias}
+        return {"offsets": (window * weight).sum(-1), "context": attentive, "bias": self.local.bias}  # [Yin18 eq. 6]

@@ -114,7 +114,7 @@ class AttConv(PairModel):
             weights = attention_weights(scores, y_mask)
             if override is not None:
                 weights = put_in_place(override, weights, y_mask[:, None])
-            context = weights @ focus
+            context = weights @ focus  # [Yin18 eq. 4]
         elif override is not None:
             raise ValueError("this model reads one sentence alone: it has no attention to replace")
         beneficiary = self.beneficiary(x, x_mask)
@@ -199,8 +199,10 @@ class AttConvAdvanced(AttConv):
         self.own = GatedConvolution(config.hidden, 1)
 
     def source(self, states: Tensor, mask: Tensor) -> Tensor:
-        return torch.cat([self.unigram(states, mask), self.trigram(states, mask)], dim=-1)
+        words = self.unigram(states, mask)  # [Yin18 eq. 10]
+        phrases = self.trigram(states, mask)  # [Yin18 eq. 11]
+        return torch.cat([words, phrases], dim=-1)  # [Yin18 eq. 12]
 
     def beneficiary(self, states: Tensor, mask: Tensor) -> Tensor:
-        out: Tensor = self.own(states, mask)
+        out: Tensor = self.own(states, mask)  # [Yin18 eq. 13]
         return out

@@ -63,6 +63,12 @@ class ModelConfig:
                 bounds += [f"below {below:g}"] if below is not None else []
                 raise ValueError(f"{f.name} must be {' and '.join(bounds)}, got {value!r}")
 
+    @property
+    def linguistic(self) -> str:
+        """The set of linguistic features that the model reads beside the texts, or "none"
+        (:data:`core.linguistics.features.FEATURES`)."""
+        return "none"
+
     def unprojected(self) -> ModelConfig | None:
         """Settings of the same model over word vectors that passed its projection already; None where it has none that
         can be left out."""
@@ -114,8 +120,12 @@ class PairModel(nn.Module):
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
     config: Any
     classifier: nn.Linear
-    linguistic = "none"
-    """The set of linguistic features that the model reads beside the texts (:data:`core.linguistics.features`)."""
+
+    @property
+    def linguistic(self) -> str:
+        """The set of linguistic features that the model reads beside the texts, or "none"."""
+        kind: str = self.config.linguistic
+        return kind
 
     @property
     def filter_maker(self) -> FilterMaker | None:

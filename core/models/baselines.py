@@ -41,6 +41,10 @@ class BaselineConfig(ModelConfig):
     dropout: float = setting(0.2, least=0, below=1)
     extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
 
+    @property
+    def linguistic(self) -> str:
+        return self.extra
+
 
 BASELINE: dict[str, Any] = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
 """What all baselines register."""

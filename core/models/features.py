@@ -24,7 +24,6 @@ class PairFeatures(PairModel):
     def __init__(self, own: int, classes: int, extra: str = "none") -> None:
         super().__init__()
         size = EXTRA_SIZES[extra]
-        self.linguistic = extra
         self.register_buffer("extra_mean", torch.zeros(size))
         self.register_buffer("extra_scale", torch.ones(size))
         self.classifier = nn.Linear(own + size, classes)

@@ -25,15 +25,15 @@ class Unseen(Record, kind="unseen"):
 
 
 def sentence(role: str, text: str) -> Sentence:
-    """The text's words; characters are not told."""
+    """The text's words; characters have no places."""
     return Sentence(role, text, tuple(TokenRecord(word, 0, 0, False) for word in text.split()))
 
 
 def pair(*evidence: Record, judged: str = "answer", **changed: object) -> Explanation:
     """A question and an answer with these records."""
     first, second = sentence("question", "who made the film"), sentence("answer", "Ann made it")
-    told = Explanation("made-up", "Made up", first, (second,), judged, ("0", "1"), (0.0, 1.0), (0.25, 0.75), ())
-    return replace(told, evidence=evidence, **changed)  # type: ignore[arg-type]
+    explanation = Explanation("made-up", "Made up", first, (second,), judged, ("0", "1"), (0.0, 1.0), (0.25, 0.75), ())
+    return replace(explanation, evidence=evidence, **changed)  # type: ignore[arg-type]
 
 
 POOLED = (

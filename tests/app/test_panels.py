@@ -87,10 +87,10 @@ def test_pooled_attention_of_both_sides_is_one_panel():
 def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     by_answer = AttentionMap("attention", "answer", "question", WEIGHTS, WEIGHTS)
     by_question = AttentionMap("attention", "question", "answer", TURNED, TURNED)
-    told = pair(by_answer, judged=judged)
-    assert axes(told) == [("question", "column"), ("answer", "row")]
-    assert panels.focus(panels.drawing(told)) == 1, "“made” looks most sharply of the words with some letters"
-    assert by_answer.to_csv(told).splitlines()[1] == "1,Ann,1,who,0.5,0.5"
+    explanation = pair(by_answer, judged=judged)
+    assert axes(explanation) == [("question", "column"), ("answer", "row")]
+    assert panels.focus(panels.drawing(explanation)) == 1, "“made” looks most sharply of the words with some letters"
+    assert by_answer.to_csv(explanation).splitlines()[1] == "1,Ann,1,who,0.5,0.5"
     both = pair(by_question, by_answer, judged=judged)
     assert axes(both) == [("question", "row"), ("answer", "column")]
     assert [(p["data"]["rows"], len(p["data"]["weights"])) for p in panels.drawing(both)["panels"]] == [
@@ -101,8 +101,8 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
 
 def test_a_sentence_that_attends_to_itself_stands_on_both_edges():
     own = tuple((0.5, 0.3, 0.2) for _ in range(3))
-    told = pair(AttentionMap("attention", "answer", "answer", own, own))
-    assert axes(told) == [("answer", "column"), ("answer", "row")]
+    explanation = pair(AttentionMap("attention", "answer", "answer", own, own))
+    assert axes(explanation) == [("answer", "column"), ("answer", "row")]
 
 
 @pytest.mark.parametrize(("judged", "edges"), [("question", ["row", "column"]), ("both", ["column", "row"])])

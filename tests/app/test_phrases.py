@@ -262,12 +262,12 @@ def test_explore_shows_what_each_pooling_keeps_and_leads_to_this_page(drawn, che
     app = page("app/views/explore.py", first="A dog", second="A cat")
     assert not app.exception
     (panel,) = drawn(app)["panels"]
-    told = panel["data"]
-    assert (panel["kind"], told["k"], told["trained"]) == ("phrase_selection", 5, "kmin")
+    data = panel["data"]
+    assert (panel["kind"], data["k"], data["trained"]) == ("phrase_selection", 5, "kmin")
     record = explain(load(checkpoints / "test-te"), "A dog", "A cat").find(PhraseSelection)
     for pooling, (place, side) in itertools.product(("kmin", "kmax"), enumerate(record.sides)):
         spans = [list(side.phrases[i].span) for i in record.choice(pooling, 5).kept[place]]
-        assert told["sides"][place][pooling] == spans
+        assert data["sides"][place][pooling] == spans
     assert "Phrases (CSV)" in [button.label for button in app.get("download_button")]
     link = app.get("page_link")[0].proto
     assert link.page == "phrases"

@@ -47,5 +47,7 @@ def make_checkpoint(
     card["roles"]["judged"] = card["roles"].get(judged, judged)
     if single(architecture):
         card["roles"] = {"first": "text", "second": "", "judged": "text"}
-    save(folder, build(architecture, config), card, words=table)
+    model = build(architecture, config)
+    card["labels"] = card["labels"][: model.config.classes]
+    save(folder, model, card, words=table)
     return load(folder)

@@ -144,7 +144,7 @@ def test_a_checkpoint_trained_anew_is_read_anew(tmp_path, table, monkeypatch):
 
 
 def test_both_sides_may_be_judged(tmp_path, table):
-    folder = make_checkpoint(tmp_path / "tiny", table).folder
+    folder = make_checkpoint(tmp_path / "tiny", table, "addition").folder
     _change_card(folder, roles=_roles("premise", "hypothesis", "both"))
     assert load(folder).roles["judged"] == "both"
 

@@ -28,7 +28,8 @@ def card(name: str, **changes: Any) -> dict[str, Any]:
     made = {"seconds": 93.6, "threads": 2, "device": "CPU (Abacus)", "torch": "9.9", "command": "train it --data DATA"}
     return {
         "schema_version": 1, "name": name, "title": "A <b>made-up</b> | model", "architecture": "phrases", "config": {},
-        "task": "entailment", "labels": ["a", "b"], "roles": {"first": "x", "second": "y", "judged": "y"}, "words": {},
+        "task": "entailment", "labels": ["a", "b"], "roles": {"first": "x", "second": "y", "judged": "y"},
+        "words": {"sha256": "0"},
         "licence": "free", "sha256": "0", "data": [source], "paper": {"SICK test": 0.871},
         "parameters": {"model": 1234, "projection": 56}, "recipe": {"dev": {"name": "SICK trial"}}, "seed": 7,
         "results": {"SICK trial": {"accuracy": 0.8125, "items": 500}}, "training": made, "notes": "*Noted*.",
@@ -150,7 +151,7 @@ def test_the_words_around_the_tables_hold_no_measured_number() -> None:
 
 
 def test_readme_is_short_and_its_links_lead_somewhere() -> None:
-    assert len(README.splitlines()) <= 130
+    assert len(README.splitlines()) < 130
     for link in re.findall(r"\]\(([^)]+)\)", README):
         path, _, anchor = link.partition("#")
         assert (ROOT / path).is_file(), link

@@ -25,7 +25,7 @@ from trainers.compare import compare, table
 from trainers.folding import fold
 from trainers.linear import fitted
 from trainers.sweep import DEV, part
-from trainers.train import load_data
+from trainers.training_data import load_data
 from trainers.vectors import read_folder
 
 SMALL = ["model.hidden=6", "model.projection=6", "epochs=1", "batch_size=30", "vectors=''", "init=''"]

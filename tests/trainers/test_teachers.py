@@ -15,7 +15,7 @@ from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.loop import Options, class_weights, ready, targets
-from trainers.train import load_data
+from trainers.training_data import load_data
 
 from .conftest import pair
 from .test_training import arguments

@@ -45,6 +45,7 @@ from trainers.bench import phrases as bench_phrases
 from trainers.bench import tokens as bench_tokens
 from trainers.card import device_name
 from trainers.recipe import Recipe
+from trainers.training_data import TrainingData
 
 TRAINING_BATCH = 256
 MAPPED = "topic-acnn"
@@ -172,7 +173,7 @@ def training_speed(quick: bool) -> list[Row]:
         torch.mm(a, b)
         product = time.perf_counter() - begun
         if i >= 5:
-            x, y = data.train.x.lengths[rows], data.train.y.lengths[rows]
+            y, x = (texts.lengths[rows] for texts in (data.train.first, *data.train.contexts))
             rates.append((float(work(x, y).sum()), taken))
             products.append(2 * 1024**3 / product)
     rate, product_rate = sum(w for w, _ in rates) / sum(t for _, t in rates), statistics.median(products)
@@ -210,10 +211,8 @@ def filter_speed(quick: bool) -> list[Row]:
     ]  # fmt: skip
 
 
-def made_up(pairs: int) -> tuple[WordTable, Any]:
+def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
     """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
-    from trainers.loop import TrainingData
-
     random = np.random.default_rng(0)
     names = [f"w{i}" for i in range(20_000)]
     words = WordTable.from_vectors(names, torch.randn(len(names), 160) * 0.3, 1.0, "random words")

@@ -6,7 +6,7 @@ class PooledPanel {
     this.sides = record.sides.map(({ role, weights, high }) => {
       const side = view.sideOf(role);
       const words = new WordChips(view, side, {
-        describe: (index) => `${side.tokens[index]}: weight ${this.told(weights[index])}`,
+        describe: (index) => `${side.tokens[index]}: weight ${this.written(weights[index])}`,
         inside: (index) => html("i", { class: "tall" }, html("i", { class: "weight", style: `height:${(100 * weights[index]) / high}%;background:${scaleColour(weights[index] / high)}` })),
       });
       return { role, weights, words, name: html("span", { class: "role" }, capital(role)) };
@@ -14,7 +14,7 @@ class PooledPanel {
     this.stage = html("div", { class: "stage" }, this.sides.map(({ role, words, name }) => html("div", { class: "side", "data-role": role }, name, words.element)));
     const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
     const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
-    const ends = [this.told(0), record.sides.map(({ role, high }) => `${this.told(high)} of the ${role}`).join(", ")];
+    const ends = [this.written(0), record.sides.map(({ role, high }) => `${this.written(high)} of the ${role}`).join(", ")];
     const saves = saveButtons(view, "pooling", "pooling", (ink) => {
       const box = this.stage.getBoundingClientRect();
       const height = Math.ceil(box.height);
@@ -37,17 +37,17 @@ class PooledPanel {
     return `How much each word weighs in the ${this.record.name}`;
   }
 
-  told(weight) {
+  written(weight) {
     return this.record.shares ? percent(weight) : String(Number(weight.toPrecision(3)));
   }
 
   draw() {
-    const told = this.sides.map(({ role, weights, words }) => {
+    const readout = this.sides.map(({ role, weights, words }) => {
       words.draw();
       const index = this.view.selection[words.axis];
-      return index === null ? null : [html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]), ` ${this.told(weights[index])} of the ${role}`];
+      return index === null ? null : [html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]), ` ${this.written(weights[index])} of the ${role}`];
     });
-    this.readout.replaceChildren(...told.filter(Boolean).flatMap((words, i) => (i ? [", ", ...words] : words)));
+    this.readout.replaceChildren(...readout.filter(Boolean).flatMap((words, i) => (i ? [", ", ...words] : words)));
   }
 }
 

@@ -60,7 +60,7 @@ class StaticConvolution(nn.Module):
 
     def forward(self, windows: Windows) -> Tensor:
         """Pre-activations ``[B, T', K]``."""
-        return F.linear(windows.values, self.filters.flatten(1), self.bias)
+        return F.linear(windows.values, self.filters.flatten(1), self.bias)  # [Shen18 eq. 1]
 
 
 class FilterGenerator(nn.Module):
@@ -95,12 +95,13 @@ class FilterGenerator(nn.Module):
 
     def code(self, windows: Windows) -> Tensor:
         """z of each text, ``[B, l]``."""
-        return masked_max(torch.relu(self.encoder(windows)), windows.mask)[0]
+        return masked_max(torch.relu(self.encoder(windows)), windows.mask)[0]  # [Shen18 eq. 2]
 
     def forward(self, code: Tensor) -> Tensor:
         """Filters ``[B, K, h, d]`` from ``code [B, l]``."""
         if not self.rank:
-            return torch.addmm(self.constant.flatten(), code, self.weight.flatten(1)).view(-1, *self.shape)
+            made = torch.addmm(self.constant.flatten(), code, self.weight.flatten(1))  # [Shen18 eq. 3]
+            return made.view(-1, *self.shape)
         # [K, B, R] @ [K, R, h·d]: every filter has directions of its own.
         shares = (code @ self.mix.flatten(1)).view(-1, self.shape[0], self.rank).transpose(0, 1)
         made = torch.baddbmm(self.constant.flatten(1)[:, None], shares, self.directions.flatten(2))

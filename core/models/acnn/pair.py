@@ -35,6 +35,10 @@ class AdaQAConfig(ACNNConfig):
     extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
     embedding_dropout: float = setting(0.5, least=0, below=1)
 
+    @property
+    def linguistic(self) -> str:
+        return self.extra
+
 
 @dataclass(frozen=True)
 class PairTrace:
@@ -82,7 +86,7 @@ class AdaQA(AdaptiveModel):
         Raises ValueError when it has another shape or the model has no attention.
         """
         q_windows, a_windows = self.windows(batch.first), self.windows(batch.second)
-        q_own = self.generate(q_windows) if "first" in self.made_from else None
+        q_own = self.generate(q_windows) if "first" in self.made_from else None  # [Shen18 eq. 4] [Shen18 eq. 5]
         a_own = self.generate(a_windows) if "second" in self.made_from else None
         q_made, a_made = (None if own is None else own[1] for own in (q_own, a_own))
         q_applied, a_applied = {
@@ -90,7 +94,8 @@ class AdaQA(AdaptiveModel):
         }[self.config.adaptivity]  # fmt: skip
         q = self.convolve(q_windows, batch.first, q_own, q_applied, self.bias_q)
         a = self.convolve(a_windows, batch.second, a_own, a_applied, self.bias_a)
-        own, matched = [q.pooled, a.pooled, q.pooled - a.pooled, q.pooled * a.pooled], None
+        own = [q.pooled, a.pooled, q.pooled - a.pooled, q.pooled * a.pooled]  # [Shen18 eq. 6]
+        matched = None
         if self.matching is not None:
             matched = self.matching(
                 torch.relu(a.preactivations), a_windows.mask, torch.relu(q.preactivations), q_windows.mask, override
@@ -99,7 +104,7 @@ class AdaQA(AdaptiveModel):
         elif override is not None:
             raise ValueError("this model compares pooled vectors: it has no attention to replace")
         features = self.feature_vector(torch.cat(own, dim=1), batch.extra)
-        logits = self.classifier(F.dropout(features, self.config.dropout, self.training))
+        logits = self.classifier(F.dropout(features, self.config.dropout, self.training))  # [Shen18 eq. 7]
         return Output(logits, features, PairTrace(q, a, matched))
 
     @classmethod

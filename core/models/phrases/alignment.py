@@ -67,9 +67,10 @@ class PhraseGRU(nn.Module):
 
 def _step(inputs: Tensor, recurrent: Tensor, state: Tensor) -> Tensor:
     two = 2 * state.shape[-1]
-    reset, update = torch.sigmoid(inputs[..., :two] + recurrent[..., :two]).chunk(2, dim=-1)
-    new = torch.tanh(inputs[..., two:] + reset * recurrent[..., two:])
-    return torch.lerp(new, state.to(new.dtype), update)
+    gates = torch.sigmoid(inputs[..., :two] + recurrent[..., :two])  # [Yin17 eq. 1] [Yin17 eq. 2]
+    reset, update = gates.chunk(2, dim=-1)
+    new = torch.tanh(inputs[..., two:] + reset * recurrent[..., two:])  # [Yin17 eq. 3]
+    return torch.lerp(new, state.to(new.dtype), update)  # [Yin17 eq. 4]
 
 
 def phrase_mask(mask: Tensor, longest: int = LONGEST) -> Tensor:
@@ -122,8 +123,8 @@ def best(scores: Tensor, mask: Tensor, others: Tensor) -> Alignment:
     Of partners with equal scores the earliest is returned.
     """
     rounded = scores.round(decimals=TIE_DECIMALS).masked_fill(~others[:, None], float("-inf"))
-    highest, _ = rounded.max(dim=2, keepdim=True)
-    partner = (rounded == highest).to(torch.uint8).argmax(dim=2)
+    largest = rounded.amax(dim=2, keepdim=True)  # [Yin17 eq. 5]
+    partner = (rounded == largest).to(torch.uint8).argmax(dim=2)
     return Alignment(scores.gather(2, partner[..., None])[..., 0].masked_fill(~mask, float("-inf")), partner)
 
 

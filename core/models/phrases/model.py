@@ -74,6 +74,10 @@ class PhraseConfig(ModelConfig):
         if not self.parts or any(part not in PARTS for part in self.parts):
             raise ValueError(f"features must be {', '.join(PARTS)} or some of them joined by +, got {self.features!r}")
 
+    @property
+    def linguistic(self) -> str:
+        return self.extra
+
     def unprojected(self) -> PhraseConfig | None:
         return replace(self, projection=0, input_size=self.projection) if self.projection else None
 

@@ -1,0 +1,112 @@
+"""CONTRIBUTING.md's "Add a model", followed in a scratch copy of the project: its files, and no other line changed."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+WORDS = ("man", "dog", "woman", "child", "red", "blue", "runs", "sleeps", "park", "house", "not", "a")
+PAGES = """
+from streamlit.testing.v1 import AppTest
+for page in ("explore", "models"):
+    app = AppTest.from_file(f"app/views/{page}.py", default_timeout=120)
+    app.query_params["model"] = "aligned-means"
+    app.query_params["first"], app.query_params["second"] = "a man runs", "a dog sleeps"
+    app.run()
+    assert not app.exception, app.exception
+    parts = [str(element.proto) for kind in ("html", "bidi_component") for element in app.get(kind)]
+    drawn = "".join([*parts, *(str(option) for box in app.selectbox for option in box.options)])
+    assert "Aligned means, SICK" in drawn, page
+"""
+
+
+def section(title):
+    """(path, text) of the files that a section of CONTRIBUTING.md shows; a file is named last before its text."""
+    text = re.search(rf"^## {title}$(.*?)(?=^## )", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M | re.S)[1]
+    blocks = re.finditer(r"^```\w+\n(.*?)^```", text, re.M | re.S)
+    return [(re.findall(r"`(\w+/[\w/.-]+\.\w+)`", text[: block.start()])[-1], block[1]) for block in blocks]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A copy of the project with the page's model, and made-up data in the layout that its recipe names."""
+    folder = tmp_path_factory.mktemp("project")
+    for name in ("core", "trainers", "app", "tests", ".streamlit"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("streamlit_app.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    files = section("Add a model")
+    assert [Path(path).suffix for path, _ in files] == [".py", ".yaml", ".py"]
+    for path, text in files:
+        assert not (folder / path).exists()
+        (folder / path).write_text(text, "utf-8")
+    source = random.Random(0)
+    (folder / "data/sick").mkdir(parents=True)
+    head = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
+    for name, count in (("SICK_train.txt", 24), ("SICK_trial.txt", 9)):
+        texts = [" ".join(source.choices(WORDS, k=4)) for _ in range(2 * count)]
+        labels = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
+        rows = [f"{i}\t{texts[2 * i]}\t{texts[2 * i + 1]}\t3\t{labels[i % 3]}" for i in range(count)]
+        (folder / "data/sick" / name).write_text("\n".join([head, *rows, ""]))
+    vectors = (" ".join([word, *(f"{source.gauss(0, 1):.4f}" for _ in range(16))]) for word in WORDS)
+    (folder / "data/vectors.txt").write_text("".join(line + "\n" for line in vectors))
+    return folder
+
+
+def run(project, *command):
+    """What a command of the copy prints."""
+    environment = {**os.environ, "PYTHONPATH": str(project), "PAIRLENS_CHECKPOINTS": "runs", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=project, env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+def test_the_model_of_the_page_is_everywhere_without_another_line(project):
+    sizes = ("--set", "batch_size=12", "--set", "epochs=1")
+    data = ("--data", "data", "--vectors", "data/vectors.txt", "--device", "cpu")
+    run(project, "-m", "trainers", "train", "aligned-means", *data, *sizes)
+    card = json.loads((project / "runs/aligned-means/card.json").read_text())
+    assert card["training"]["steps"] == 2
+    assert "Aligned means, SICK" in run(project, "-m", "core", "models")
+    pair = ("--model", "aligned-means", "--first", "a man runs", "--second", "a dog sleeps")
+    assert "Where each word of the hypothesis looks in the premise" in run(project, "-m", "core", "explain", *pair)
+    label = "from core.evaluation.sweeps import label; print(label({'architecture': 'aligned-means'}))"
+    assert run(project, "-c", label).strip() == "Aligned means"
+    run(project, "-c", PAGES)
+
+
+def test_it_does_what_every_model_must(project):
+    told = run(project, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_conformance.py", "-k", "aligned-means")
+    assert "passed" in told or "[100%]" in told
+
+
+def test_the_record_of_the_page_tells_itself(project):
+    """In the same copy: it is written, made, and read back from JSON."""
+    for path, text in section("Add a record"):
+        (project / path).parent.mkdir(exist_ok=True)
+        (project / path).write_text(text, "utf-8")
+    run(
+        project,
+        "-c",
+        """
+from core.evidence.shared_words import SharedWords
+from core.evidence import Explanation, Sentence, TokenRecord
+from app.panels import drawing
+word = (TokenRecord("dog", 0, 3, False),)
+sides = [Sentence(role, "dog", word) for role in ("premise", "hypothesis")]
+record = SharedWords("premise", "hypothesis", ((0, 0),))
+told = Explanation("m", "M", sides[0], (sides[1],), "hypothesis", ("yes",), (0.0,), (1.0,), (record,))
+assert Explanation.from_dict(told.to_dict()) == told
+assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._repr_html_()
+assert drawing(told)["panels"][0]["data"] == {"words": "Words of both: dog"}
+""",
+    )

@@ -1,0 +1,116 @@
+"""The data sets of a recipe as numbers, and the word table that they are read with."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.checkpoint import judged_side
+from core.data import DataError, Dataset, read
+from core.evaluation.encoding import Encoded, Vocabulary, encode
+from core.reading.tokens import MAX_TOKENS
+from core.reading.word_table import WordTable, default_table
+from trainers.recipe import DataSource, Recipe
+from trainers.trained_words import random_table
+from trainers.vectors import read_folder, read_vectors
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Encoded data sets by role, and what the card says of them."""
+
+    train: Encoded
+    dev: Encoded
+    report: dict[str, Encoded]
+    vocabulary: Vocabulary
+    listed: tuple[dict[str, Any], ...]
+    """Name, rows and licence of each training set."""
+    fingerprint: str
+    """Of the files' bytes."""
+
+
+def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData:
+    """Read and encode all data sets of a recipe. Raises DataError or RunError before any time is spent on training."""
+    vocabulary = Vocabulary()
+    digest = hashlib.sha256()
+    sizes: dict[str, int] = {}
+    kind = recipe.model_config().linguistic
+    limits = [recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles]
+
+    def get(source: DataSource) -> Dataset:
+        if not (folder / source.path).is_file():
+            raise DataError(
+                f"{source.name} is not at {source.path} in the data folder; put it there, give another --data, "
+                "or change the recipe"
+            )
+        dataset = sample(read(folder / source.path, source.name, layout=source.layout), source.rows, recipe.seed)
+        if dataset.single != (len(recipe.roles) == 1):
+            has = "single texts" if dataset.single else "pairs"
+            raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; mend roles or the file")
+        digest.update(f"{dataset.sha256} {source.rows}\n".encode())
+        sizes[source.name] = len(dataset.rows)
+        if not quiet:
+            print(dataset.summary(), flush=True)
+        return dataset
+
+    def encoded(*sources: DataSource, training: bool = False) -> Encoded:
+        rows = [(row, source.weight_of(row.id)) for source in sources for row in get(source).rows]
+        if training and recipe.answerable_only:
+            answered = {row.group for row, _ in rows if row.label == recipe.labels[-1]}
+            rows = [(row, weight) for row, weight in rows if row.group in answered]
+        return encode(
+            [row for row, _ in rows],
+            vocabulary,
+            recipe.labels,
+            judged=judged_side({"first": recipe.roles[0], "judged": recipe.judged}),
+            single=len(recipe.roles) == 1,
+            weights=[weight for _, weight in rows],
+            limits=(limits[0], limits[-1]),
+            extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
+        )
+
+    return TrainingData(
+        encoded(*recipe.train, training=True),
+        encoded(recipe.dev),
+        {source.name: encoded(source) for source in recipe.report},
+        vocabulary,
+        tuple({"name": s.name, "rows": sizes[s.name], "licence": s.licence} for s in recipe.train),
+        digest.hexdigest(),
+    )
+
+
+def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tensor | None:
+    """The linguistic features of these pairs ``[N, F]``, or None for a recipe without."""
+    if kind == "none":
+        return None
+    from core.linguistics.cache import features
+
+    return torch.from_numpy(features(kind, pairs, default_table(), progress=not quiet))
+
+
+def sample(dataset: Dataset, rows: int, seed: int) -> Dataset:
+    """So many rows drawn at random (files may be sorted by class), in the file's order; 0 keeps all."""
+    if not 0 < rows < len(dataset.rows):
+        return dataset
+    picked = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
+    return dataclasses.replace(dataset, rows=tuple(dataset.rows[i] for i in picked))
+
+
+def table_for(recipe: Recipe, folder: Path, given: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
+    """The word table to read with, and whether it is the checkpoint's own: --vectors, else the recipe's, else the
+    shared one."""
+    if given:
+        return read_vectors(given, vocabulary.ids), True
+    if recipe.train_words:
+        return random_table(vocabulary, recipe.train_words, recipe.seed), True
+    if recipe.vectors:
+        return read_folder(folder / recipe.vectors, vocabulary.ids), True
+    return default_table(), False
