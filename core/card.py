@@ -64,7 +64,7 @@ REQUIRED = tuple(field.name for field in fields(Card) if field.default is MISSIN
 
 
 def is_number(value: object) -> bool:
-    """Whether this is a finite number that fits a float; JSON's true and false, which Python counts with, are none."""
+    """Whether this is a finite number that fits a float; true and false, which Python counts with, are not."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
 
 

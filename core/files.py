@@ -22,7 +22,7 @@ class FileError(MendableError):
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises ValueError for any text that is none, that is nested too deep for Python's
+    """The value of a JSON text. Raises ValueError for text that is not JSON, that is nested too deep for Python's
     reader, or that holds half a character (a lone surrogate), which can be neither shown nor saved."""
     try:
         value = json.loads(text)
@@ -85,7 +85,7 @@ def whole_folder(folder: Path, last: str) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk: a full one may say so only now."""
+    """Wait until a file is on the disk: a full disk may be reported only now."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def dev_of(folder: Path) -> dict[str, str]:
-    """What a run was scored by and on, as its card says; folds are named."""
+    """The measure and the dev set (or folds) of a run's scores, from its card."""
     try:
         card = read_card(folder)
     except CheckpointError as error:

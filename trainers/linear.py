@@ -35,7 +35,7 @@ class Linear:
     """[C]"""
 
     def probabilities(self, features: Tensor) -> np.ndarray:
-        """Softmax of the logits, ``[N, F] -> [N, C]``. Of an SVM they order classes and answers, and are no chances."""
+        """Softmax of the logits, ``[N, F] -> [N, C]``. An SVM's only rank classes and answers."""
         out: np.ndarray = torch.softmax((features @ self.weight.T + self.bias).double(), dim=1).numpy()
         return out
 

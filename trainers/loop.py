@@ -187,7 +187,7 @@ class Run:
         scores are no numbers, and then nothing is noted or saved."""
         batches, progress = self.batches(self.progress.epoch), self.progress
         rank, world = self.fabric.global_rank, self.fabric.world_size
-        begun = time.perf_counter()
+        started = time.perf_counter()
         with self.bar(batches) as bar:
             for rows in batches[progress.batch :]:
                 self.net.train()
@@ -198,14 +198,14 @@ class Run:
                 if progress.step % 20 == 0:
                     mean = self.loss.item() / progress.batch
                     bar.set_postfix(loss=f"{mean:.4f}", refresh=False)
-                    # Every process must leave together, so several only look at the end of the epoch.
+                    # All processes must stop together, so several check the loss only at the end of the epoch.
                     if world == 1 and not math.isfinite(mean):
                         return False
                 if progress.batch % self.options.save_every == 0 and progress.batch < len(batches):
-                    progress.seconds, begun = progress.seconds + time.perf_counter() - begun, time.perf_counter()
+                    progress.seconds, started = progress.seconds + time.perf_counter() - started, time.perf_counter()
                     self.keep()
         scores, loss = self.dev_scores(), float(self.mean_loss()) / max(1, len(batches))
-        progress.seconds += time.perf_counter() - begun
+        progress.seconds += time.perf_counter() - started
         if scores is None or not math.isfinite(loss):
             return False
         self.note(loss, scores)
@@ -246,7 +246,7 @@ class Run:
         share, classes = slice(rank, None, world), len(self.recipe.labels)
         chances = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
         if world > 1:
-            # Rows of the other processes are NaN here, and so is what a diverged model says: its rows sum to 0.
+            # Rows of the other processes are NaN here, and so are those of a diverged model, which then sum to 0.
             chances = torch.nan_to_num(chances).float().to(self.fabric.device)
             chances = self.fabric.all_reduce(chances, reduce_op="sum").cpu()
         if not torch.allclose(chances.sum(1), torch.ones((), dtype=chances.dtype), atol=1e-3):
@@ -414,7 +414,7 @@ def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
 def targets(
     recipe: Recipe, data: Encoded, vectors: Tensor | None, words: WordTable, teachers: Sequence[Checkpoint]
 ) -> Tensor:
-    """What the model is to say of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
+    """The target of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
 
     ``vectors [V, D]`` are the rows of ``words`` by number. Raises RunError for a teacher of other classes or words.
     """

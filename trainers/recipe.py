@@ -32,7 +32,7 @@ class DataSource:
     """One data file of a recipe, relative to the data folder (``--data``)."""
 
     name: str
-    """As results call it: a sample says so ("SNLI-86k")."""
+    """As in the results; that of a sample shows it ("SNLI-86k")."""
     path: str
     licence: str = "not stated"
     layout: str = "auto"
@@ -167,9 +167,9 @@ class Recipe:
         if self.judged == BOTH and not spec.model.judges_both:
             raise RecipeError(f"{spec.title} represents one sentence: judged must be one of {', '.join(self.roles)}")
 
-    def model_config(self, input_size: int = 1) -> ModelConfig:
-        """The model's settings over word vectors of this width. Raises ValueError for a value that cannot be."""
-        return spec_of(self.architecture).config(input_size=input_size, classes=len(self.labels), **self.model)
+    def model_config(self) -> ModelConfig:
+        """The model's settings, for any width of word vectors. Raises ValueError for an impossible value."""
+        return spec_of(self.architecture).config(input_size=1, classes=len(self.labels), **self.model)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""

@@ -189,7 +189,7 @@ def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
 
 
 def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[TrainingData, np.ndarray]:
-    """Training and dev rows together, cut anew: part ``fold`` of ``folds`` is dev. Questions stay whole.
+    """Training and dev rows together, split again: part ``fold`` of ``folds`` is dev. Questions stay whole.
 
     With it the numbers of dev's rows among all.
     """
@@ -220,7 +220,7 @@ def scores(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    """The table so far."""
+    """Write the table so far."""
     with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()

@@ -4,7 +4,7 @@
     python -m trainers train nli-attconv-light --set lr=0.001 --set model.match=bilinear --out runs/bilinear
 
 The folder can be used at once: `python -m trainers evaluate FOLDER FILE`, or in the app with PAIRLENS_CHECKPOINTS.
-A run that was killed goes on with --resume and gives the same weights as an unbroken one.
+A run that was killed continues with --resume and gives the same weights as an unbroken one.
 """
 
 from __future__ import annotations

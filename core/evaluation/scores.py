@@ -71,7 +71,7 @@ class Ranking:
 def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]) -> Ranking:
     """Mean average precision and mean reciprocal rank of answers ranked by score, highest first.
 
-    Answers of equal score stand in no order, so each question counts with its mean over all orders of them (McSherry
+    Answers of equal score have no order, so each question counts with its mean over all orders of them (McSherry
     and Najork 2008): neither the file's order nor luck decides. Questions without a right answer are skipped and
     counted; those with only right answers count.
     """

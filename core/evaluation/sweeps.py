@@ -1,4 +1,4 @@
-"""CSV tables of `python -m trainers sweep` and `compare` that stand beside a card: read, averaged, in plain words."""
+"""CSV tables of `python -m trainers sweep` and `compare` that lie beside a card: read, averaged, in plain words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAIN = {
     },
     "model.matching": {"none": "without matching", "multi-perspective": "with matching"},
 }  # fmt: skip
-"""Plain words for a varied key's values; :func:`label` makes up the others."""
+"""Plain words for a varied key's values; :func:`label` derives the others."""
 COMPARED = (
     "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
     "interval holds zero."
@@ -125,7 +125,7 @@ class Comparisons:
 
     data: bytes
     rows: list[dict[str, str]]
-    """By column: comparison, on (data and runs), scores, difference with its interval, and under no name what it says:
+    """By column: comparison, on (data and runs), scores, difference with its interval, and without a name the outcome:
     higher, lower or unresolved."""
 
 

@@ -1,7 +1,7 @@
 """The one contract between models and screens: what one model says of one pair, as frozen, JSON-serialisable records.
 
 :func:`core.explain.explain` builds an :class:`Explanation`; the page, the command line and a notebook draw its records
-and know no model.
+and depend on no model.
 """
 
 from __future__ import annotations

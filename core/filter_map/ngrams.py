@@ -80,7 +80,7 @@ class TextNgrams:
             ids = [numbers.setdefault(norm, len(numbers)) for norm in norms]
             if not ids:
                 continue
-            # A text shorter than the window is padded: -1 is the row of zeros behind the last word.
+            # A text shorter than the window is padded: -1 is the row of zeros after the last word.
             ids += [-1] * (width - len(ids))
             windows.append(np.lib.stride_tricks.sliding_window_view(np.array(ids, dtype=np.int32), width))
             owners.append(np.full(len(windows[-1]), owner, dtype=np.int32))
@@ -125,7 +125,7 @@ def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: Genera
     words = ReadWords.of(checkpoint, reading_of(checkpoint, explanation, bank.applied_to).norms)
     by_word = words.values(bank.bank[filter])
     width = len(by_word)
-    # A text shorter than the window is padded with zeros behind its last word.
+    # A text shorter than the window is padded with zeros after its last word.
     by_word = np.pad(by_word, ((0, 0), (0, max(0, width - by_word.shape[1]))))
     count = by_word.shape[1] - width + 1
     won = next(r for r in explanation.evidence if isinstance(r, FilterProvenance) and r.rows == bank.applied_to)

@@ -69,7 +69,7 @@ def _one_point(embedding: np.ndarray, P: Any, *, reference_embedding: np.ndarray
     r"""The gradient of t-SNE's objective for one new point among fixed ones: ``[1, 2]``.
 
     Σ_j (p_j - w_j / Σw) w_j (x - x_j), w_j = 1 / (1 + ‖x - x_j‖²): what openTSNE computes with theta 0, without its
-    quadtree, which is built anew in every iteration: five times as fast for 3,000 points. The divergence itself is
+    quadtree, which is rebuilt in every iteration: five times as fast for 3,000 points. The divergence itself is
     not computed.
     """
     apart = np.asarray(embedding) - np.asarray(reference_embedding)

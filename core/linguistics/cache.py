@@ -113,7 +113,7 @@ class _Store:
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_SECONDS)
         try:
-            # The write lock is asked for at once, since only then sqlite waits where several processes make the file.
+            # The write lock is requested at once, since only then sqlite waits where several processes make the file.
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE IF NOT EXISTS pairlens_features (key BLOB PRIMARY KEY, row BLOB)")
             connection.commit()

@@ -112,7 +112,7 @@ def _common_subsequence(first: list[str], second: list[str]) -> int:
 
 
 class _Stemmer(PorterStemmer):  # type: ignore[misc]
-    """nltk's Porter stemmer that remembers: the same few thousand words come again and again."""
+    """nltk's Porter stemmer with a cache: the same few thousand words recur."""
 
     @functools.lru_cache(maxsize=20_000)  # noqa: B019 (one stemmer lives as long as the process)
     def stem(self, word: str) -> str:

@@ -47,7 +47,7 @@ def _rules(L: str, M: str, N: str, Cf: str, apostrophe: str, sign: str) -> str:
 
 _ASCII = re.compile(_rules("A-Za-z", "", "0-9", "", "'", "[!-~]"), re.VERBOSE | re.IGNORECASE | re.ASCII)
 
-# Pairs of regional indicators stand apart because \X counts those before it anew at each of them.
+# Pairs of regional indicators have a rule of their own because \X recounts those before it at each of them.
 _FLAG = r"(?-i: \p{RI}{2} [\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+ )"
 _SIGN = rf"(?! [\s\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Co}}\p{{Cn}}] ) (?: {_FLAG} | \X )"
 _UNICODE = regex.compile(_rules(r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", "'’", _SIGN), regex.VERBOSE | regex.IGNORECASE)

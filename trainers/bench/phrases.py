@@ -45,8 +45,8 @@ def speed_up(repeats: int) -> tuple[float, float, float]:
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
         for taken, compute in zip(times, forms, strict=True):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             compute()
-            taken.append((time.perf_counter() - begun) * 1000)
+            taken.append((time.perf_counter() - started) * 1000)
     fast, long = (statistics.median(taken) for taken in times)
     return long / fast, fast, long

@@ -105,7 +105,7 @@ class PhraseTrace:
     sums: Tensor
     """Sums of the words of s_1 and of s_2, [B, 2, D]."""
     scores: Tensor
-    """A, or what the caller put in its place, [B, Q, P]: rows are the judged sentence's phrases (s_2)."""
+    """A, or the caller's override, [B, Q, P]: rows are the judged sentence's phrases (s_2)."""
     first_score: Tensor
     """a_1, [B, P]."""
     first_partner: Tensor
@@ -158,7 +158,7 @@ class PhraseMatcher(PairFeatures):
         features = self.feature_vector(own, batch.extra)
         dropped = features
         if self.training and config.dropout:
-            # Similarities and linguistic features are few and each says something of its own: they stay.
+            # Similarities and linguistic features are few, each with information of its own: they stay.
             rep = own.shape[1] - self._similarity_count()
             dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
         trace = PhraseTrace(
@@ -222,7 +222,7 @@ class PhraseMatcher(PairFeatures):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
 
-        The sequence of both sentences begins with that of the first, so s_p goes on from s_1.
+        The sequence of both sentences begins with that of the first, so s_p continues from s_1.
         """
         sequences = [_selected(first, first_selection), _selected(second, second_selection)]
         longest = max(c.shape[1] for c in sequences)
