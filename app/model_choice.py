@@ -1,4 +1,4 @@
-"""Which of the models that are there a page offers, told from their cards."""
+"""Which of the models that are there a page offers, by their cards."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _KNOWN = (
 
 
 def offered(
-    wanted: Callable[[Card], bool],
+    fits: Callable[[Card], bool],
     *,
     unreadable: bool = False,
     last: Callable[[Card, Path], bool] = lambda card, folder: False,
 ) -> dict[str, Path]:
-    """Folders by name of the models whose card is ``wanted``, in the order in which a page lists them: its default is
-    the first. Those for which ``last`` holds come after the others; with ``unreadable`` also those whose card cannot be
-    read, so that choosing one tells what is wrong with it."""
+    """Folders by name of the models whose card ``fits``, in the order in which a page lists them: its default is the
+    first. Those for which ``last`` holds come after the others; with ``unreadable`` also those whose card cannot be
+    read, so that selecting one shows what is wrong with it."""
     places: dict[str, tuple[bool, int]] = {}
     models = available()
     for name, folder in models.items():
         try:
             card = read_card(folder)
-            fits, behind = wanted(card), last(card, folder)
+            suits, behind = fits(card), last(card, folder)
         except CheckpointError:
-            fits, behind = unreadable, True
-        if fits:
+            suits, behind = unreadable, True
+        if suits:
             places[name] = behind, _KNOWN.index(name) if name in _KNOWN else len(_KNOWN)
     return {name: models[name] for name in sorted(places, key=places.__getitem__)}
 
@@ -43,6 +43,20 @@ def offered(
 def reads_pairs(card: Card) -> bool:
     """Whether the model reads two texts, not a single one."""
     return bool(card["roles"]["second"])
+
+
+def judging_alone(card: Card) -> str | None:
+    """The first of the models that are there which judges as the one of this ``card`` does (same task, labels and
+    roles), but reads the judged text without a context; None where none does, and for such a model itself."""
+
+    def same(other: Card) -> bool:
+        return all(other[key] == card[key] for key in ("task", "labels", "roles")) and _without_context(other)
+
+    return None if _without_context(card) else next(iter(offered(same)), None)
+
+
+def _without_context(card: Card) -> bool:
+    return bool(card["config"].get("context") == "none")
 
 
 def shows(record: type[Record]) -> Callable[[Card], bool]:

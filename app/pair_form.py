@@ -14,8 +14,9 @@ import streamlit as st
 from app import page_style
 from app.page_state.session import PageSession
 from app.pairs import SIDES, Pair
-from core.checkpoint import CheckpointError, read_card
-from core.evidence import BOTH
+from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
+from core.evidence import BOTH, Explanation
+from core.explain import explain
 from core.reading.reader import PairError
 
 Answer = TypeVar("Answer")
@@ -98,7 +99,32 @@ class ModelForm:
 
 
 class PairForm(ModelForm):
-    """The same for a page over one pair."""
+    """The same for a page over one pair, which a component draws in the browser."""
+
+    @property
+    def id(self) -> str:
+        """Of the drawing: the model and the pair that are shown."""
+        return digest([self.page.state.model, *self.page.state.pair.now])
+
+    def moving(self, key: str) -> dict[str, Any]:
+        """What the component with this key gets with every run, to tell its picks apart (see :meth:`picked`)."""
+        return {"id": self.id, "turn": st.session_state.get(f"{key} turn", 0)}
+
+    def picked(self, key: str) -> Mapping[str, Any] | None:
+        """What a person picked in the component with this key, unless it belongs to a pair that is no longer shown."""
+        self.page.touch()
+        selection = st.session_state[key].get("selection") or {}
+        st.session_state[f"{key} turn"] = selection.get("turn", 0)
+        return selection if selection.get("id") == self.id else None
+
+    def explanation(self, waiting: str) -> tuple[Checkpoint, Explanation]:
+        """The model and its explanation of the pair, computed once as long as both stay the same."""
+        state = self.page.state
+        with st.spinner("Loading the model …"):
+            checkpoint = load_named(state.model)
+        key = (state.model, checkpoint.card["sha256"], state.pair.now)
+        with st.spinner(waiting):
+            return checkpoint, once(f"{self.page.name} explanation", key, lambda: explain(checkpoint, *state.pair.now))
 
     def explained(self, compute: Callable[[Any], Answer], none_installed: str) -> Answer | None:
         """Write the link and compute what the page shows, or say why there is nothing to show."""
@@ -142,6 +168,14 @@ def titles(models: Mapping[str, Path]) -> dict[str, str]:
             out[name] = name
     doubled = [name for name, title in out.items() if list(out.values()).count(title) > 1]
     return out | {name: f"{out[name]} ({name})" for name in doubled}
+
+
+def once(name: str, key: Any, compute: Callable[[], Answer]) -> Answer:
+    """What the session holds by this name, computed again when its ``key`` is another one."""
+    if st.session_state.get(name, (None, None))[0] != key:
+        st.session_state[name] = key, compute()
+    answer: Answer = st.session_state[name][1]
+    return answer
 
 
 def digest(value: Any) -> str:

@@ -40,14 +40,14 @@ class ReferenceTexts:
     stamp: Stamp
 
 
-def reference_texts(checkpoint: Checkpoint, found: FilterMap) -> ReferenceTexts | None:
+def reference_texts(checkpoint: Checkpoint, filter_map: FilterMap) -> ReferenceTexts | None:
     """The texts of the map, read once for all sessions, or None where its data file is not there unchanged."""
-    folder, data = os.environ.get("PAIRLENS_DATA"), found.card.get("data")
+    folder, data = os.environ.get("PAIRLENS_DATA"), filter_map.card.get("data")
     if not folder or not isinstance(data, Mapping):
         return None
     for path, changed in _files(Path(folder), str(data.get("file"))):
-        stamp = (str(checkpoint.card["sha256"]), str(found.card["sha256"]), str(path), changed)
-        texts = _read(stamp, str(data.get("sha256")), found.items, checkpoint.roles)
+        stamp = (str(checkpoint.card["sha256"]), str(filter_map.card["sha256"]), str(path), changed)
+        texts = _read(stamp, str(data.get("sha256")), filter_map.items, checkpoint.roles)
         if texts is not None:
             return texts
     return None
@@ -69,7 +69,7 @@ def _read(stamp: Stamp, sha256: str, _items: Sequence[MapItem], _roles: Mapping[
     """None for another file of this name, and for one that cannot be read or names none of the rows."""
     path = Path(stamp[2])
     try:
-        # Most files of the same name are told apart without reading a row.
+        # Most files of the same name are ruled out without reading a row.
         if file_sha256(path) != sha256:
             return None
         rows = read(path).rows
@@ -87,7 +87,7 @@ def texts_of(
     known = {row.id: row for row in rows if often[row.id] == 1}
     places = {roles[place]: place for place in SIDES} | {"": "first"}
 
-    def told(item: MapItem, role: str) -> str:
+    def text_of(item: MapItem, role: str) -> str:
         row = known.get(item.id)
         return str(getattr(row, places[role])) if row is not None and role in places else ""
 
@@ -95,5 +95,5 @@ def texts_of(
     for role in (roles[place] for place in SIDES if roles[place]):
         # The map of a one-way model holds questions alone: then each stands for its row's answer too.
         absent = not any(item.side in (role, "") for item in items)
-        by_role[role] = tuple(told(item, role) if absent or item.side in (role, "") else "" for item in items)
-    return ReferenceTexts(tuple(told(item, item.side) for item in items), MappingProxyType(by_role), stamp)
+        by_role[role] = tuple(text_of(item, role) if absent or item.side in (role, "") else "" for item in items)
+    return ReferenceTexts(tuple(text_of(item, item.side) for item in items), MappingProxyType(by_role), stamp)

@@ -22,10 +22,9 @@ from core.checkpoint import Checkpoint, load_named
 from core.evidence import Explanation
 from core.explain import explain
 from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
-from core.reading.reader import PairError
-from core.reading.tokens import tokenize
+from core.reading.reader import PairError, read_text
 
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -63,19 +62,19 @@ def open_map(model: str) -> Opened:
                       f"trainers map {checkpoint.name} FILE`.")  # fmt: skip
     try:
         with st.spinner("Opening the map …"):
-            found = _read(model, folder, checkpoint.card["sha256"], (folder / "map.json").stat().st_mtime_ns)
+            filter_map = _read(model, folder, checkpoint.card["sha256"], (folder / "map.json").stat().st_mtime_ns)
     except FilterMapError as error:
         return Opened(checkpoint, None, f"This map cannot be used: {error}.")
-    return Opened(checkpoint, found, texts=reference_texts(checkpoint, found))
+    return Opened(checkpoint, filter_map, texts=reference_texts(checkpoint, filter_map))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _read(model: str, folder: Path, weights: str, changed: int) -> FilterMap:
     """One for all sessions as long as its files stay the same. What placing needs is loaded here, so that the first
     text that is typed comes as fast as the others."""
-    found = FilterMap.load(folder, load_named(model))
-    found.place(found.codes[:1], next(iter(found.layouts)))
-    return found
+    filter_map = FilterMap.load(folder, load_named(model))
+    filter_map.place(filter_map.codes[:1], next(iter(filter_map.layouts)))
+    return filter_map
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class Placed:
 
 
 def place_texts(
-    opened: Opened, layout: Layout | None, texts: Sequence[Pair], told: Sequence[Explanation | str | None]
+    opened: Opened, layout: Layout | None, texts: Sequence[Pair], explanations: Sequence[Explanation | str | None]
 ) -> tuple[list[Star], dict[TextSide, Placed], list[str]]:
     """A star for every version of every text, the present versions, and a sentence for each text without a word.
     Without a layout the stars lie nowhere, but the codes are there."""
@@ -97,20 +96,20 @@ def place_texts(
     problems: list[str] = []
     remember = _Memory("placed")
     for place, text in enumerate(texts):
-        explanation = told[place]
-        said = verdict.told(explanation) if isinstance(explanation, Explanation) else ""
+        explanation = explanations[place]
+        shares = verdict.summary(explanation) if isinstance(explanation, Explanation) else ""
         for side, role in opened.makers.items():
             ways = [version[SIDES.index(side)] for version in text.versions]
             ways = [words for words, after in zip(ways, [*ways[1:], None], strict=True) if words != after]
             for age, words in zip(reversed(range(len(ways))), ways, strict=True):
-                if not any(token.is_word for token in tokenize(words)):
+                if not read_text(opened.checkpoint.reader, words).has_word:
                     if words.strip() and not age:
                         problems.append(f"{(role or 'text').capitalize()} {place + 1} has no word in it: type one.")
                     continue
                 key = (opened.checkpoint.card["sha256"], opened.map and opened.map.card["sha256"],
                        layout and layout.name, role, words)  # fmt: skip
                 spot = remember(key, partial(_place, opened, layout, role, words))
-                stars.append(Star(TextSide(place, role), words, age, spot.x, spot.y, "" if age else said))
+                stars.append(Star(TextSide(place, role), words, age, spot.x, spot.y, "" if age else shares))
                 if not age:
                     present[TextSide(place, role)] = spot
     remember.forget_others()
@@ -129,12 +128,12 @@ def explain_texts(checkpoint: Checkpoint, texts: Sequence[Pair]) -> list[Explana
     """What the model says of each present text or pair; a sentence where it can say nothing, None where a box is still
     empty."""
     remember = _Memory("explained")
-    told = [
+    explanations = [
         remember((checkpoint.card["sha256"], text.first, text.second), partial(_explain, checkpoint, text))
         for text in texts
     ]
     remember.forget_others()
-    return told
+    return explanations
 
 
 def _explain(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
@@ -147,18 +146,18 @@ def _explain(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
 
 
 class _Memory:
-    """Values of this session by key, kept from one run of the page to the next while they are asked for."""
+    """Values of this session by key, from one run of the page to the next as long as each run uses them."""
 
     def __init__(self, name: str) -> None:
         self._name = f"filter map {name}"
         self._known: dict[Any, Any] = st.session_state.get(self._name, {})
-        self._asked: dict[Any, Any] = {}
+        self._used: dict[Any, Any] = {}
 
-    def __call__(self, key: Any, make: Callable[[], Kept]) -> Kept:
-        if key not in self._asked:
-            self._asked[key] = self._known[key] if key in self._known else make()
-        value: Kept = self._asked[key]
+    def __call__(self, key: Any, make: Callable[[], Value]) -> Value:
+        if key not in self._used:
+            self._used[key] = self._known[key] if key in self._known else make()
+        value: Value = self._used[key]
         return value
 
     def forget_others(self) -> None:
-        st.session_state[self._name] = self._asked
+        st.session_state[self._name] = self._used

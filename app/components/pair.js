@@ -40,7 +40,7 @@ class PairView extends View {
   link() {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
-    return select && (this.turn > 0 || this.data.chosen) ? { ...this.data.link, select } : this.data.link;
+    return select && (this.turn > 0 || this.data.explicit) ? { ...this.data.link, select } : this.data.link;
   }
 
   select(part, { soon } = {}) {

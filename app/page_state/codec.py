@@ -1,4 +1,4 @@
-"""How a page's state goes into its address and into a saved file, and back: told by the metadata of its fields.
+"""How a page's state goes into its address and into a saved file, and back, by the metadata of its fields.
 
 A page declares a frozen dataclass derived from :class:`PageState` whose fields have :func:`parameter` as metadata;
 it writes no reader and no writer of its own. Wrong values each give one sentence and the default; nothing here raises
@@ -27,7 +27,7 @@ LINK_LIMIT = 2000
 
 
 @dataclass(frozen=True)
-class Asked:
+class Address:
     """An address that is being read. ``models``: those that are there, the default one first, each with the kind of its
     examples; ``values``: the fields read so far; ``problems``: one sentence for each value that could not be used."""
 
@@ -46,7 +46,7 @@ class Codec:
     problem: str = ""
     value: Callable[[str], Any] = str
 
-    def parse(self, text: str, asked: Asked) -> Any:
+    def parse(self, text: str, address: Address) -> Any:
         """The value of a text that is not empty, or None."""
         return self.value(text)
 
@@ -54,7 +54,7 @@ class Codec:
         """The text of a value."""
         return str(value)
 
-    def sentence(self, text: str, asked: Asked) -> str:
+    def sentence(self, text: str, address: Address) -> str:
         """What is wrong with the text."""
         return self.problem.format(short(text))
 
@@ -63,14 +63,14 @@ class Codec:
         """All parameters that may hold the field."""
         return (self.name,)
 
-    def read(self, asked: Asked, default: Any) -> Any:
+    def read(self, address: Address, default: Any) -> Any:
         """The field's value. An empty parameter asks for nothing."""
-        text = asked.parameters.get(self.name)
+        text = address.parameters.get(self.name)
         if not text:
             return default
-        value = self.parse(text, asked)
+        value = self.parse(text, address)
         if value is None:
-            asked.problems.append(self.sentence(text, asked))
+            address.problems.append(self.sentence(text, address))
         return default if value is None else value
 
     def write(self, value: Any, default: Any, examples: bool = True) -> dict[str, str]:
@@ -115,14 +115,14 @@ class PageState:
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """State of an address and one sentence for each value that could not be used (see :class:`Asked`)."""
+        """State of an address and one sentence for each value that could not be used (see :class:`Address`)."""
         whole = {name: re.sub("[\ud800-\udfff]", "\ufffd", text) for name, text in parameters.items()}
-        asked = Asked(whole, models)
+        address = Address(whole, models)
         if any(whole[name] != parameters[name] for name in cls.names() & whole.keys()):
-            asked.problems.append("A broken character, which no keyboard writes, is shown as “\ufffd”.")
+            address.problems.append("A broken character, which no keyboard writes, is shown as “\ufffd”.")
         for one, codec in cls._fields():
-            asked.values[one.name] = codec.read(asked, one.default)
-        return cls(**asked.values), asked.problems
+            address.values[one.name] = codec.read(address, one.default)
+        return cls(**address.values), address.problems
 
     def to_parameters(self) -> dict[str, str]:
         """Query parameters that :meth:`from_parameters` reads again."""
@@ -172,11 +172,11 @@ class PageState:
         return False
 
     def suited(self, models: Mapping[str, str]) -> Self:
-        """The same where these are the models (as :class:`Asked` has them)."""
+        """The same where these are the models (as :class:`Address` has them)."""
         return self
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
-        """The pair of all pages when this state was chosen, and ``shared`` was theirs before."""
+        """The pair of all pages after a change to this state, where ``shared`` was theirs before."""
         return shared
 
     def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:

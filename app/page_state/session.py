@@ -3,10 +3,10 @@
 The state is a plain value of ours, never a widget's. A browser answers a moment late: what it sends with the next
 gesture may hold a value from before the page last changed that widget, and Streamlit would take it for a new choice.
 So wherever the page itself changes what a widget shows, the widget gets a new key (:meth:`PageSession.key`), and a
-callback tells the key that it was made for: a late one of an old key is not heard.
+callback names the key that it was made for: a late one of an old key is ignored.
 
-All pages over texts share one pair: what a person typed, chose or opened on one of them is there on the others. The
-example that a page opens with by itself was chosen by nobody, so it stays where it is; and an address that says which
+All pages over texts share one pair: what a person typed, selected or opened on one of them is there on the others. The
+example that a page opens with by itself was selected by nobody, so it stays where it is; and an address that says which
 texts are shown wins over the shared pair.
 """
 
@@ -107,7 +107,7 @@ class PageSession(Generic[State]):
 
     @property
     def models(self) -> Mapping[str, str]:
-        """The models that are there, as :meth:`open` was told."""
+        """The models that are there, as given to :meth:`open`."""
         return self._visit.models
 
     def key(self, widget: str) -> str:
@@ -134,9 +134,9 @@ class PageSession(Generic[State]):
     def _put(self, state: State) -> None:
         self.touch()
         shared, before, self._visit.state = st.session_state.get(_PAIR), self.state, state
-        given = state.give_pair(shared, self.models)
-        if given != before.give_pair(shared, self.models):
-            st.session_state[_PAIR] = self._visit.shared = given
+        pair = state.give_pair(shared, self.models)
+        if pair != before.give_pair(shared, self.models):
+            st.session_state[_PAIR] = self._visit.shared = pair
 
     def take(self, field: str, key: str) -> None:
         """Callback of the widget with this key, whose value is the state's ``field``."""
@@ -145,7 +145,7 @@ class PageSession(Generic[State]):
             self.anew(**{field: st.session_state[key]})
 
     def open_file(self, text: str) -> None:
-        """The state of a saved file's text, or one sentence that tells why there is none."""
+        """The state of a saved file's text, or one sentence that says why there is none."""
         state, problems = self.kind.from_file(text, self.models)
         if state is None:
             self.touch()

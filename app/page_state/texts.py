@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from app.examples import SINGLE_KINDS, Example, example_of, suiting
-from app.page_state.codec import Asked, Codec, PageState, parameter, short, whole_number
+from app.page_state.codec import Address, Codec, PageState, parameter, short, whole_number
 from app.pairs import SIDES, Pair, Version
 
 
@@ -18,16 +18,16 @@ class Model(Codec):
     name: str = "model"
     noun: str = "model"
 
-    def parse(self, text: str, asked: Asked) -> str | None:
-        return text if text in asked.models else None
+    def parse(self, text: str, address: Address) -> str | None:
+        return text if text in address.models else None
 
-    def sentence(self, text: str, asked: Asked) -> str:
-        default = next(iter(asked.models), None)
+    def sentence(self, text: str, address: Address) -> str:
+        default = next(iter(address.models), None)
         instead = f"no {self.noun} is installed" if default is None else f"{default} is shown instead"
         return f"The link asks for the {self.noun} “{short(text)}”, which is not here: {instead}."
 
-    def read(self, asked: Asked, default: str | None) -> str | None:
-        model: str | None = super().read(asked, next(iter(asked.models), default))
+    def read(self, address: Address, default: str | None) -> str | None:
+        model: str | None = super().read(address, next(iter(address.models), default))
         return model
 
 
@@ -52,21 +52,21 @@ class Texts(Codec):
         places = range(self.most)
         return (self.name, *(_name(side, place, age) for side in SIDES for place in places for age in ages))
 
-    def read(self, asked: Asked, default: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        texts = [self._text(asked.parameters, place) for place in range(self.most)]
+    def read(self, address: Address, default: tuple[Pair, ...]) -> tuple[Pair, ...]:
+        texts = [self._text(address.parameters, place) for place in range(self.most)]
         while texts and texts[-1] is None:
             texts.pop()
         if texts:
             # An empty box between others has no name in the address, but it has its place.
             return tuple(text or Pair() for text in texts)
-        examples = suiting(asked.models.get(asked.values["model"] or ""), self.examples)
-        slug = asked.parameters.get(self.name)
-        named = next((example for example in examples if example.slug == slug), None)
-        if slug and named is None:
-            asked.problems.append(
+        examples = suiting(address.models.get(address.values["model"] or ""), self.examples)
+        slug = address.parameters.get(self.name)
+        example = next((example for example in examples if example.slug == slug), None)
+        if slug and example is None:
+            address.problems.append(
                 f"The link asks for the example “{short(slug)}”, which is not offered here: the first is shown."
             )
-        shown = named or next(iter(examples), None)
+        shown = example or next(iter(examples), None)
         return default if shown is None else shown.texts
 
     def _text(self, parameters: Mapping[str, str], place: int) -> Pair | None:
@@ -109,8 +109,8 @@ def _name(side: str, place: int, age: int | None = None) -> str:
 class Place(Codec):
     """The place of one of the state's texts, from 0; in an address from 1."""
 
-    def parse(self, text: str, asked: Asked) -> int | None:
-        place = whole_number(1, len(asked.values["texts"]))(text)
+    def parse(self, text: str, address: Address) -> int | None:
+        place = whole_number(1, len(address.values["texts"]))(text)
         return None if place is None else place - 1
 
     def format(self, value: int) -> str:
@@ -140,7 +140,7 @@ class TextState(PageState):
         return example_of(self.texts, self._texts().examples)
 
     def examples(self, models: Mapping[str, str]) -> list[Example]:
-        """The examples for this model (``models`` as :class:`Asked` has them)."""
+        """The examples for this model (``models`` as :class:`Address` has them)."""
         return suiting(models.get(self.model or ""), self._texts().examples)
 
     @property

@@ -22,11 +22,11 @@ def folders() -> dict[Path, Panel]:
 
 
 def panels_of(explanation: Explanation) -> list[tuple[Panel, list[object]]]:
-    """The panels that draw this explanation's records, with these records, in the order in which the first came."""
+    """The panels that draw this explanation's records, each with them, in the order of their first records."""
     kinds = [record.kind for record in explanation.evidence]
-    came = [panel for panel in folders().values() if not set(kinds).isdisjoint(panel.kinds)]
-    came.sort(key=lambda panel: min(kinds.index(kind) for kind in panel.kinds if kind in kinds))
-    return [(panel, [record for record in explanation.evidence if record.kind in panel.kinds]) for panel in came]
+    panels = [panel for panel in folders().values() if not set(kinds).isdisjoint(panel.kinds)]
+    panels.sort(key=lambda panel: min(kinds.index(kind) for kind in panel.kinds if kind in kinds))
+    return [(panel, [record for record in explanation.evidence if record.kind in panel.kinds]) for panel in panels]
 
 
 def drawing(explanation: Explanation, show: str = "weight", alone: Explanation | None = None) -> Payload:

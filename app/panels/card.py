@@ -73,8 +73,8 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     teachers = card.get("teachers")
     if isinstance(teachers, list) and teachers:
         share = _mapping(card.get("recipe")).get("teacher_share")
-        told = f"the mean probabilities of {len(teachers)} earlier models"
-        lines.append(("Labels mixed with", told + (f" (share {share})" if _number(share) else "")))
+        source = f"the mean probabilities of {len(teachers)} earlier models"
+        lines.append(("Labels mixed with", source + (f" (share {share})" if _number(share) else "")))
     training, parameters = _mapping(card.get("training")), _mapping(card.get("parameters"))
     if _number(training.get("seconds")):
         on = f" on {training['device']}" if training.get("device") else ""
@@ -98,8 +98,8 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
 def recipe(card: Mapping[str, Any]) -> str:
     """The recipe's settings on one line: the whole of it is in card.json."""
     names = ("optimizer", "lr", "batch_size", "batch", "epochs", "schedule", "clip", "ema")
-    found = _mapping(card.get("recipe"))
-    return ", ".join(f"{name} {found[name]}" for name in names if found.get(name) is not None)
+    settings = _mapping(card.get("recipe"))
+    return ", ".join(f"{name} {settings[name]}" for name in names if settings.get(name) is not None)
 
 
 def command(card: Mapping[str, Any]) -> str:
@@ -147,13 +147,13 @@ def _seeds(card: Mapping[str, Any]) -> str:
     return f"; over {count} {100 * mean:.1f} %" + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator]
 
 
-def _classifier(kept: str, tried: Mapping[str, Any]) -> str:
+def _classifier(name: str, scores: Mapping[str, Any]) -> str:
     """The classifier on top of the features, its score on dev and that of the network's own last layer."""
-    told = f"{kept}, {score(tried.get(kept))} on dev" if score(tried.get(kept)) else kept
-    if len(tried) > 1:
-        told += f", the best of {len(tried)}"
-    own = score(tried.get("network"))
-    return f"{told}; the network’s own {own}" if own and kept != "network" else told
+    text = f"{name}, {score(scores.get(name))} on dev" if score(scores.get(name)) else name
+    if len(scores) > 1:
+        text += f", the best of {len(scores)}"
+    own = score(scores.get("network"))
+    return f"{text}; the network’s own {own}" if own and name != "network" else text
 
 
 def _rows(card: Mapping[str, Any]) -> str:

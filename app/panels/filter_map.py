@@ -25,7 +25,7 @@ _STARS = ("star", "hexagram")
 _BADGE = INK[0]
 """Ground of a star's number, with white on it: it stands out on either theme."""
 _LINE = 56
-"""Characters in a line of what hovering tells."""
+"""Characters in a line of a hover label."""
 _BEGINNING = 54
 """Characters of a reference text that are listed: a line beside the map."""
 
@@ -54,15 +54,16 @@ class Star:
     """0 for the present version, 1 for the one before it …"""
     x: float
     y: float
-    told: str = ""
-    """What the model says of it."""
+    verdict: str = ""
+    """The model's likeliest classes, in words."""
 
 
 def figure(
-    found: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star], chosen: TextSide | None,
-    nearest: Sequence[Neighbour], near: bool = False, dark: bool = False, texts: Sequence[str] = (),
+    filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star],
+    looked_into: TextSide | None, nearest: Sequence[Neighbour], near: bool = False, dark: bool = False,
+    texts: Sequence[str] = (),
 ) -> Any:  # fmt: skip
-    """The map. ``names``: classes as people read them; ``chosen``: the text that is looked into, and its ``nearest``
+    """The map. ``names``: classes as people read them; ``looked_into``: its star has the accent, and its ``nearest``
     items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for;
     ``texts``: the reference texts, one an item, where they are there.
 
@@ -73,9 +74,9 @@ def figure(
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
-    for (colour, symbol), name, told, at in _groups(found, layout, names, texts):
+    for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
         drawn.add_scattergl(
-            x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=told,
+            x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=labels,
             hovertemplate="%{text}<extra></extra>",
             marker={"color": colour, "symbol": symbol, "size": 9 if near else 7, "opacity": 0.85},
         )  # fmt: skip
@@ -86,13 +87,13 @@ def figure(
             x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
             marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14, "line": {"width": 2.5}},
         )  # fmt: skip
-    around = [star for star in stars if star.of == chosen and not star.age] if near else []
+    around = [star for star in stars if star.of == looked_into and not star.age] if near else []
     if around:
         x, y = _range(np.concatenate([[(star.x, star.y) for star in around], rings]), layout, 0.15)
     else:
         x, y = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
-    _add_trails(drawn, stars, chosen, np.array([x, y]))
-    _add_stars(drawn, stars, chosen)
+    _add_trails(drawn, stars, looked_into, np.array([x, y]))
+    _add_stars(drawn, stars, looked_into)
     # The whole map stays whole when the window changes its shape; a part of it may show more.
     constrain = "range" if around else "domain"
     drawn.update_xaxes(visible=False, range=x, constrain=constrain)
@@ -118,17 +119,17 @@ def _range(points: np.ndarray, layout: Layout, least: float) -> list[list[float]
 
 
 def _groups(
-    found: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str]
+    filter_map: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str]
 ) -> list[tuple[Any, str, list[str], np.ndarray]]:
-    """Items of each class: their look, the class's name, what hovering tells, and where they lie."""
+    """Items of each class: their look, the class's name, their hover labels, and where they lie."""
     rows: dict[str, list[int]] = {name: [] for name in names.values()}
-    for i, item in enumerate(found.items):
+    for i, item in enumerate(filter_map.items):
         rows.setdefault(kind(item, names), []).append(i)
     rows = {name: at for name, at in rows.items() if at}
     out = []
     for style, (name, at) in zip(map_look(list(rows)), rows.items(), strict=True):
-        told = [hovering(found.items[i], name, texts[i] if texts else "") for i in at]
-        out.append((style, name, told, layout.coordinates[at]))
+        labels = [hovering(filter_map.items[i], name, texts[i] if texts else "") for i in at]
+        out.append((style, name, labels, layout.coordinates[at]))
     return out
 
 
@@ -146,7 +147,7 @@ def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dar
         )  # fmt: skip
 
 
-def _add_trails(drawn: Any, stars: Sequence[Star], chosen: TextSide | None, shown: np.ndarray) -> None:
+def _add_trails(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None, shown: np.ndarray) -> None:
     """An arrow from each version of a text to the next, and a dotted line between both texts of a pair. Not as traces:
     WebGL draws all lines below all points. ``shown [2, 2]``: ranges of x and y; an arrow begins at their edge at most,
     since Plotly would draw it across the legend."""
@@ -157,7 +158,7 @@ def _add_trails(drawn: Any, stars: Sequence[Star], chosen: TextSide | None, show
                 tail = _inside(np.array([before.x, before.y]), np.array([after.x, after.y]), shown)
                 drawn.add_annotation(
                     x=after.x, y=after.y, ax=tail[0], ay=tail[1], axref="x", ayref="y", arrowhead=2, arrowwidth=2,
-                    arrowcolor=ACCENT_MARK if of == chosen else OTHER_LINE[0], standoff=9,
+                    arrowcolor=ACCENT_MARK if of == looked_into else OTHER_LINE[0], standoff=9,
                     startstandoff=7, text="",
                 )  # fmt: skip
     now = [star for star in stars if not star.age]
@@ -176,15 +177,15 @@ def _inside(tail: np.ndarray, head: np.ndarray, shown: np.ndarray) -> list[float
     way = tail - head
     edge = np.where(way > 0, shown[:, 1], shown[:, 0]) - head
     shares = [e / w for e, w in zip(edge, way, strict=True) if w]
-    found: list[float] = (head + way * np.clip(min(shares), 0, 1)).tolist()
-    return found
+    moved: list[float] = (head + way * np.clip(min(shares), 0, 1)).tolist()
+    return moved
 
 
-def _add_stars(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> None:
+def _add_stars(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None) -> None:
     sides = list(dict.fromkeys(star.of.side for star in stars))
     earlier, now = [s for s in stars if s.age], [s for s in stars if not s.age]
-    # The chosen text's star is drawn last, above the others.
-    now.sort(key=lambda s: s.of == chosen)
+    # The star of the text looked into is drawn last, above the others.
+    now.sort(key=lambda s: s.of == looked_into)
     for group, name, opacity, size in (
         (earlier, "earlier versions", 0.55, 15), (now, "yours (approximate)", 1.0, 20),
     ):  # fmt: skip
@@ -192,9 +193,9 @@ def _add_stars(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> No
             continue
         drawn.add_scattergl(
             x=[s.x for s in group], y=[s.y for s in group], mode="markers", name=name,
-            text=[_told(star) for star in group], hovertemplate="%{text}<extra></extra>",
+            text=[_star_label(star) for star in group], hovertemplate="%{text}<extra></extra>",
             marker={
-                "color": [ACCENT_MARK if s.of == chosen else _BADGE for s in group],
+                "color": [ACCENT_MARK if s.of == looked_into else _BADGE for s in group],
                 "symbol": [_STARS[sides.index(s.of.side) % 2] for s in group], "size": size, "opacity": opacity,
                 "line": {"color": "#ffffff", "width": 1.5},
             },
@@ -203,15 +204,15 @@ def _add_stars(drawn: Any, stars: Sequence[Star], chosen: TextSide | None) -> No
         drawn.add_annotation(
             x=star.x, y=star.y, text=_safe(star.of.name), showarrow=False, yshift=22, borderpad=2,
             font={"color": "#ffffff", "size": 12}, bordercolor="#ffffff",
-            bgcolor=ACCENT[0] if star.of == chosen else _BADGE,
+            bgcolor=ACCENT[0] if star.of == looked_into else _BADGE,
         )  # fmt: skip
 
 
-def description(found: FilterMap, stars: Sequence[Star]) -> str:
+def description(filter_map: FilterMap, stars: Sequence[Star]) -> str:
     """The figure in one sentence, for a screen reader."""
     count = sum(not star.age for star in stars)
     return (
-        f"Filter map of {len(found.items):,} texts in the plane, coloured by class, with {count} of your own. The "
+        f"Filter map of {len(filter_map.items):,} texts in the plane, coloured by class, with {count} of your own. The "
         "nearest filters are listed beside it."
     )
 
@@ -232,35 +233,35 @@ def kind(item: MapItem, names: Mapping[str, str]) -> str:
 
 
 def nearest_rows(
-    found: FilterMap, nearest: Sequence[Neighbour], names: Mapping[str, str]
+    filter_map: FilterMap, nearest: Sequence[Neighbour], names: Mapping[str, str]
 ) -> tuple[str, list[tuple[str, str, str]]]:
-    """What the distances are called (small ones are told in thousandths or millionths); title, class and distance of
+    """What the distances are called (small ones are in thousandths or millionths); title, class and distance of
     each neighbour."""
     furthest = max((neighbour.distance for neighbour in nearest), default=1.0)
     power, unit = (0, "") if furthest >= 0.01 else (3, ", ×\u00a010⁻³") if furthest >= 1e-5 else (6, ", ×\u00a010⁻⁶")
     rows = [
         (title(item), kind(item, names), f"{neighbour.distance * 10**power:#.3g}")
         for neighbour in nearest
-        for item in [found.items[neighbour.index]]
+        for item in [filter_map.items[neighbour.index]]
     ]
     return f"distance{unit}", rows
 
 
-def beginnings(found: FilterMap, nearest: Sequence[Neighbour], texts: Sequence[str]) -> list[str]:
+def beginnings(filter_map: FilterMap, nearest: Sequence[Neighbour], texts: Sequence[str]) -> list[str]:
     """How each neighbour's text begins, in about one line; none where the ``texts`` are not there."""
     if not texts:
         return []
-    return [_lines(opening(found.items[n.index], texts[n.index]), _BEGINNING, 1)[0] for n in nearest]
+    return [_lines(opening(filter_map.items[n.index], texts[n.index]), _BEGINNING, 1)[0] for n in nearest]
 
 
-def reading(found: FilterMap, layout: Layout) -> str:
+def reading(filter_map: FilterMap, layout: Layout) -> str:
     """How to read the map, in one line."""
-    data = found.card.get("data")
+    data = filter_map.card.get("data")
     file = f" of {data['file']}" if isinstance(data, Mapping) and "file" in data else ""
     what = "the filters" if layout.filter is None else f"filter {layout.filter} of those"
     metric = "cosine" if layout.metric == "cosine" else "euclidean"
     return (
-        f"Each point is one of {len(found.items):,} texts{file}, by {what} that the model makes from it: "
+        f"Each point is one of {len(filter_map.items):,} texts{file}, by {what} that the model makes from it: "
         f"t-SNE of their {metric} distances. A star’s place is approximate (openTSNE’s transform)."
     )
 
@@ -284,43 +285,43 @@ def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
     return line, meaning
 
 
-def without_texts(found: FilterMap) -> str:
-    """How to see the reference texts, said where they are not there."""
-    data = found.card.get("data")
+def without_texts(filter_map: FilterMap) -> str:
+    """How to see the reference texts, for where they are not there."""
+    data = filter_map.card.get("data")
     file = str(data["file"]) if isinstance(data, Mapping) and "file" in data else "the file of this map"
     return (
         f"To read the reference texts here, let PAIRLENS_DATA name a data folder that holds {file}: a map keeps none."
     )
 
 
-def to_csv(found: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
+def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
     """One line a point: the person's texts first (version 0 is the present one), then the reference collection."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["of", "id", "title", "side", "class", "version", "x", "y"])
     for star in stars:
         writer.writerow(
-            ["yours", star.of.name, cell(star.words), star.of.side, cell(star.told), star.age, star.x, star.y]
+            ["yours", star.of.name, cell(star.words), star.of.side, cell(star.verdict), star.age, star.x, star.y]
         )
-    for item, (x, y) in zip(found.items, layout.coordinates.tolist(), strict=True):
-        told = [cell(item.id), cell(item.title), item.side, cell(kind(item, names))]
-        writer.writerow(["reference", *told, "", x, y])
+    for item, (x, y) in zip(filter_map.items, layout.coordinates.tolist(), strict=True):
+        cells = [cell(item.id), cell(item.title), item.side, cell(kind(item, names))]
+        writer.writerow(["reference", *cells, "", x, y])
     return out.getvalue()
 
 
-def _told(star: Star) -> str:
+def _star_label(star: Star) -> str:
     which = f"{star.of.name}, an earlier version" if star.age else star.of.name
-    lines = [f"<b>{_safe(which)}</b>", _wrapped(star.words), _safe(star.told)]
+    lines = [f"<b>{_safe(which)}</b>", _wrapped(star.words), _safe(star.verdict)]
     return "<br>".join(filter(None, lines))
 
 
 def hovering(item: MapItem, name: str, text: str) -> str:
-    """What hovering tells of a reference text of the class ``name``."""
+    """The hover label of a reference text of the class ``name``."""
     if not text:
         return f"<b>{_wrapped(title(item))}</b><br>{_safe(name)}"
     head = [f"<b>{_wrapped(item.title)}</b>"] if item.title else []
-    told = name if item.title else f"{name}, {item.id}"
-    return "<br>".join([*head, _wrapped(opening(item, text), 3), _safe(told)])
+    kind_and_id = name if item.title else f"{name}, {item.id}"
+    return "<br>".join([*head, _wrapped(opening(item, text), 3), _safe(kind_and_id)])
 
 
 def _wrapped(text: str, most: int = 4) -> str:

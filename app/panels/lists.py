@@ -24,20 +24,20 @@ STYLE = """<style>
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:
-    """A table whose last column is a number. ``below``: what is said under each row, across all columns."""
+    """A table whose last column is a number. ``below``: the text under each row, across all columns."""
     *names, number = head
     top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
     top += f'<th scope="col" class="pl-number">{_safe(number)}</th>'
     body = ""
-    for (*cells, value), said in zip(rows, below or [""] * len(rows), strict=True):
-        told = "".join(f'<td dir="auto">{_safe(cell)}</td>' for cell in cells)
-        told += f'<td class="pl-number">{_safe(value)}</td>'
-        body += f'<tr class="pl-above">{told}</tr>{_below(said, len(head))}' if said else f"<tr>{told}</tr>"
+    for (*cells, value), text in zip(rows, below or [""] * len(rows), strict=True):
+        line = "".join(f'<td dir="auto">{_safe(cell)}</td>' for cell in cells)
+        line += f'<td class="pl-number">{_safe(value)}</td>'
+        body += f'<tr class="pl-above">{line}</tr>{_below(text, len(head))}' if text else f"<tr>{line}</tr>"
     return _table(top, body)
 
 
-def _below(said: str, columns: int) -> str:
-    return f'<tr class="pl-below"><td class="pl-soft" dir="auto" colspan="{columns}">{_safe(said)}</td></tr>'
+def _below(text: str, columns: int) -> str:
+    return f'<tr class="pl-below"><td class="pl-soft" dir="auto" colspan="{columns}">{_safe(text)}</td></tr>'
 
 
 def by_place(head: tuple[str, str], rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
@@ -45,11 +45,11 @@ def by_place(head: tuple[str, str], rows: Sequence[tuple[str, Sequence[tuple[str
     top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in head)
     body = ""
     for place, words in rows:
-        told = "".join(
+        line = "".join(
             f'<span><bdi>{_safe(word)}</bdi> <span class="pl-soft">{_safe(number)}</span></span>'
             for word, number in words
         )
-        body += f'<tr><th scope="row">{_safe(place)}</th><td><div class="pl-words">{told}</div></td></tr>'
+        body += f'<tr><th scope="row">{_safe(place)}</th><td><div class="pl-words">{line}</div></td></tr>'
     return _table(top, body)
 
 

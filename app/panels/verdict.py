@@ -31,7 +31,7 @@ def classes(names: Sequence[str], probabilities: Sequence[float]) -> list[dict[s
     ]
 
 
-def told(explanation: Explanation) -> str:
+def summary(explanation: Explanation) -> str:
     """The likeliest class with the others that have a share worth naming: film 83 %, album 9 %, artist 3.1 %."""
     shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
     return ", ".join(f"{name} {percent(p)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)

@@ -1,4 +1,4 @@
-"""Explore: one pair, one model, its verdict, and by what road it came to it."""
+"""Explore: one pair, one model, its verdict, and the evidence of how it was reached."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import components, panels
-from app import page_style as look
-from app.model_choice import offered, reads_pairs
+from app import components, page_style, panels
+from app.model_choice import judging_alone, offered, reads_pairs
 from app.page_state.codec import fits_a_link
 from app.page_state.explore import SHOWN, ExploreState, Selection
 from app.page_state.session import PageSession
-from app.pair_form import PairForm, digest, titles
+from app.pair_form import PairForm, once, titles
 from app.panels.panel import Page
-from core.checkpoint import Checkpoint, CheckpointError, available, load_named
+from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
 from core.explain import explain, with_nearest
 from core.reading.reader import PairError
 
 KEY = "explored pair"
 """Of the component that draws it."""
-ALONE = "nli-hypothesis-only"
-"""The checkpoint that reads the judged sentence only, for the comparison beside the verdict."""
 
 PAGE = PageSession(ExploreState)
 FORM = PairForm(PAGE)
@@ -33,7 +30,7 @@ FORM = PairForm(PAGE)
 
 def main() -> None:
     """Draw the page."""
-    look.apply()
+    page_style.apply()
     models = offered(reads_pairs, unreadable=True)  # those of single texts belong to the page Filter map
     PAGE.open(dict.fromkeys(models, ""))
     _sidebar(models)
@@ -44,12 +41,9 @@ def main() -> None:
 
 
 def _selected() -> None:
-    """The browser's selection, unless it belongs to a pair that is no longer shown."""
-    PAGE.touch()
-    session = st.session_state
-    picked = session[KEY].get("selection") or {}
-    session["turn"] = picked.get("turn", 0)
-    if picked.get("id") == session.get("drawn"):
+    """The browser's selection."""
+    picked = FORM.picked(KEY)
+    if picked is not None:
         PAGE.change(selection=Selection(picked.get("row"), picked.get("column")))
 
 
@@ -66,27 +60,17 @@ def _sidebar(models: Mapping[str, Path]) -> None:
 
 
 def _explained(page: ExploreState) -> tuple[Checkpoint, Explanation, Explanation | None]:
-    """The model's explanation of the pair, computed once as long as pair and checkpoint stay the same."""
-    assert page.model is not None
-    session = st.session_state
-    with st.spinner("Loading the model …"):
-        checkpoint = load_named(page.model)
-    key = (page.model, checkpoint.card["sha256"], page.pair.now)
-    if session.get("explained_key") != key:
-        with st.spinner("Reading the pair …"):
-            session["explained"] = explain(checkpoint, *page.pair.now)
-            session["alone"] = _alone(checkpoint, page)
-        session["explained_key"] = key
-    return checkpoint, session["explained"], session["alone"]
+    """The model's explanation of the pair, and that of a model that reads the judged sentence alone."""
+    checkpoint, explanation = FORM.explanation("Reading the pair …")
+    name = judging_alone(checkpoint.card)
 
+    def alone() -> Explanation | None:
+        try:
+            return None if name is None else explain(load_named(name), *page.pair.now)
+        except (CheckpointError, PairError):
+            return None
 
-def _alone(checkpoint: Checkpoint, page: ExploreState) -> Explanation | None:
-    if checkpoint.name == ALONE or ALONE not in available() or checkpoint.card["task"] != "entailment":
-        return None
-    try:
-        return explain(load_named(ALONE), *page.pair.now)
-    except (CheckpointError, PairError):
-        return None
+    return checkpoint, explanation, once("explanation without the context", (name, page.pair.now), alone)
 
 
 def _show(
@@ -102,16 +86,15 @@ def _show(
     if shown.row is not None:
         explanation = with_nearest(checkpoint, explanation, shown.row)
     link = replace(page, selection=None).link_parameters()
-    st.session_state["drawn"] = digest([page.model, *page.pair.now])
     components.draw(
         "pair",
-        drawn | components.frame(explanation, checkpoint.card, link, problems) | {"id": st.session_state["drawn"]},
+        drawn | components.frame(explanation, checkpoint.card, link, problems),
         key=KEY,
         on_selection_change=_selected,
         late=panels.late(explanation),
         selection={"row": shown.row, "column": shown.column},
-        chosen=selection is not None,
-        turn=st.session_state.get("turn", 0),
+        explicit=selection is not None,
+        **FORM.moving(KEY),
     )
     for more in panels.pages(explanation):
         _elsewhere(page, more)
@@ -130,14 +113,14 @@ def _elsewhere(page: ExploreState, more: Page) -> None:
 
 def _downloads(explanation: Explanation) -> None:
     with st.container(horizontal=True, gap="small"):
-        look.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
+        page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
         names: list[str] = []
         for record in (record for record in explanation.evidence if record.tabular):
             names.append(record.name)
             again = names.count(record.name)
             name = record.name if again == 1 else f"{record.name} {again}"
             make = functools.partial(record.to_csv, explanation)
-            look.download(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv")
+            page_style.download(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv")
 
 
 main()

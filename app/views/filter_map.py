@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import page_style as look
+from app import page_style
 from app.examples import kind_of
 from app.filter_ngrams import reference_ngrams, vocabulary
 from app.model_choice import offered, shows
@@ -51,7 +51,7 @@ _STYLE = """<style>
 
 def main() -> None:
     """Draw the page."""
-    look.apply()
+    page_style.apply()
     st.html(_STYLE + lists.STYLE)
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open({name: kind_of(read_card(folder)) for name, folder in models.items()})
@@ -77,16 +77,16 @@ def main() -> None:
         _show(opened, layout)
 
 
-# --- what is asked for ------------------------------------------------------------------------------------------------
+# --- what a person types and selects ----------------------------------------------------------------------------------
 
 
 def _layout(opened: Opened) -> Layout | None:
-    """The chooser of the layout, and the one that is chosen."""
+    """The chooser of the layout. Returns the layout that is shown."""
     if opened.map is None:
         return None
-    layouts, asked = opened.map.layouts, PAGE.state.layout
+    layouts, name = opened.map.layouts, PAGE.state.layout
     names, key = list(layouts), PAGE.key("layout")
-    shown = asked if asked is not None and asked in layouts else names[0]
+    shown = name if name is not None and name in layouts else names[0]
 
     def title(name: str) -> str:
         one = layouts[name].filter
@@ -106,7 +106,7 @@ def _texts(checkpoint: Checkpoint) -> None:
                     continue
                 role, key = str(roles[side]), PAGE.key(f"{side} {place}")
                 st.text_input(
-                    look.plain(f"{role[:1].upper()}{role[1:]} {place + 1}"), getattr(text, side), key=key,
+                    page_style.plain(f"{role[:1].upper()}{role[1:]} {place + 1}"), getattr(text, side), key=key,
                     on_change=_typed, args=(place, side, key), icon=f":material/counter_{place + 1}:",
                     label_visibility="collapsed" if place else "visible", placeholder=f"Type here: {role} {place + 1}",
                 )  # fmt: skip
@@ -154,44 +154,44 @@ def _remove(place: int, key: str) -> None:
 
 
 def _show(opened: Opened, layout: Layout | None) -> None:
-    page, found = PAGE.state, opened.map
+    page, reference_map = PAGE.state, opened.map
     with st.spinner("Placing the texts …"):
-        told = explain_texts(opened.checkpoint, page.texts)
-        stars, present, wordless = place_texts(opened, layout, page.texts, told)
-    chosen = _looked_into(opened, list(present))
-    explanation = None if chosen is None else told[chosen.place]
+        explanations = explain_texts(opened.checkpoint, page.texts)
+        stars, present, wordless = place_texts(opened, layout, page.texts, explanations)
+    looked_into = _looked_into(opened, list(present))
+    explanation = None if looked_into is None else explanations[looked_into.place]
     cautions = explanation.warnings if isinstance(explanation, Explanation) else ()
-    look.notice([*PAGE.problems, *_problems(opened), *wordless, *cautions])
-    if chosen is None:
-        look.hint("Type a text above and press Enter, or choose an example in the sidebar.")
+    page_style.notice([*PAGE.problems, *_problems(opened), *wordless, *cautions])
+    if looked_into is None:
+        page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
     beside = st.container()
-    if found is not None and layout is not None:
+    if reference_map is not None and layout is not None:
         left, beside = st.columns(PROPORTION, gap="large")
         count = NEAREST if opened.texts is None else NEAREST_WITH_TEXTS
-        nearest = () if chosen is None else found.neighbours(present[chosen].code, layout.name, count)
+        nearest = () if looked_into is None else reference_map.neighbours(present[looked_into].code, layout.name, count)
         with left:
-            _map(opened, found, layout, stars, chosen, nearest)
-    if chosen is None:
+            _map(opened, reference_map, layout, stars, looked_into, nearest)
+    if looked_into is None:
         return
     with beside:
-        _look_into(opened, list(present), chosen)
+        _look_into(opened, list(present), looked_into)
         _verdict(explanation)
-        if found is not None:
-            distance, rows = filter_map.nearest_rows(found, nearest, opened.names)
-            said = filter_map.beginnings(found, nearest, _words(opened))
-            st.html(lists.table(["nearest filters", "class", distance], rows, said))
-    looked = None
+        if reference_map is not None:
+            distance, rows = filter_map.nearest_rows(reference_map, nearest, opened.names)
+            openings = filter_map.beginnings(reference_map, nearest, _words(opened))
+            st.html(lists.table(["nearest filters", "class", distance], rows, openings))
+    shown_filter = None
     if isinstance(explanation, Explanation):
-        looked = _filter(opened, layout, chosen, explanation)
-    _downloads(opened, layout, stars, explanation, looked)
+        shown_filter = _filter(opened, layout, looked_into, explanation)
+    _downloads(opened, layout, stars, explanation, shown_filter)
 
 
 def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None:
     """The side that is asked for; where it has no filters, the other one of its pair, else the first of all."""
     page = PAGE.state
-    wanted = TextSide(page.look, opened.makers.get(page.side, ""))
+    side = TextSide(page.look, opened.makers.get(page.side, ""))
     same_text = [one for one in present if one.place == page.look]
-    return wanted if wanted in present else next(iter([*same_text, *present]), None)
+    return side if side in present else next(iter([*same_text, *present]), None)
 
 
 def _problems(opened: Opened) -> list[str]:
@@ -220,20 +220,20 @@ def _filters(checkpoint: Checkpoint) -> int:
 
 
 def _map(
-    opened: Opened, found: FilterMap, layout: Layout, stars: Sequence[Star], chosen: TextSide | None,
+    opened: Opened, reference_map: FilterMap, layout: Layout, stars: Sequence[Star], looked_into: TextSide | None,
     nearest: Sequence[Neighbour],
 ) -> None:  # fmt: skip
-    st.caption(look.plain(filter_map.reading(found, layout)))
+    st.caption(page_style.plain(filter_map.reading(reference_map, layout)))
     near = PAGE.state.view == "near"
     st.plotly_chart(
         filter_map.figure(
-            found, layout, opened.names, stars, chosen, nearest, near, _dark(), _words(opened)
-        ), key="filter map figure", config=_settings("filter-map"), alt=filter_map.description(found, stars),
+            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened)
+        ), key="filter map figure", config=_settings("filter-map"), alt=filter_map.description(reference_map, stars),
     )  # fmt: skip
-    numbers, meaning = filter_map.quality(layout, found.card.get("quality_neighbours", 10))
+    numbers, meaning = filter_map.quality(layout, reference_map.card.get("quality_neighbours", 10))
     if opened.texts is None:
-        meaning = f"{meaning} {filter_map.without_texts(found)}"
-    st.caption(look.plain(numbers), help=look.plain(meaning))
+        meaning = f"{meaning} {filter_map.without_texts(reference_map)}"
+    st.caption(page_style.plain(numbers), help=page_style.plain(meaning))
 
 
 def _words(opened: Opened) -> tuple[str, ...]:
@@ -246,7 +246,7 @@ def _dark() -> bool:
 
 
 def _settings(name: str) -> dict[str, Any]:
-    """Plotly's buttons; its camera saves the format that is chosen in the sidebar."""
+    """Plotly's buttons; its camera saves the format set in the sidebar."""
     kind = st.session_state["filter map format"].lower()
     return {
         "displaylogo": False,
@@ -256,7 +256,7 @@ def _settings(name: str) -> dict[str, Any]:
     }
 
 
-def _look_into(opened: Opened, present: Sequence[TextSide], chosen: TextSide) -> None:
+def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSide) -> None:
     """The chooser of a text belongs to the texts that are shown: typing another makes it another chooser."""
     key = FORM.key_of_texts("look")
     sides = {role: side for side, role in opened.makers.items()}
@@ -266,40 +266,42 @@ def _look_into(opened: Opened, present: Sequence[TextSide], chosen: TextSide) ->
         PAGE.change(look=place, side=sides[role], filter=None)
 
     st.radio(
-        "Look into text", present, present.index(chosen), key=key, on_change=take, horizontal=True,
-        format_func=lambda one: look.plain(one.name),
+        "Look into text", present, present.index(looked_into), key=key, on_change=take, horizontal=True,
+        format_func=lambda one: page_style.plain(one.name),
     )  # fmt: skip
 
 
 def _verdict(explanation: Explanation | str | None) -> None:
     if isinstance(explanation, Explanation):
-        text = verdict.told(explanation)
+        text = verdict.summary(explanation)
         st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p>')
     else:
         text = explanation or "Type the other text of the pair too, to see what the model says of both."
         st.html(f'<p class="pl-how">{_safe(text)}</p>')
 
 
-def _filter(opened: Opened, layout: Layout | None, chosen: TextSide, told: Explanation) -> tuple[int, Matrix] | None:
+def _filter(
+    opened: Opened, layout: Layout | None, looked_into: TextSide, explanation: Explanation
+) -> tuple[int, Matrix] | None:
     """A look into one filter: its weights and the windows that it answers to. Returns its number and weights."""
-    role = chosen.side or told.first.role
-    made = one_filter.made(told, role)
+    role = looked_into.side or explanation.first.role
+    made = one_filter.made(explanation, role)
     if made is None:
         return None
     order = [record.index for record in made.strongest()]
-    asked = PAGE.state.filter if PAGE.state.filter is not None else layout and layout.filter
-    index = order[0] if asked not in order else asked
-    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {_safe(role)} {chosen.place + 1}</p>')
+    number = PAGE.state.filter if PAGE.state.filter is not None else layout and layout.filter
+    index = order[0] if number not in order else number
+    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {_safe(role)} {looked_into.place + 1}</p>')
     left, right = st.columns(PROPORTION, gap="large")
     with left:
-        key = FORM.key_of_texts("filter", chosen, layout and layout.name)
+        key = FORM.key_of_texts("filter", looked_into, layout and layout.name)
         st.selectbox(
             "Filter, strongest first", order, order.index(index), key=key, on_change=_take_filter, args=(key,),
-            format_func=lambda k: made.named(told, k),
+            format_func=lambda k: made.title(explanation, k),
         )  # fmt: skip
         _weights(opened.checkpoint, index, made.bank.bank[index])
     with right:
-        _answers(opened, made, told, index)
+        _answers(opened, made, explanation, index)
     return index, made.bank.bank[index]
 
 
@@ -319,20 +321,20 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix) -> None:
     )
 
 
-def _answers(opened: Opened, made: one_filter.Made, told: Explanation, index: int) -> None:
+def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, index: int) -> None:
     """The n-grams that a filter answers to most: of the text that it reads, and of the reference texts."""
     read = made.won.rows
-    listed = one_filter.windows(told, made, window_values(opened.checkpoint, told, made.bank, index))
+    listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
     st.html(lists.table([f"what it finds in the {read}", "value"], rows))
     st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
     if opened.map is None or opened.texts is None:
         return
     known = reference_ngrams(opened.checkpoint, opened.texts, read)
-    found = known.strongest(made.bank.bank[index], made.won.filters[index].bias, WINDOWS)
+    strongest = known.strongest(made.bank.bank[index], made.won.filters[index].bias, WINDOWS)
     others = [
         (" ".join(ngram.words), filter_map.title(opened.map.items[ngram.text]), one_filter.signed(ngram.value))
-        for ngram in found
+        for ngram in strongest
     ]
     st.html(lists.table(["in the reference texts", "first in", "value"], others))
     st.caption(f"The same for all {len(known):,} n-grams of the map’s texts.")
@@ -343,18 +345,20 @@ def _take_filter(key: str) -> None:
 
 
 def _downloads(
-    opened: Opened, layout: Layout | None, stars: Sequence[Star], told: Explanation | str | None,
-    looked: tuple[int, Matrix] | None,
+    opened: Opened, layout: Layout | None, stars: Sequence[Star], explanation: Explanation | str | None,
+    shown_filter: tuple[int, Matrix] | None,
 ) -> None:  # fmt: skip
-    found = opened.map
+    reference_map = opened.map
     with st.container(horizontal=True, gap="small"):
-        if found is not None and layout is not None:
-            make = lambda: filter_map.to_csv(found, layout, opened.names, stars)  # noqa: E731
-            look.download("Map (CSV)", make, "pairlens-filter-map.csv")
-        if looked is not None:
-            look.download(f"Filter {looked[0]} (CSV)", lambda: one_filter.to_csv(*looked), "pairlens-filter.csv")
-        if isinstance(told, Explanation):
-            look.download("All numbers (JSON)", lambda: told.to_json(indent=1), "pairlens.json")
+        if reference_map is not None and layout is not None:
+            make = lambda: filter_map.to_csv(reference_map, layout, opened.names, stars)  # noqa: E731
+            page_style.download("Map (CSV)", make, "pairlens-filter-map.csv")
+        if shown_filter is not None:
+            page_style.download(
+                f"Filter {shown_filter[0]} (CSV)", lambda: one_filter.to_csv(*shown_filter), "pairlens-filter.csv"
+            )
+        if isinstance(explanation, Explanation):
+            page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
     st.html(f'<p class="pl-how">{"&emsp;".join(map(_safe, facts))}</p>')
 

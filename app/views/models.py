@@ -11,8 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import page_style as look
-from app import palette
+from app import page_style, palette
 from app.panels import card as lines
 from core.checkpoint import CheckpointError, available, read_card
 from core.evaluation import sweeps
@@ -50,7 +49,7 @@ _STYLE = """<style>
 
 def main() -> None:
     """Draw the page."""
-    look.apply()
+    page_style.apply()
     st.html(_STYLE)
     models = available()
     cards: dict[str, Mapping[str, Any]] = {}
@@ -60,17 +59,19 @@ def main() -> None:
             cards[name] = read_card(folder)
         except CheckpointError as error:
             broken.append(f"Not shown: {error}.")
-    look.notice(broken)
+    page_style.notice(broken)
     if not cards:
-        look.hint("No model is installed yet: train one with `python -m trainers train`, and name the folder that "
-                  "holds it in PAIRLENS_CHECKPOINTS.")  # fmt: skip
+        page_style.hint(
+            "No model is installed yet: train one with `python -m trainers train`, and name the folder that holds it "
+            "in PAIRLENS_CHECKPOINTS."
+        )
     for place, (name, card) in enumerate(cards.items()):
         if place:
             st.divider()
         try:
             _card(name, card, models[name])
         except Exception as error:  # a person's card may hold anything
-            look.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
+            page_style.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
 
 
 def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
@@ -95,10 +96,10 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         try:
             sweep = sweeps.read(path)
         except sweeps.SweepError as error:
-            look.notice([str(error)])
+            page_style.notice([str(error)])
             continue
         _sweep(sweep, card, _capital(re.sub("[_-]", " ", path.stem)))
-        st.download_button(look.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
+        st.download_button(page_style.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
                            icon=":material/download:", on_click="ignore", key=f"save {name}/{path.name}")  # fmt: skip
 
 
@@ -127,13 +128,13 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any], he
 
 def _rows(head: list[str], rows: list[list[str]], strong: int) -> str:
     """A table whose first column names the rows and whose column ``strong`` stands out."""
-    top = "".join(f'<th scope="col">{_safe(told)}</th>' for told in head)
+    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in head)
     body = ""
     for first, *cells in rows:
         body += f'<tr><th scope="row">{_safe(first)}</th>'
-        for place, (told, cell) in enumerate(zip(head[1:], cells, strict=True), 1):
+        for place, (name, cell) in enumerate(zip(head[1:], cells, strict=True), 1):
             number = ' class="pl-number"' if place == strong else ""
-            body += f'<td data-of="{_safe(told)}"{number}>{_safe(cell)}</td>'
+            body += f'<td data-of="{_safe(name)}"{number}>{_safe(cell)}</td>'
         body += "</tr>"
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -179,9 +180,9 @@ def _axis(points: list[dict[str, Any]], axis: sweeps.Axis, lines_drawn: Sequence
         for point in points:
             step = min(0.14, 0.7 / max(1, len(lines_drawn) - 1))
             point["drawn"] = places.index(point["x"]) + step * _aside(point, lines_drawn)
-        told = alt.Axis(values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False,
+        ticks = alt.Axis(values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False,
                         labelOverlap=False)  # fmt: skip
-        return alt.X("drawn:Q", title=f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name, axis=told,
+        return alt.X("drawn:Q", title=f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name, axis=ticks,
                      scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False))  # fmt: skip
     places, wide = sorted(places), axis.logarithmic
     for point in points:

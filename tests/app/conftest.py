@@ -36,6 +36,16 @@ WORDS = [
     "playing", "jumping", "with", "not", "plastic", "bold", "smile",
 ]  # fmt: skip
 
+with_markup = pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code` [a](b)"),
+        ("<script>alert(1)</script> dog", "&lt;b&gt; dog"),
+    ],
+    ids=["markup", "script"],
+)
+"""For a test of two sentences that show as they are typed."""
+
 
 def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra") -> None:
     """An untrained light model with a word table of its own, so that no test needs the shipped files."""
@@ -86,8 +96,8 @@ TOPICS = {
 
 
 def make_filters(folder: Path, name: str, title: str, map: bool = True, **settings: Any) -> Checkpoint:
-    """An untrained model that makes filters: of single texts, or of questions and answers where ``adaptivity`` is told.
-    With a small ``map`` of made-up texts."""
+    """An untrained model that makes filters: of single texts, or with ``adaptivity`` of questions and answers. With
+    a small ``map`` of made-up texts."""
     generator = torch.Generator().manual_seed(5)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     pairs, labels = "adaptivity" in settings, list(TOPICS)
@@ -102,10 +112,10 @@ def make_filters(folder: Path, name: str, title: str, map: bool = True, **settin
         "results": {"test dev": {"accuracy": 0.5, "items": 10}}, "data": [{"name": "made up", "rows": 45}],
     }  # fmt: skip
     checkpoint.save(folder / name, build(architecture, config), card, words)
-    found = checkpoint.load(folder / name)
+    loaded = checkpoint.load(folder / name)
     if map:
-        make_map(found, make_data(folder / "data", pairs))
-    return found
+        make_map(loaded, make_data(folder / "data", pairs))
+    return loaded
 
 
 def make_data(folder: Path, pairs: bool) -> Path:
@@ -123,14 +133,14 @@ def make_data(folder: Path, pairs: bool) -> Path:
     return file
 
 
-def make_map(found: Checkpoint, file: Path) -> None:
+def make_map(model: Checkpoint, file: Path) -> None:
     """The checkpoint's map of the file, as `python -m trainers map` makes it, after few iterations."""
     dataset = read(file)
-    drawn = draw(found, dataset, filter_sides(found), 90, seed=0, titles=found.single)
-    codes = np.concatenate([codes_of(found, [text], item.side) for item, text in drawn])
+    drawn = draw(model, dataset, filter_sides(model), 90, seed=0, titles=model.single)
+    codes = np.concatenate([codes_of(model, [text], item.side) for item, text in drawn])
     about = {"data": {"file": file.name, "sha256": dataset.sha256}}
-    made = FilterMap.fit(found, [item for item, _ in drawn], codes, perplexity=5, iterations=(50, 50), about=about)
-    made.save(found.folder / "map")
+    made = FilterMap.fit(model, [item for item, _ in drawn], codes, perplexity=5, iterations=(50, 50), about=about)
+    made.save(model.folder / "map")
 
 
 @pytest.fixture(scope="session")

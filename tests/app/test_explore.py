@@ -1,37 +1,16 @@
 """The page Explore without a browser: what it draws, and one sentence for every kind of bad input."""
 
 import json
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.app.pages import box, chooser, open_view, query, sentences
+
 NASTY = ("<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code`")
 
 
-def explore(file="app/views/explore.py", **parameters):
-    app = AppTest.from_file(str(ROOT / file), default_timeout=60)
-    for name, value in ({"model": "test-light"} | parameters).items():
-        app.query_params[name] = value
-    return app.run()
-
-
-def sentences(app):
-    """The notices that stand in place of the figures."""
-    return [h.proto.body for h in app.get("html") if h.proto.body.startswith("<p ")]
-
-
-def box(app, side):
-    return app.text_input[("first", "second").index(side)]
-
-
-def chooser(app, label):
-    return next(widget for widget in [*app.selectbox, *app.radio] if widget.label == label)
-
-
-def query(app):
-    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+def explore(file="explore", **parameters):
+    return open_view(file, **({"model": "test-light"} | parameters))
 
 
 def test_the_app_opens_on_explore_with_figure_6(drawn):
@@ -55,15 +34,15 @@ def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
         assert total == pytest.approx(data["by_kind"]["filter_provenance"]["logits"][c], abs=1e-4)
     for f in side["filters"]:
         assert sum(f[4:9]) == pytest.approx(f[9], abs=1e-4)
-    assert data["late"]["attentive_context"]["hypothesis"], "the word told at first has its nearest words"
-    assert not data["chosen"]
+    assert data["late"]["attentive_context"]["hypothesis"], "the word selected at first has its nearest words"
+    assert not data["explicit"]
 
 
 def test_a_link_opens_with_its_cell_selected(drawn):
     app = explore(first="A dog.", second="An animal", select="x2y1", show="score")
     data = drawn(app)
     assert data["selection"] == {"row": 1, "column": 0}
-    assert data["chosen"]
+    assert data["explicit"]
     assert "1" in data["late"]["attentive_context"]["hypothesis"]
     assert data["by_kind"]["attention_map"]["values"] == data["by_kind"]["attention_map"]["scores"]
     assert query(app)["select"] == "x2y1"
@@ -160,9 +139,9 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
 def test_a_wrong_value_in_the_address_gets_one_sentence(wrong, drawn):
     app = explore(**wrong)
     assert not app.exception
-    said = [n for n in drawn(app)["notices"] if "link" in n]
-    assert len(said) == 1
-    assert next(iter(wrong.values())) in said[0]
+    problems = [n for n in drawn(app)["notices"] if "link" in n]
+    assert len(problems) == 1
+    assert next(iter(wrong.values())) in problems[0]
     box(app, "first").input("A dog").run()
     assert not any("link" in notice for notice in drawn(app)["notices"])
 
@@ -189,26 +168,26 @@ def test_both_texts_filters_and_their_products_add_up_to_the_logits(adaptivity, 
     app = explore(model=name, first="is a dog outside", second="the dog is playing with a toy")
     assert not app.exception
     data = drawn(app)
-    told = data["by_kind"]["filter_provenance"]
+    filters = data["by_kind"]["filter_provenance"]
     assert list(data["by_kind"]) == ["filter_provenance"]
-    assert [side["role"] for side in told["sides"]] == ["answer", "question"]
+    assert [side["role"] for side in filters["sides"]] == ["answer", "question"]
     made = {"two-way": ["question", "answer"], "one-way": ["question", ""], "none": ["", ""]}[adaptivity]
-    assert [side["made_from"] for side in told["sides"]] == made
-    for side in told["sides"]:
+    assert [side["made_from"] for side in filters["sides"]] == made
+    for side in filters["sides"]:
         assert side["activation"] == "ReLU"
         assert side["parts"] == [*(f"word {i}" for i in range(1, 6)), "context", "bias"]
         for f in side["filters"]:
             assert sum(f[4:11]) == pytest.approx(f[11], abs=1e-4)
             assert f[12] == pytest.approx(max(0, f[11]))
-    assert [name for name, _ in told["rest"]] == ["products of both texts’ filters"]
+    assert [name for name, _ in filters["rest"]] == ["products of both texts’ filters"]
     for c in range(2):
-        total = sum(f[13 + c] for side in told["sides"] for f in side["filters"]) + told["bias"][c]
-        assert total + sum(shares[c] for _, shares in told["rest"]) == pytest.approx(told["logits"][c], abs=1e-4)
+        total = sum(f[13 + c] for side in filters["sides"] for f in side["filters"]) + filters["bias"][c]
+        assert total + sum(shares[c] for _, shares in filters["rest"]) == pytest.approx(filters["logits"][c], abs=1e-4)
     links = app.get("page_link")
     assert [link.proto.page for link in links] == ([] if adaptivity == "none" else ["filter-map"])
 
 
-def test_attention_over_windows_is_told_and_filters_have_no_shares(drawn):
+def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
     app = explore(model="test-qa-bare", first="is a dog outside in the snow", second="the dog is playing with a toy")
     assert not app.exception
     data = drawn(app)
@@ -242,6 +221,6 @@ def test_the_json_that_is_saved_is_the_explanation(drawn, checkpoints):
     from core.explain import explain
 
     data = drawn(explore(first="A dog", second="A cat"))
-    told = explain(load(checkpoints / "test-light"), "A dog", "A cat")
-    assert Explanation.from_dict(json.loads(told.to_json())).logits == told.logits
-    assert data["by_kind"]["filter_provenance"]["logits"] == pytest.approx(told.logits, rel=1e-5)
+    explanation = explain(load(checkpoints / "test-light"), "A dog", "A cat")
+    assert Explanation.from_dict(json.loads(explanation.to_json())).logits == explanation.logits
+    assert data["by_kind"]["filter_provenance"]["logits"] == pytest.approx(explanation.logits, rel=1e-5)

@@ -7,11 +7,9 @@ import io
 import json
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.examples import MAP_EXAMPLES, suiting
 from app.panels import filter_map
@@ -24,25 +22,18 @@ from core.filter_map.map import FilterMap, MapItem, Neighbour, codes_of
 from core.filter_map.ngrams import ReadWords, TextNgrams, window_values
 from core.reading.tokens import tokenize
 from tests.app.conftest import WORDS
+from tests.app.pages import chooser, open_view, query
 
-ROOT = Path(__file__).resolve().parents[2]
 ALBUM = suiting("topics", MAP_EXAMPLES)[0]
 
 
 def page(**parameters):
-    app = AppTest.from_file(str(ROOT / "app/views/filter_map.py"), default_timeout=60)
-    for name, value in ({"model": "test-topics"} | parameters).items():
-        app.query_params[name] = value
-    return app.run()
+    return open_view("filter_map", **({"model": "test-topics"} | parameters))
 
 
 def notices(app):
-    found = [h.proto.body for h in app.get("html") if 'class="pl-notice"' in h.proto.body]
-    return [line.split(">", 1)[1] for body in found for line in body.split("</p>")[:-1]]
-
-
-def query(app):
-    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+    bodies = [h.proto.body for h in app.get("html") if 'class="pl-notice"' in h.proto.body]
+    return [line.split(">", 1)[1] for body in bodies for line in body.split("</p>")[:-1]]
 
 
 def figures(app):
@@ -66,10 +57,6 @@ def arrows(app):
     return [a for a in figures(app)[0]["layout"]["annotations"] if not a["text"]]
 
 
-def chooser(app, label):
-    return next(widget for widget in [*app.selectbox, *app.radio] if widget.label == label)
-
-
 def texts(app):
     return [box.value for box in app.text_input]
 
@@ -87,28 +74,28 @@ def test_the_page_opens_on_an_example_with_a_trail():
 def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints):
     app = page(first="a dog with a toy")
     model = load(checkpoints / "test-topics")
-    found = FilterMap.load(model.folder / "map", model)
+    reference_map = FilterMap.load(model.folder / "map", model)
     code = codes_of(model, ["a dog with a toy"])
     star = trace(app, "yours (approximate)")
-    place = found.place(code, "all filters")[0]
+    place = reference_map.place(code, "all filters")[0]
     assert [star["x"][0], star["y"][0]] == pytest.approx(place.tolist(), rel=1e-5)
-    nearest = found.neighbours(code[0], "all filters")
+    nearest = reference_map.neighbours(code[0], "all filters")
     body = next(h.proto.body for h in app.get("html") if "nearest filters" in h.proto.body)
     for neighbour in nearest:
-        number = found.items[neighbour.index].id.split()[1]
+        number = reference_map.items[neighbour.index].id.split()[1]
         assert f"**Row** &lt;b&gt;{number}&lt;/b&gt;" in body
-    distance, rows = filter_map.nearest_rows(found, nearest, {})
+    distance, rows = filter_map.nearest_rows(reference_map, nearest, {})
     assert f">{distance}<" in body
     assert all(f">{row[2]}<" in body for row in rows)
     far, near = Neighbour(0, 0.25), Neighbour(1, 1.06e-6)
-    assert filter_map.nearest_rows(found, [far], {"film": "movie"}) == (
+    assert filter_map.nearest_rows(reference_map, [far], {"film": "movie"}) == (
         "distance",
         [("**Row** <b>0</b>", "movie", "0.250")],
     )
-    assert filter_map.nearest_rows(found, [near], {})[0] == "distance, ×\u00a010⁻⁶"
-    assert filter_map.nearest_rows(found, [near], {})[1][0][2] == "1.06"
+    assert filter_map.nearest_rows(reference_map, [near], {})[0] == "distance, ×\u00a010⁻⁶"
+    assert filter_map.nearest_rows(reference_map, [near], {})[1][0][2] == "1.06"
     rings = trace(app, "nearest filters")
-    expected = found.layouts["all filters"].coordinates[[n.index for n in nearest]]
+    expected = reference_map.layouts["all filters"].coordinates[[n.index for n in nearest]]
     assert numbers(rings["x"]) == pytest.approx(expected[:, 0])
 
 
@@ -228,14 +215,14 @@ def test_the_other_layout_is_of_one_filter_and_stays_in_the_link():
 def test_a_filter_is_drawn_with_its_windows(checkpoints):
     text = "a dog is jumping with a toy outside"
     app = page(first=text, filter="3")
-    told = explain(load(checkpoints / "test-topics"), text)
-    made = one_filter.made(told, "text")
+    explanation = explain(load(checkpoints / "test-topics"), text)
+    made = one_filter.made(explanation, "text")
     heat = figures(app)[1]["data"][0]
     assert np.array(heat["z"]) == pytest.approx(np.array(made.bank.bank[3]))
-    values = window_values(load(checkpoints / "test-topics"), told, made.bank, 3)
+    values = window_values(load(checkpoints / "test-topics"), explanation, made.bank, 3)
     assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
     assert len(values) == 4
-    listed = one_filter.windows(told, made, values)
+    listed = one_filter.windows(explanation, made, values)
     body = next(h.proto.body for h in app.get("html") if "what it finds in the text" in h.proto.body)
     assert body.index(listed[0][0]) < body.index(listed[1][0])
     box = chooser(app, "Filter, strongest first")
@@ -263,7 +250,7 @@ def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpo
     words = ReadWords.of(model, WORDS).strongest(bank, 4)
     assert figures(app)[1]["data"][0]["y"] == [place for place, _ in table(app, "place")]
     expected = ["".join(f"{word} {one_filter.signed(value)}" for word, value in row) for row in words]
-    assert [told for _, told in table(app, "place")] == expected
+    assert [words for _, words in table(app, "place")] == expected
     assert any(f"Of {len(WORDS)} frequent words" in caption.value for caption in app.caption)
 
 
@@ -280,12 +267,12 @@ def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
     nearest = table(app, "nearest filters")
     assert nearest[::2] == table(bare, "nearest filters")[:6]
     assert len(numbers(trace(app, "nearest filters")["x"])) == 6, "as many rings as lines"
-    for (title, *_), (said,) in zip(nearest[::2], nearest[1::2], strict=True):
-        assert said == rows[title].first.removeprefix(f"{title}. ")
-    for told in (told for t in figures(app)[0]["data"][:3] for told in t["text"]):
-        title, said, _ = told.split("<br>")
+    for (title, *_), (text,) in zip(nearest[::2], nearest[1::2], strict=True):
+        assert text == rows[title].first.removeprefix(f"{title}. ")
+    for label in (label for t in figures(app)[0]["data"][:3] for label in t["text"]):
+        title, text, _ = label.split("<br>")
         title = html.unescape(title.removeprefix("<b>").removesuffix("</b>"))
-        assert rows[title].first == f"{title}. {said}"
+        assert rows[title].first == f"{title}. {text}"
 
 
 def test_the_ngrams_of_reference_texts_are_listed_with_a_filter(checkpoints, monkeypatch):
@@ -314,9 +301,9 @@ def test_a_questions_filter_is_answered_by_reference_answers(checkpoints, monkey
     made = one_filter.made(explain(load(checkpoints / model), *pair), "question")
     best = max(made.won.filters, key=lambda f: f.preactivation)
     known = TextNgrams(load(checkpoints / model), [row.second for row in rows.values()])
-    found = known.strongest(made.bank.bank[best.index], best.bias, 6)
-    assert [value for _, _, value in listed] == [one_filter.signed(n.value) for n in found]
-    assert all("<b>row" not in told for told in figures(app)[0]["data"][0]["text"])
+    strongest = known.strongest(made.bank.bank[best.index], best.bias, 6)
+    assert [value for _, _, value in listed] == [one_filter.signed(n.value) for n in strongest]
+    assert all("<b>row" not in label for label in figures(app)[0]["data"][0]["text"])
     if model == "test-qa":
         chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
         assert all(words in rows[id].first for words, id, _ in table(app, "in the reference texts"))
@@ -331,9 +318,9 @@ def test_reference_texts_are_never_markup_and_a_lost_file_changes_nothing(checkp
     assert figures(lost) == figures(bare)
     item, odd = MapItem("row 1", "film", "<i>T</i>"), "<i>T</i>. <img src=x> **b** " + "word " * 500
     assert filter_map.opening(item, odd).startswith("<img src=x> **b** word")
-    told = filter_map.hovering(item, "film", odd)
-    assert told.startswith("<b>&lt;i&gt;T&lt;/i&gt;</b><br>&lt;img src=x&gt; **b** word")
-    assert told.endswith(" …<br>film") and told.count("<br>") == 4
+    label = filter_map.hovering(item, "film", odd)
+    assert label.startswith("<b>&lt;i&gt;T&lt;/i&gt;</b><br>&lt;img src=x&gt; **b** word")
+    assert label.endswith(" …<br>film") and label.count("<br>") == 4
 
 
 def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
@@ -489,9 +476,9 @@ def test_a_trail_too_long_for_a_link_is_said():
 def test_a_wrong_value_in_the_address_gets_one_sentence(wrong):
     app = page(**wrong)
     assert not app.exception
-    said = [notice for notice in notices(app) if "link" in notice]
-    assert len(said) == 1
-    assert next(iter(wrong.values())) in said[0]
+    problems = [notice for notice in notices(app) if "link" in notice]
+    assert len(problems) == 1
+    assert next(iter(wrong.values())) in problems[0]
 
 
 def test_another_model_has_its_own_side_and_filter():
@@ -547,9 +534,11 @@ def test_without_any_model_the_page_says_what_to_do(tmp_path, monkeypatch):
 
 def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
     model = load(checkpoints / "test-topics")
-    found = FilterMap.load(model.folder / "map", model)
+    reference_map = FilterMap.load(model.folder / "map", model)
     star = filter_map.Star(TextSide(0, ""), "=1+1 dog", 0, 1.5, 2.5, "film 60 %")
-    lines = list(csv.DictReader(io.StringIO(filter_map.to_csv(found, found.layouts["filter 0"], {}, [star]))))
+    lines = list(
+        csv.DictReader(io.StringIO(filter_map.to_csv(reference_map, reference_map.layouts["filter 0"], {}, [star])))
+    )
     assert len(lines) == 1 + 45
     assert lines[0] == {
         "of": "yours", "id": "1", "title": "'=1+1 dog", "side": "", "class": "film 60 %", "version": "0", "x": "1.5",

@@ -124,13 +124,13 @@ def test_a_rankers_card_tells_map_and_mrr_and_the_classifier_that_was_kept(tmp_p
 
 
 def test_tables_have_one_line_a_cell_and_a_filter(checkpoints):
-    told = explain(load(checkpoints / "test-light"), "=A dog plays", "A cat")
-    cells = told.find(AttentionMap).to_csv(told).splitlines()
+    explanation = explain(load(checkpoints / "test-light"), "=A dog plays", "A cat")
+    cells = explanation.find(AttentionMap).to_csv(explanation).splitlines()
     assert cells[0] == "hypothesis_position,hypothesis_word,premise_position,premise_word,score,weight"
     assert len(cells) == 1 + 2 * 4
-    lines = list(csv.DictReader(io.StringIO(told.find(FilterProvenance).to_csv(told))))
+    lines = list(csv.DictReader(io.StringIO(explanation.find(FilterProvenance).to_csv(explanation))))
     assert len(lines) == 12 + 1
-    for label, logit in zip(told.labels, told.logits, strict=True):
+    for label, logit in zip(explanation.labels, explanation.logits, strict=True):
         assert sum(float(line[f"share_{label}"]) for line in lines) == pytest.approx(logit, abs=1e-4)
 
 
@@ -244,11 +244,11 @@ COMPARED = "comparison,measure,dev,ours,theirs,difference,low,high,items,seeds,s
 
 
 def test_comparisons_say_what_is_resolved(tmp_path):
-    found = sweeps.read(table(
+    sweep = sweeps.read(table(
         tmp_path, "comparisons.csv", COMPARED, "a,accuracy,SICK trial,0.96,0.95,0.01,0.002,0.02,6600,3,3",
         "b,map,WikiQA dev,0.65,0.66,-0.01,-0.03,0.01,126,3,3", "c,map,WikiQA dev,0.6,0.7,-0.1,-0.2,-0.05,126,3,3",
     ))  # fmt: skip
-    assert [tuple(row.values()) for row in found.rows] == [
+    assert [tuple(row.values()) for row in sweep.rows] == [
         ("a", "SICK trial: 6,600 items, 3 seeds", "accuracy 96.0 % against 95.0 %", "+1.0 [+0.2, +2.0]", "higher"),
         ("b", "WikiQA dev: 126 items, 3 seeds", "MAP 0.6500 against 0.6600", "−0.0100 [−0.0300, +0.0100]",
          "unresolved"),

@@ -54,18 +54,18 @@ def test_a_record_without_a_panel_is_passed_over():
 
 
 def test_a_new_record_needs_one_folder(more_panels, monkeypatch):
-    given = {}
-    monkeypatch.setattr("streamlit.components.v2.component", lambda name, **parts: given.update(parts))
+    registered = {}
+    monkeypatch.setattr("streamlit.components.v2.component", lambda name, **parts: registered.update(parts))
     drawn = panels.drawing(pair(WordLength("word lengths", (3, 4)), *POOLED))["panels"]
     assert drawn[0] == {"kind": "word_length", "place": "below", "data": {"letters": (3, 4)}}
     components._component()
-    assert "PANELS.word_length =" in given["js"]
-    assert ".word_length {\n& { letter-spacing: 3px; }\n}" in given["css"]
+    assert "PANELS.word_length =" in registered["js"]
+    assert ".word_length {\n& { letter-spacing: 3px; }\n}" in registered["css"]
 
 
 def test_the_views_name_no_record_and_the_scripts_look_at_nothing_outside_their_own_root():
-    named = "|".join(c.__name__ for c in (AttentionMap, AttentiveContext, FilterProvenance, PhraseSelection))
-    assert not re.search(named, (ROOT / "app/views/explore.py").read_text(encoding="utf-8"))
+    names = "|".join(c.__name__ for c in (AttentionMap, AttentiveContext, FilterProvenance, PhraseSelection))
+    assert not re.search(names, (ROOT / "app/views/explore.py").read_text(encoding="utf-8"))
     for script in (ROOT / "app").rglob("*.js"):
         text = script.read_text(encoding="utf-8")
         assert not re.search(r"document\.(query|getElement|body)|\bid: \"", text), script

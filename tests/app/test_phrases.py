@@ -5,10 +5,8 @@ import io
 import itertools
 import json
 import shutil
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.examples import PHRASE_EXAMPLES
 from app.panels import phrase_selection
@@ -16,32 +14,11 @@ from core.checkpoint import load
 from core.evidence import PhraseSelection
 from core.explain import explain
 from tests.app.conftest import make_phrases
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def page(file="app/views/phrases.py", **parameters):
-    app = AppTest.from_file(str(ROOT / file), default_timeout=60)
-    for name, value in ({"model": "test-te"} | parameters).items():
-        app.query_params[name] = value
-    return app.run()
+from tests.app.pages import box, chooser, open_view, query, sentences
 
 
-def sentences(app):
-    """The notices that stand in place of the figures."""
-    return [h.proto.body for h in app.get("html") if h.proto.body.startswith("<p ")]
-
-
-def box(app, side):
-    return app.text_input[("first", "second").index(side)]
-
-
-def chooser(app, label):
-    return next(widget for widget in app.selectbox if widget.label == label)
-
-
-def query(app):
-    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+def page(file="phrases", **parameters):
+    return open_view(file, **({"model": "test-te"} | parameters))
 
 
 def test_the_page_opens_on_the_first_pair_of_figure_1(drawn):
@@ -60,15 +37,15 @@ def test_the_drawing_holds_the_choices_of_every_k(drawn):
     for pooling, k in itertools.product(("kmin", "kmax"), range(1, 11)):
         choice = data["choices"][pooling][k - 1]
         assert sum(choice["p"]) == pytest.approx(1, abs=1e-3)
-        for side, kept in zip(data["sides"], choice["kept"], strict=True):
-            assert len(kept) == k
-            assert kept == sorted(kept)
-            rest = [p[3] for i, p in enumerate(side["phrases"]) if i not in kept]
-            chosen = [side["phrases"][i][3] for i in kept]
+        for side, indices in zip(data["sides"], choice["kept"], strict=True):
+            assert len(indices) == k
+            assert indices == sorted(indices)
+            rest = [p[3] for i, p in enumerate(side["phrases"]) if i not in indices]
+            pooled = [side["phrases"][i][3] for i in indices]
             if pooling == "kmin":
-                assert max(chosen) <= min(rest) + 1e-4
+                assert max(pooled) <= min(rest) + 1e-4
             else:
-                assert min(chosen) >= max(rest) - 1e-4
+                assert min(pooled) >= max(rest) - 1e-4
     assert [c["p"] for c in data["classes"]] == pytest.approx(data["choices"]["kmin"][4]["p"], abs=1e-4)
     assert len(data["readings"]) == 10
     assert data["readings"][4].startswith("Entailment looks at what is least matched: here “")
@@ -131,7 +108,7 @@ def test_a_stale_address_never_undoes_typing():
 def test_a_late_value_of_another_widget_does_not_undo_typing():
     app = page(first="A man", second="A woman")
     box(app, "first").input("A girl")
-    chooser(app, "Example").select("answer").run()  # chosen for the pair before: it arrives with the typed text
+    chooser(app, "Example").select("answer").run()  # selected for the pair before: it arrives with the typed text
     pair = {name: query(app).get(name) for name in ("first", "second", "example")}
     assert pair in (
         {"first": "A girl", "second": "A woman", "example": None}, {"first": None, "second": None, "example": "answer"},
@@ -162,8 +139,8 @@ def test_odd_text_is_drawn_as_typed(text, drawn):
     app = page()
     box(app, "second").input(text).run()
     assert not app.exception
-    told = "".join(drawn(app)["sides"][1]["tokens"])
-    assert told.replace(" ", "") == "".join(c for c in text if c.isprintable() or c in "\u200b\u200d").replace(" ", "")
+    words = "".join(drawn(app)["sides"][1]["tokens"])
+    assert words.replace(" ", "") == "".join(c for c in text if c.isprintable() or c in "\u200b\u200d").replace(" ", "")
 
 
 @pytest.mark.parametrize(("model", "length"), [("test-te", 200), ("test-as", 40)])
@@ -229,9 +206,9 @@ def test_models_of_the_open_vocabulary_are_compared_each_by_its_own_pooling(tmp_
 
 
 def test_the_table_has_one_line_a_phrase(checkpoints):
-    told = explain(load(checkpoints / "test-te"), "=A dog plays", "A cat")
-    record = told.find(PhraseSelection)
-    lines = list(csv.DictReader(io.StringIO(record.table(told, 2))))
+    explanation = explain(load(checkpoints / "test-te"), "=A dog plays", "A cat")
+    record = explanation.find(PhraseSelection)
+    lines = list(csv.DictReader(io.StringIO(record.table(explanation, 2))))
     assert len(lines) == sum(len(side.phrases) for side in record.sides)
     assert lines[0] == {
         "side": "premise", "phrase": "=", "first_word": "1", "last_word": "1",
@@ -242,7 +219,7 @@ def test_the_table_has_one_line_a_phrase(checkpoints):
     for pooling in ("kmin", "kmax"):
         assert sum(int(line[f"kept_by_{pooling}_2"]) for line in lines) == 4
     assert {line["side"] for line in lines} == {"premise", "hypothesis"}
-    assert json.loads(told.to_json())["evidence"][0]["kind"] == "phrase_selection"
+    assert json.loads(explanation.to_json())["evidence"][0]["kind"] == "phrase_selection"
     other = explain(load(checkpoints / "test-light"), "A dog", "A cat")
     assert other.find(PhraseSelection) is None
     with pytest.raises(LookupError):
@@ -250,9 +227,11 @@ def test_the_table_has_one_line_a_phrase(checkpoints):
 
 
 def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
-    told = explain(load(checkpoints / "test-te"), "A dog is playing with a toy", "A cat jumping outside in the snow")
+    explanation = explain(
+        load(checkpoints / "test-te"), "A dog is playing with a toy", "A cat jumping outside in the snow"
+    )
     for k in (1, 10):
-        text = phrase_selection.reading(told, k)
+        text = phrase_selection.reading(explanation, k)
         assert text.count("“") <= (2 if k == 1 else 4)
         assert "\n" not in text
         assert text.endswith(" in the hypothesis.")

@@ -1,4 +1,4 @@
-"""A map's reference texts: found by name and checksum, told apart by their rows, and never in the way."""
+"""A map's reference texts: found by name and checksum, matched by their rows, and never in the way."""
 
 import os
 import shutil
@@ -27,39 +27,39 @@ def rows(*ids):
 
 def test_single_texts_are_found_by_the_ids_of_their_rows():
     items = [MapItem("b", "0"), MapItem("gone", "0"), MapItem("a", "0"), MapItem("c", "0")]
-    found = texts_of(items, rows("a", "b", "c", "c"), SINGLE, STAMP)
-    assert found.own == ("first of b", "", "first of a", ""), "an id of two rows names neither"
-    assert dict(found.by_role) == {"text": found.own}
+    texts = texts_of(items, rows("a", "b", "c", "c"), SINGLE, STAMP)
+    assert texts.own == ("first of b", "", "first of a", ""), "an id of two rows names neither"
+    assert dict(texts.by_role) == {"text": texts.own}
 
 
 def test_a_pairs_texts_are_those_of_their_side():
     items = [MapItem("a", "question", "", "question"), MapItem("a", "0", "", "answer"), MapItem("b", "0", "", "answer"),
              MapItem("b", "0", "", "another side")]  # fmt: skip
-    found = texts_of(items, rows("a", "b"), PAIR, STAMP)
-    assert found.own == ("first of a", "second of a", "second of b", "")
-    assert dict(found.by_role) == {
+    texts = texts_of(items, rows("a", "b"), PAIR, STAMP)
+    assert texts.own == ("first of a", "second of a", "second of b", "")
+    assert dict(texts.by_role) == {
         "question": ("first of a", "", "", ""), "answer": ("", "second of a", "second of b", ""),
     }  # fmt: skip
 
 
 def test_a_map_of_questions_alone_has_the_answers_of_their_rows():
-    found = texts_of([MapItem("b", "question", "", "question")], rows("a", "b"), PAIR, STAMP)
-    assert dict(found.by_role) == {"question": ("first of b",), "answer": ("second of b",)}
+    texts = texts_of([MapItem("b", "question", "", "question")], rows("a", "b"), PAIR, STAMP)
+    assert dict(texts.by_role) == {"question": ("first of b",), "answer": ("second of b",)}
 
 
 @pytest.mark.parametrize("below", ["", "topics", "data/topics"])
 def test_the_file_is_found_up_to_two_folders_down(checkpoints, tmp_path, monkeypatch, below):
-    checkpoint, found = opened(checkpoints / "test-topics")
-    assert reference_texts(checkpoint, found) is None
+    checkpoint, filter_map = opened(checkpoints / "test-topics")
+    assert reference_texts(checkpoint, filter_map) is None
     (tmp_path / "another").mkdir()
     (tmp_path / "another/texts.csv").write_text("a file of the same name")
     (tmp_path / below).mkdir(parents=True, exist_ok=True)
     shutil.copy(checkpoints / "data/topics/texts.csv", tmp_path / below)
     monkeypatch.setenv("PAIRLENS_DATA", str(tmp_path))
-    texts = reference_texts(checkpoint, found)
+    texts = reference_texts(checkpoint, filter_map)
     of_row = {row.id: row.first for row in read(checkpoints / "data/topics/texts.csv").rows}
-    assert texts.own == tuple(of_row[item.id] for item in found.items)
-    assert reference_texts(checkpoint, found) is texts, "read once"
+    assert texts.own == tuple(of_row[item.id] for item in filter_map.items)
+    assert reference_texts(checkpoint, filter_map) is texts, "read once"
 
 
 def changed(file: Path) -> None:
@@ -73,31 +73,31 @@ def unreadable(file: Path) -> None:
 
 @pytest.mark.parametrize("damage", [Path.unlink, changed, unreadable, lambda file: file.write_bytes(b"\x80\x04")])
 def test_a_missing_changed_or_unreadable_file_has_no_texts(checkpoints, tmp_path, monkeypatch, damage):
-    checkpoint, found = opened(checkpoints / "test-topics")
+    checkpoint, filter_map = opened(checkpoints / "test-topics")
     file = tmp_path / "texts.csv"
     shutil.copy(checkpoints / "data/topics/texts.csv", file)
     monkeypatch.setenv("PAIRLENS_DATA", str(tmp_path))
-    assert reference_texts(checkpoint, found) is not None
+    assert reference_texts(checkpoint, filter_map) is not None
     os.utime(file, ns=(0, 0))
     damage(file)
-    assert reference_texts(checkpoint, found) is None
+    assert reference_texts(checkpoint, filter_map) is None
 
 
 def test_a_file_that_holds_no_rows_any_reader_knows_has_no_texts(checkpoints, tmp_path, monkeypatch):
     """The checksum of a map's card may be of anything."""
-    checkpoint, found = opened(checkpoints / "test-topics")
+    checkpoint, filter_map = opened(checkpoints / "test-topics")
     (tmp_path / "texts.csv").write_bytes(b"\x80\x04")
     monkeypatch.setenv("PAIRLENS_DATA", str(tmp_path))
-    monkeypatch.setattr("app.reference_texts.file_sha256", lambda path: found.card["data"]["sha256"])
-    assert reference_texts(checkpoint, found) is None
+    monkeypatch.setattr("app.reference_texts.file_sha256", lambda path: filter_map.card["data"]["sha256"])
+    assert reference_texts(checkpoint, filter_map) is None
 
 
 def test_a_file_that_names_none_of_the_items_has_no_texts(checkpoints, monkeypatch):
-    checkpoint, found = opened(checkpoints / "test-topics")
-    found.items = (MapItem("gone", "film"),)
-    found.card = {**found.card, "sha256": "another map"}
+    checkpoint, filter_map = opened(checkpoints / "test-topics")
+    filter_map.items = (MapItem("gone", "film"),)
+    filter_map.card = {**filter_map.card, "sha256": "another map"}
     monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / "data"))
-    assert reference_texts(checkpoint, found) is None
+    assert reference_texts(checkpoint, filter_map) is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_file_that_names_none_of_the_items_has_no_texts(checkpoints, monkeypat
 )  # fmt: skip
 @pytest.mark.parametrize("folder", ["data/topics", "gone", "data/topics/texts.csv"])
 def test_a_card_or_folder_that_leads_nowhere_has_no_texts(checkpoints, monkeypatch, data, folder):
-    checkpoint, found = opened(checkpoints / "test-topics")
+    checkpoint, filter_map = opened(checkpoints / "test-topics")
     monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / folder))
-    found.card = {**found.card, "data": data}
-    assert reference_texts(checkpoint, found) is None
+    filter_map.card = {**filter_map.card, "data": data}
+    assert reference_texts(checkpoint, filter_map) is None

@@ -1,26 +1,24 @@
 """One pair for all pages: what a person types, chooses or opens on one of them is there on the others."""
 
 import json
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES, suiting
+from tests.app.pages import open_view, query
 
-ROOT = Path(__file__).resolve().parents[2]
 OWN = ("A man with a toy", "A dog is outside")
 
 
 def visit(**link):
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
-    return go(app, None, **({"model": "test-light"} | link))
+    app = open_view("streamlit_app.py", **({"model": "test-light"} | link))
+    assert not app.exception
+    return app
 
 
 def go(app, page, **link):
-    """To a page by the navigation in the sidebar, whose address says nothing, or by a link. None: the first page."""
-    if page is not None:
-        app.switch_page(f"app/views/{page}.py")
+    """To a page by the navigation in the sidebar, whose address says nothing, or by a link."""
+    app.switch_page(f"app/views/{page}.py")
     app.query_params.clear()
     for name, value in link.items():
         app.query_params[name] = value
@@ -43,11 +41,7 @@ def texts(app):
     return tuple(box.value for box in app.text_input)
 
 
-def query(app):
-    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
-
-
-def said(app):
+def shown_sentences(app):
     """All that the page says in its own words: notices of the page, and those drawn by its component."""
     drawn = [json.loads(one.proto.json).get("notices", []) for one in app.get("bidi_component")]
     return [html.proto.body for html in app.get("html")] + [sentence for notices in drawn for sentence in notices]
@@ -90,7 +84,7 @@ def test_a_chosen_example_is_a_pair_like_any_other_and_one_that_nobody_chose_sta
 def test_another_pages_pair_takes_the_place_of_an_example_on_the_map():
     app = visit()
     assert query(go(app, "filter_map", model="test-topics"))["example"] == "album-film-river"
-    assert query(go(app, "phrases"))["example"] == "entailed", "the map's own example was chosen by nobody"
+    assert query(go(app, "phrases"))["example"] == "entailed", "the map's own example was selected by nobody"
     assert query(go(app, "filter_map"))["example"] == "album-film-river"
     type_into(go(app, "phrases"), 0, OWN[0])
     assert texts(go(app, "filter_map")) == OWN[:1]
@@ -161,7 +155,7 @@ def test_a_broken_file_gets_one_sentence_and_the_page_stays(page, file, sentence
     go(app, page)
     app.file_uploader[0].set_value(("pair.json", file.encode(), "application/json")).run()
     assert not app.exception
-    assert [sentence in told for told in said(app)].count(True) == 1
+    assert [sentence in shown for shown in shown_sentences(app)].count(True) == 1
     assert texts(app)[0] == ("A dog \ufffd runs" if sentence == "broken character" else OWN[0])
 
 

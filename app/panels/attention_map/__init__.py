@@ -70,7 +70,7 @@ def column_normalised(scores: Matrix) -> Matrix:
 
 
 def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
-    """The word that looks at one place most sharply: what is told before anything is selected."""
+    """The word that looks at one place most sharply: the row shown before anything is selected."""
     tokens = explanation.sentence(record.rows).tokens
     worth = [max(row) * (1 if len(token.text) > 3 else 0.25) for row, token in zip(record.weights, tokens, strict=True)]
     return max(range(len(worth)), key=worth.__getitem__)

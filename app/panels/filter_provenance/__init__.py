@@ -9,7 +9,7 @@ from core.evidence import Explanation, FilterProducts, FilterProvenance
 
 
 def provenances(explanation: Explanation) -> list[FilterProvenance]:
-    """One record a side whose filters are told, the judged side first; none for a model without filters."""
+    """One record a side with filters, the judged side first; none for a model without filters."""
     return [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
 
 
@@ -17,7 +17,7 @@ def payloads(records: Sequence[object], explanation: Explanation, show: str) -> 
     """What the table draws of all sides' filters.
 
     A filter is a list (shorter than a dict a filter): index, position, first and last token of its window, one number
-    a part (see ``parts``), pre-activation, activation, then one share a class (none where shares are not told).
+    a part (see ``parts``), pre-activation, activation, then one share a class (none where the record has no shares).
     """
     sides = provenances(explanation)
     if not sides:

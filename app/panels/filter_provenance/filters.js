@@ -1,7 +1,7 @@
 // What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
 
 const FIRST_ROWS = 8;
-const TOLD = { left: "left neighbour", self: "the word itself", right: "right neighbour", context: "attentive context", bias: "bias" };
+const PART_TITLES = { left: "left neighbour", self: "the word itself", right: "right neighbour", context: "attentive context", bias: "bias" };
 
 // Words of a window without names of their own, from light (the first) to dark (the last).
 function partLook(part, parts) {
@@ -66,7 +66,7 @@ class FilterPanel {
     return filter.shares.map((share) => share - mean);
   }
 
-  // The filters of the chosen list, strongest first.
+  // The filters of the selected list, strongest first.
   listed() {
     const strength = (f) => (this.classes.length ? Math.max(...this.push(f)) : f.activation);
     if (this.mode === "word" && this.row !== null) return this.all.filter((f) => f.position === this.row).sort((a, b) => strength(b) - strength(a));
@@ -188,15 +188,15 @@ class FilterPanel {
   }
 
   // Each part's name in the legend; of a window's words the first and the last are enough.
-  told(part) {
+  partTitle(part) {
     const words = this.side.parts.filter((name) => name.startsWith("word "));
     if (part === words[0]) return "first";
     if (part === words.at(-1)) return "last word of the n-gram";
-    return words.includes(part) ? "" : TOLD[part];
+    return words.includes(part) ? "" : PART_TITLES[part];
   }
 
   partsLegend() {
-    return html("div", { class: "legend parts" }, this.side.used.map((name) => html("span", {}, svg("svg", { width: 12, height: 10 }, svg("rect", { ...partLook(name, this.side.parts), width: 11, height: 9, x: 0.5, y: 0.5 })), this.told(name))),
+    return html("div", { class: "legend parts" }, this.side.used.map((name) => html("span", {}, svg("svg", { width: 12, height: 10 }, svg("rect", { ...partLook(name, this.side.parts), width: 11, height: 9, x: 0.5, y: 0.5 })), this.partTitle(name))),
       html("span", {}, svg("svg", { width: 8, height: 12 }, svg("line", { class: "total", x1: 4, x2: 4, y1: 0, y2: 12 })), "their sum"));
   }
 

@@ -15,7 +15,7 @@ from core.filter_map.ngrams import ReadWords
 
 @dataclass(frozen=True)
 class Made:
-    """The filters made from one text, and what they found in the text that they read."""
+    """The filters made from one text, and what won them in the text that they read."""
 
     bank: GeneratedFilters
     won: FilterProvenance
@@ -24,8 +24,8 @@ class Made:
         """All filters, the largest value first."""
         return sorted(self.won.filters, key=lambda f: -f.preactivation)
 
-    def named(self, explanation: Explanation, index: int) -> str:
-        """A filter with what it found: filter 12: +3.41 at “a film directed by Ann”."""
+    def title(self, explanation: Explanation, index: int) -> str:
+        """A filter with its value and the window that won it: filter 12: +3.41 at “a film directed by Ann”."""
         record = self.won.filters[index]
         words = " ".join(t.text for t in explanation.sentence(self.won.rows).tokens[slice(*record.window)])
         return f"filter {index}: {signed(record.preactivation)} at “{words}”"

@@ -61,7 +61,7 @@ class BarChart {
     this.axis = svg("svg", { class: "axis", width: AXIS, height: CHART_HEIGHT, "aria-hidden": "true" },
       ticks.map((tick) => svg("text", { x: AXIS - 6, y: this.y(tick), "text-anchor": "end", "dominant-baseline": "central", "font-size": 11.5 }, tick.toFixed(1).replace("-", "\u2212"))),
       POOLINGS.map((pooling) => svg("text", { x: AXIS - 6, y: LANES[pooling] + 6, "text-anchor": "end", "dominant-baseline": "central", "font-size": 11.5 }, POOLING_NAMES[pooling])));
-    this.kept = svg("g", { class: "kept-bars", "aria-hidden": "true" });
+    this.bars = svg("g", { class: "kept-bars", "aria-hidden": "true" });
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
     this.hits = svg("g", { role: "listbox", "aria-label": `Best alignment scores of the phrases of the ${this.view.data.sides[this.side].role}`, "aria-orientation": "horizontal" }, this.lefts.map((x, i) =>
       svg("rect", { class: "hit", x, y: 0, width: bar, height: CHART_HEIGHT - 20, fill: "transparent", role: "option", tabindex: i === this.at ? 0 : -1, "aria-selected": "false",
@@ -75,7 +75,7 @@ class BarChart {
           text.append(svg("title", {}, this.tokens[group.last - 1]));
           return text;
         })),
-      this.kept, this.marks, this.hits);
+      this.bars, this.marks, this.hits);
     this.frame.replaceChildren(html("div", { class: "pin" }, this.axis), this.body);
     this.drawKept();
     this.drawFocus();
@@ -86,8 +86,8 @@ class BarChart {
     if (!this.body) return;
     const { phrases, k } = this.view;
     const base = BAR.top + BAR.tall;
-    const kept = new Map(POOLINGS.flatMap((pooling) => phrases.kept(pooling, k, this.side)).map((index) => [index, phrases.keptBy(k, this.side, index)]));
-    this.kept.replaceChildren(...[...kept].flatMap(([index, by]) => {
+    const poolings = new Map(POOLINGS.flatMap((pooling) => phrases.pooled(pooling, k, this.side)).map((index) => [index, phrases.poolingsOf(k, this.side, index)]));
+    this.bars.replaceChildren(...[...poolings].flatMap(([index, by]) => {
       const wide = (this.bar - 1.5) / by.length;
       const top = Math.min(this.y(this.phrases[index][3]), base - 1);
       return by.flatMap((pooling, place) => {
@@ -105,8 +105,8 @@ class BarChart {
         return drawn;
       });
     }));
-    for (const index of new Set([...(this.told || []), ...kept.keys()])) this.hits.children[index].setAttribute("aria-label", phrases.describe(k, this.side, index));
-    this.told = [...kept.keys()];
+    for (const index of new Set([...(this.described || []), ...poolings.keys()])) this.hits.children[index].setAttribute("aria-label", phrases.describe(k, this.side, index));
+    this.described = [...poolings.keys()];
   }
 
   drawFocus() {

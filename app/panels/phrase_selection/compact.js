@@ -10,10 +10,10 @@ class KeptPhrases {
     this.element = html("section", { "aria-label": "The phrases that are kept" }, heading("The phrases that are kept", how, more), html("div", { class: "columns brief" }, POOLINGS.map((pooling) =>
       html("section", { class: `column ${pooling}`, "data-pooling": pooling, "aria-label": POOLING_NAMES[pooling] },
         html("div", { class: "title" }, poolingSign(pooling), html("h2", {}, POOLING_NAMES[pooling]), html("span", { class: "note" }, pooling === record.trained ? "as trained" : "what if")),
-        record.sides.map((side) => this.kept(side, side[pooling]))))));
+        record.sides.map((side) => this.rebuilt(side, side[pooling]))))));
   }
 
-  kept({ role }, spans) {
+  rebuilt({ role }, spans) {
     const { tokens, axis } = this.view.sideOf(role);
     const texts = spans.map(([first, last]) => {
       const text = html("span", { class: "phrase", dir: "auto" }, tokens.slice(first, last).join(" "));

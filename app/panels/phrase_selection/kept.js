@@ -40,24 +40,24 @@ class KeptPanel {
     const { phrases, k } = this.view;
     for (const { pooling, title, sides } of this.columns) {
       const degree = pooling === "kmin" ? "least" : "best";
-      const most = Math.max(...sides.map((_, place) => phrases.kept(pooling, k, place).length));
+      const most = Math.max(...sides.map((_, place) => phrases.pooled(pooling, k, place).length));
       const what = most < k ? `all: neither sentence has ${k} phrases` : k === 1 ? `the ${degree} matched phrase of each` : `the ${k} ${degree} matched phrases of each`;
       title.textContent = `${POOLING_NAMES[pooling]} keeps ${what}`;
       sides.forEach((side, place) => {
-        const kept = phrases.kept(pooling, k, place);
+        const pooled = phrases.pooled(pooling, k, place);
         const covers = side.chips.map(() => 0);
-        for (const index of kept) {
+        for (const index of pooled) {
           const [first, last] = phrases.span(place, index);
           for (let word = first; word < last; word += 1) covers[word] += 1;
         }
         side.chips.forEach((chip, word) => {
           const count = covers[word];
-          chip.style.setProperty("--share", count / kept.length);
+          chip.style.setProperty("--share", count / pooled.length);
           chip.classList.toggle("covered", count > 0);
           const unknown = chip.classList.contains("unknown") ? " The word table does not know this word." : "";
-          chip.title = (count ? `Covered by ${count} of ${plural(kept.length, "kept phrase", "kept phrases")}.` : "Covered by no kept phrase.") + unknown;
+          chip.title = (count ? `Covered by ${count} of ${plural(pooled.length, "kept phrase", "kept phrases")}.` : "Covered by no kept phrase.") + unknown;
         });
-        side.buttons = kept.map((index) => this.phrase(place, index));
+        side.buttons = pooled.map((index) => this.phrase(place, index));
         side.phrases.replaceChildren(...side.buttons);
       });
     }

@@ -38,14 +38,14 @@ class PhraseView extends View {
     this.width = null;
     this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
     this.slider = new KSlider(this);
-    this.kept = new KeptPanel(this);
+    this.columns = new KeptPanel(this);
     this.verdicts = new VerdictPanel(this);
     this.figure = new ScoreFigure(this);
     const best = mostProbable(data.classes);
     const { pooling, k } = data.trained;
     const said = html("div", {}, html("div", { class: "said", "data-part": "verdict" }, `${capital(best.label)}, ${percent(best.p)}`),
       html("div", { class: "note" }, `the model’s verdict: ${pooling === "full" ? "full pooling" : `${POOLING_NAMES[pooling]}, k = ${k}`}`));
-    return html("div", { class: "phrase_selection" }, html("div", { class: "top" }, said, this.slider.element), drawNotices(data.notices), this.kept.element, this.verdicts.element, this.figure.element, this.tip);
+    return html("div", { class: "phrase_selection" }, html("div", { class: "top" }, said, this.slider.element), drawNotices(data.notices), this.columns.element, this.verdicts.element, this.figure.element, this.tip);
   }
 
   // Both charts share an axis: from 0, or nearer when no score is low.
@@ -103,13 +103,13 @@ class PhraseView extends View {
 
   drawKept() {
     this.slider.draw();
-    this.kept.drawKept();
+    this.columns.drawKept();
     this.verdicts.draw();
     this.figure.drawKept();
   }
 
   drawFocus({ reveal }) {
-    this.kept.drawFocus();
+    this.columns.drawFocus();
     this.figure.drawFocus();
     if (!reveal || !this.width) return;
     // The chart under the pointer stays where it is.

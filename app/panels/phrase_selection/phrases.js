@@ -1,4 +1,4 @@
-// The data of the phrases, and how they are told in words.
+// The data of the phrases, and how they read in words.
 
 const POOLINGS = ["kmin", "kmax"];
 const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
@@ -32,13 +32,13 @@ class Phrases {
   }
 
   // What a pooling keeps of a sentence at this k: indices in the order of the text.
-  kept(pooling, k, side) {
+  pooled(pooling, k, side) {
     return this.data.choices[pooling][k - 1].kept[side];
   }
 
   // Which poolings keep this phrase.
-  keptBy(k, side, index) {
-    return POOLINGS.filter((pooling) => this.kept(pooling, k, side).includes(index));
+  poolingsOf(k, side, index) {
+    return POOLINGS.filter((pooling) => this.pooled(pooling, k, side).includes(index));
   }
 
   classes(probabilities) {
@@ -47,9 +47,9 @@ class Phrases {
 
   // For a screen reader and for the line under the figure.
   describe(k, side, index) {
-    const by = this.keptBy(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
-    const kept = by.length ? `kept by ${by.join(" and ")}` : "not kept";
-    return `${this.text(side, index)}: ${this.score(side, index).toFixed(3)}, best partner ${this.text(1 - side, this.partner(side, index))}, ${kept}`;
+    const by = this.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
+    const poolings = by.length ? `kept by ${by.join(" and ")}` : "not kept";
+    return `${this.text(side, index)}: ${this.score(side, index).toFixed(3)}, best partner ${this.text(1 - side, this.partner(side, index))}, ${poolings}`;
   }
 }
 

@@ -1,0 +1,39 @@
+"""Which models a page offers, and which one stands beside another."""
+
+import json
+import shutil
+
+import pytest
+
+from app.model_choice import judging_alone
+from core.checkpoint import available, read_card
+
+
+def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
+    cards = {name: read_card(folder) for name, folder in available().items() if not name.startswith("test-")}
+    entailment = {name for name, card in cards.items() if card["task"] == "entailment"}
+    beside = {name: judging_alone(card) for name, card in cards.items()}
+    assert len(entailment) == 7
+    assert beside == {name: "nli-hypothesis-only" if name in entailment else None for name in cards} | {
+        "nli-hypothesis-only": None
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "beside"),
+    [
+        ({}, "alone"),
+        ({"task": "another"}, None),
+        ({"labels": ["no", "maybe", "yes"]}, None),
+        ({"roles": {"first": "premise", "second": "hypothesis", "judged": "premise"}}, None),
+    ],
+    ids=["same", "task", "labels", "roles"],
+)
+def test_it_is_known_by_its_card_whatever_its_name(checkpoints, tmp_path, monkeypatch, change, beside):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
+    for name, copied in (("light", "test-light"), ("alone", "test-alone"), ("broken", "test-foreign")):
+        shutil.copytree(checkpoints / copied, tmp_path / name)
+    file = tmp_path / "alone" / "card.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+    assert judging_alone(read_card(tmp_path / "light")) == beside
