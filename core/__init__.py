@@ -1,1 +1,1 @@
-"""Models of sentence pairs and the evidence of what they did; knows neither the app nor any data set's files."""
+"""Models of sentence pairs, evidence of what they did, data and scores; imports neither app nor trainers."""

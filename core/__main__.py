@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     explainer.add_argument("--model", required=True, help="a name listed by `models`, or a checkpoint folder")
     explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
     explainer.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
-    explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also told in words")
+    explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
     explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
     options = parser.parse_args(arguments)
     return status_of(lambda: _models(options.json) if options.command == "models" else _explain(options))

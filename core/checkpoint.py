@@ -113,7 +113,7 @@ def judged_side(roles: Mapping[str, str]) -> str:
 
 
 def records_of(card: Mapping[str, Any]) -> tuple[type[Record], ...]:
-    """The records that a checkpoint's explanations hold, told from its card; none for an unknown architecture."""
+    """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
     try:
         return spec_of(card["architecture"]).model.shows(card["config"])
     except ConfigError:
@@ -220,7 +220,7 @@ def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
 def available() -> dict[str, Path]:
     """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder).
 
-    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card are passed over; one that
+    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card are skipped; one that
     cannot be read is listed, so that :func:`read_card` says what is wrong with it.
     """
     folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
@@ -254,8 +254,8 @@ def open_checkpoint(name: str) -> Checkpoint:
 
 
 def load_named(name: str) -> Checkpoint:
-    """The checkpoint listed as ``name``; threads share it. It is read again when its card has changed, and when others
-    have taken its place: those used last stay, up to ``PAIRLENS_MEMORY_MB`` megabytes of weights and word tables."""
+    """The checkpoint listed as ``name``; threads share it. It is read again when its card has changed or it was
+    dropped from memory: those used last stay, up to ``PAIRLENS_MEMORY_MB`` megabytes of weights and word tables."""
     folders = available()
     if name not in folders:
         known = ", ".join(folders) or "none"
@@ -290,7 +290,7 @@ def memory_limit() -> float:
 
 
 def _forget_beyond(limit: float) -> None:
-    """Let the checkpoints go that were used least recently; the last one stays, however large."""
+    """Drop the checkpoints used least recently; the last one stays, however large."""
     size = sum(memory_of(checkpoint) for _, checkpoint in _loaded.values())
     crowded = size > limit
     while len(_loaded) > 1 and size > limit:

@@ -25,14 +25,14 @@ def explain(
     records: Collection[type[Record]] | None = None,
     nearest_for: int | None = None,
 ) -> Explanation:
-    """Run the model on one pair and tell what it did.
+    """Run the model on one pair and return its verdict with the evidence.
 
     ``first`` and ``second`` stand in the data set's order (premise, hypothesis). A model of single texts reads
-    ``first`` alone: ``second`` is not looked at. ``override`` takes the place of the model's own attention (what-if
+    ``first`` alone and ignores ``second``. ``override`` takes the place of the model's own attention (what-if
     editing), numbered as the model's record numbers it: ``[T_x, T_y]`` over words, phrases or windows.
-    ``records`` names the types of record to build, None all that the model has. ``nearest_for`` names the judged word
-    whose attentive context is also told in words. Raises PairError for a side without a word, ValueError for an
-    override of another shape.
+    ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
+    word whose attentive context is also given as nearest words. Raises PairError for a side without a word, ValueError
+    for an override of another shape.
     """
     start = time.perf_counter()
     reading = checkpoint.read(first, second)
@@ -73,7 +73,7 @@ def reading_of(checkpoint: Checkpoint, explanation: Explanation, role: str) -> R
     return ReadText(role, sentence.text, tuple(tokens), sentence.truncated)
 
 
-def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: int, k: int = 5) -> ContextWord:
+def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: int) -> ContextWord:
     """The table's words nearest to word ``row``'s attentive context, as a mix of input vectors Σ_j weights_ij x_j.
 
     The model's own context vector lives in its hidden space, where no word has a place; the same weights over the input
@@ -83,7 +83,7 @@ def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: in
     if record is None or not 0 <= row < len(record.weights):
         raise IndexError(f"this explanation has no attentive context for word {row}")
     norms = reading_of(checkpoint, explanation, record.columns).norms
-    nearest = checkpoint.words.nearest(torch.tensor(record.weights[row]) @ checkpoint.reader.vectors(norms), k)
+    nearest = checkpoint.words.nearest(torch.tensor(record.weights[row]) @ checkpoint.reader.vectors(norms))
     return ContextWord(tuple(word for word, _ in nearest), tuple(cosine for _, cosine in nearest))
 
 

@@ -22,7 +22,7 @@ class FileError(MendableError):
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises ValueError for any text that is none, that is nested too deep for Python's
+    """The value of a JSON text. Raises ValueError for text that is not JSON, that is nested too deep for Python's
     reader, or that holds half a character (a lone surrogate), which can be neither shown nor saved."""
     try:
         value = json.loads(text)
@@ -46,10 +46,10 @@ def refusal(error: OSError) -> str:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to. When the block ends, what was written takes the place of ``path``; when it
-    fails, ``path`` stays as it was. Raises FileError where the operating system refuses.
+    """A path beside ``path`` to write to. When the block ends, what was written replaces ``path``; when it fails,
+    ``path`` stays as it was. Raises FileError where the operating system refuses.
 
-    What is no regular file (``/dev/stdout``) is written to as it stands.
+    Anything but a regular file (``/dev/stdout``) is written to directly.
     """
     with _as_file_error(path):
         target = path.resolve()
@@ -85,14 +85,14 @@ def whole_folder(folder: Path, last: str) -> Iterator[Path]:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk: a full one may say so only now."""
+    """Wait until a file is on the disk: a full disk may be reported only now."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 @contextmanager
 def _as_file_error(path: Path) -> Iterator[None]:
-    """What the operating system refuses in this block, and safetensors with it, as a FileError."""
+    """Raise errors of the operating system and of safetensors in this block as a FileError."""
     try:
         yield
     except (OSError, SafetensorError) as error:

@@ -24,7 +24,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. What a person can mend is told in one sentence on stderr, with exit status 2."""
+    """Run one command. Errors that a person can mend are one sentence on stderr, with exit status 2."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser("python -m trainers", description="Train, score and measure PairLens models.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

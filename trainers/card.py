@@ -1,4 +1,4 @@
-"""What a checkpoint's card says of its training, so that whoever has the folder can tell how it was made."""
+"""The card of a trained checkpoint: how it was made, for whoever has the folder."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def fingerprint(recipe: Recipe, data: str, words: WordTable, processes: int, pre
 
 
 def device_name(device: torch.device) -> str:
-    """The processor or GPU that trained, in words."""
+    """Name of the processor or GPU."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     info = Path("/proc/cpuinfo")

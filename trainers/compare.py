@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def dev_of(folder: Path) -> dict[str, str]:
-    """What a run was scored by and on, as its card says; folds are named."""
+    """The measure and the dev set (or folds) of a run's scores, from its card."""
     try:
         card = read_card(folder)
     except CheckpointError as error:
@@ -135,11 +135,10 @@ def table(folders: Sequence[Path]) -> Scored:
 
 def _read(folder: Path) -> dict[str, np.ndarray]:
     try:
-        tensors: dict[str, np.ndarray] = load_file(folder / DEV)
-    except (OSError, SafetensorError):
+        tensors = load_file(folder / DEV)
+        return {name: tensors[name] for name in ("rows", "gold", "probabilities", "groups")}
+    except (OSError, SafetensorError, KeyError):
         raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
-    # Runs from before folds could be joined have none.
-    return {"rows": np.arange(len(tensors["gold"])), **tensors}
 
 
 def _first_rows(tensors: dict[str, np.ndarray]) -> np.ndarray:

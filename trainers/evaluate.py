@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 def pick_device(name: str) -> torch.device:
     """The device of --device. Raises RunError for CUDA where there is none."""
     if name == "cuda" and not torch.cuda.is_available():
-        raise RunError("no CUDA device is to be seen; use --device cpu")
+        raise RunError("no CUDA device is available; use --device cpu")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 

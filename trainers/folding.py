@@ -1,7 +1,7 @@
-"""A word table of a checkpoint's own, passed through the model's learned projection once and for all.
+"""A word table of a checkpoint's own, passed through the model's learned projection once.
 
-What travels with the checkpoint are then the projected rows, which the training made, and not a copy of somebody's
-vectors; and the model reads them without a projection.
+The checkpoint then holds the projected rows, which the training made, and no copy of third-party vectors; and the model
+reads them without a projection.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from core.reading.word_table import WordTable
 
 @torch.no_grad()
 def fold(model: PairModel, words: WordTable) -> tuple[PairModel, WordTable]:
-    """The model without its projection and the table with it; both as they are for a model that must project.
+    """The model without its projection and the table with it; both unchanged for a model that must project.
 
-    Rows are rounded to int8 anew. A word outside the table gets an n-gram vector as long as its projected one would
+    Rows are rounded to int8 again. A word outside the table gets an n-gram vector as long as its projected one would
     be but for the bias.
     """
     config = model.config.unprojected()

@@ -2,10 +2,10 @@
 
 The paper reports the best of three: the network's own logistic regression, scikit-learn's logistic regression and its
 linear SVM, the latter two with default parameters "directly on the feature vector". Here features are standardised
-first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features of four thousand
-pairs are learnt by heart.
+first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features overfit four
+thousand pairs.
 
-A fitted classifier is a weight matrix and a bias, so it takes the place of the network's own and is kept with it.
+A fitted classifier is a weight matrix and a bias, so it takes the place of the network's own and is saved with it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NAMES = ("network", *(f"{kind}, C = {strength:g}" for strength in STRENGTHS for 
 
 @dataclass(frozen=True)
 class Linear:
-    """A fitted linear classifier: logits = features @ weight.T + bias. ``name`` tells its kind and C."""
+    """A fitted linear classifier: logits = features @ weight.T + bias. ``name`` is its kind and C."""
 
     name: str
     weight: Tensor
@@ -39,7 +39,7 @@ class Linear:
     """[C]"""
 
     def probabilities(self, features: Tensor) -> np.ndarray:
-        """Softmax of the logits, ``[N, F] -> [N, C]``. Of an SVM they order classes and answers, and are no chances."""
+        """Softmax of the logits, ``[N, F] -> [N, C]``. An SVM's only rank classes and answers."""
         out: np.ndarray = torch.softmax((features @ self.weight.T + self.bias).double(), dim=1).numpy()
         return out
 

@@ -2,8 +2,8 @@
 
     train(recipe, data, words, options) -> the finished checkpoint's card
 
-Device, precision and several processes are Lightning Fabric's; all else is here. The weights that are kept are the
-running mean (EMA) of the epoch that was best on dev.
+Device, precision and several processes are Lightning Fabric's; all else is here. The checkpoint holds the running
+mean (EMA) of the weights from the epoch that was best on dev.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Options:
 
 
 class Logits(nn.Module):
-    """The model without its trace: tensors in, tensor out, as DDP and torch.compile like it."""
+    """The model without its trace: tensors in, tensor out, as DDP and torch.compile need."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ class Run:
         return [rows for rows in planned if len(rows) >= self.fabric.world_size]
 
     def enter(self) -> None:
-        """Start anew, or go on where the saved state ends."""
+        """Start afresh, or resume from the saved state."""
         saved = resume.read(self.options.out, self.progress.fingerprint) if self.options.resume else None
         if saved is None:
             return
@@ -187,7 +187,7 @@ class Run:
         scores are no numbers, and then nothing is noted or saved."""
         batches, progress = self.batches(self.progress.epoch), self.progress
         rank, world = self.fabric.global_rank, self.fabric.world_size
-        begun = time.perf_counter()
+        started = time.perf_counter()
         with self.bar(batches) as bar:
             for rows in batches[progress.batch :]:
                 self.net.train()
@@ -198,14 +198,14 @@ class Run:
                 if progress.step % 20 == 0:
                     mean = self.loss.item() / progress.batch
                     bar.set_postfix(loss=f"{mean:.4f}", refresh=False)
-                    # Every process must leave together, so several only look at the end of the epoch.
+                    # All processes must stop together, so several check the loss only at the end of the epoch.
                     if world == 1 and not math.isfinite(mean):
                         return False
                 if progress.batch % self.options.save_every == 0 and progress.batch < len(batches):
-                    progress.seconds, begun = progress.seconds + time.perf_counter() - begun, time.perf_counter()
+                    progress.seconds, started = progress.seconds + time.perf_counter() - started, time.perf_counter()
                     self.keep()
         scores, loss = self.dev_scores(), float(self.mean_loss()) / max(1, len(batches))
-        progress.seconds += time.perf_counter() - begun
+        progress.seconds += time.perf_counter() - started
         if scores is None or not math.isfinite(loss):
             return False
         self.note(loss, scores)
@@ -246,7 +246,7 @@ class Run:
         share, classes = slice(rank, None, world), len(self.recipe.labels)
         chances = probabilities(self.average, self.dev_set, self.vectors, classes, share=share)
         if world > 1:
-            # Rows of the other processes are NaN here, and so is what a diverged model says: its rows sum to 0.
+            # Rows of the other processes are NaN here, and so are those of a diverged model, which then sum to 0.
             chances = torch.nan_to_num(chances).float().to(self.fabric.device)
             chances = self.fabric.all_reduce(chances, reduce_op="sum").cpu()
         if not torch.allclose(chances.sum(1), torch.ones((), dtype=chances.dtype), atol=1e-3):
@@ -300,9 +300,9 @@ class Run:
         return written
 
     def choose_classifier(self) -> dict[str, Any]:
-        """Put the best of the three classifiers on dev into the kept model (section 4.1 of Yin & Schütze 2017).
+        """Give the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
 
-        What the card says of it: the name of the one kept, and every one's scores on dev.
+        Returns its name and the scores of all candidates on dev, for the card.
         """
         dev, train, device = self.data.dev, self.data.train, self.fabric.device
         gold, required = dev.labels.numpy(), self.recipe.linear_classifier
@@ -337,7 +337,7 @@ def start(options: Options) -> Any:
     keep_freed_memory()
     cuda = torch.cuda.is_available()
     if options.device == "cuda" and not cuda:
-        raise RunError("no CUDA device is to be seen; use --device cpu, or install torch's CUDA build and a driver")
+        raise RunError("no CUDA device is available; use --device cpu, or install torch's CUDA build and a driver")
     device = ("cuda" if cuda else "cpu") if options.device == "auto" else options.device
     if device == "cpu" and options.precision == "16":
         raise RunError("--precision 16 needs CUDA; use 32 or bf16 on the CPU")
@@ -381,7 +381,7 @@ def check_settings(recipe: Recipe, model: PairModel) -> None:
         raise RunError(f"linear_classifier names {recipe.linear_classifier!r}; known: {'; '.join(linear.NAMES)}")
 
 
-def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool = True) -> torch.optim.Optimizer:
+def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
     """The recipe's optimizer over all weights of the model. A fused one unscales 16-bit gradients inside its step,
     after they would have been clipped, so 16-bit training takes the other."""
     kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
@@ -414,7 +414,7 @@ def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
 def targets(
     recipe: Recipe, data: Encoded, vectors: Tensor | None, words: WordTable, teachers: Sequence[Checkpoint]
 ) -> Tensor:
-    """What the model is to say of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
+    """The target of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
 
     ``vectors [V, D]`` are the rows of ``words`` by number. Raises RunError for a teacher of other classes or words.
     """

@@ -4,7 +4,7 @@
     python -m trainers map NAME WikiQA-dev.tsv --texts 2000 --filters all,12 --metric euclid --out runs/map
 
 CHECKPOINT is a shipped name or a folder of a model that makes its filters from the text (acnn, adaqa). Of a file of
-single texts as many of every class are drawn, as far as they go; of a file of pairs the first rows are taken, every
+single texts equally many of each class are drawn where possible; of a file of pairs the first rows are taken, every
 question and every answer as a text of its own. The texts themselves are not kept: only the ids of their rows, and with
 --titles their titles. The app shows the texts where PAIRLENS_DATA names a data folder that holds the file, unchanged.
 """
@@ -64,13 +64,13 @@ def run(args: argparse.Namespace) -> int:
     dataset = read(args.file)
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
-    about: dict[str, Any] = {"data": _named(args.file, dataset), "command": command(checkpoint, args)}
+    about: dict[str, Any] = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
     held_out = None
     if args.held_out:
         others = read(args.held_out)
         held_out_texts = draw(checkpoint, others, sides, args.texts, args.seed)
         held_out = _codes(checkpoint, sides, held_out_texts), [item.label for item, _ in held_out_texts]
-        about["held_out"] = _named(args.held_out, others) | {"texts": len(held_out_texts)}
+        about["held_out"] = _source(args.held_out, others) | {"texts": len(held_out_texts)}
     with _bar("t-SNE", "iteration") as progress:
         filter_map = FilterMap.fit(
             checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
@@ -92,7 +92,7 @@ def draw(
 ) -> list[tuple[MapItem, str]]:
     """The reference texts, each with its item, at most ``count``, in the file's order; none twice.
 
-    Single texts: the classes take turns until there are enough, and chance (``seed``) says which text comes when. Pairs
+    Single texts: one of each class in turn until there are enough, in random order (``seed``). Pairs
     (``sides`` names their roles): from the first row on, the first text under its role's name, the second under the
     row's label. Raises RunError when the file holds what the model does not read, or no titles where they are wanted.
     """
@@ -114,7 +114,7 @@ def draw(
 
 
 def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
-    """At most ``count`` rows, as many of every class as far as they go, in their order."""
+    """At most ``count`` rows, equally many of each class as far as possible, in their order."""
     taken: Counter[str | None] = Counter()
     turns = []
     for i in np.random.default_rng(seed).permutation(len(rows)):
@@ -134,7 +134,7 @@ def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
     return shlex.join([*parts, "--titles"] if args.titles else parts)
 
 
-def _named(path: Path, dataset: Dataset) -> dict[str, Any]:
+def _source(path: Path, dataset: Dataset) -> dict[str, Any]:
     return {"file": path.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
 
 

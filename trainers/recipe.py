@@ -32,7 +32,7 @@ class DataSource:
     """One data file of a recipe, relative to the data folder (``--data``)."""
 
     name: str
-    """As results call it: a sample says so ("SNLI-86k")."""
+    """As in the results; that of a sample shows it ("SNLI-86k")."""
     path: str
     licence: str = "not stated"
     layout: str = "auto"
@@ -72,7 +72,7 @@ class Recipe:
     judged: str = "hypothesis"
     """The role whose representation reaches the classifier (t_x)."""
     token_limits: dict[str, int] = field(default_factory=dict)
-    """Tokens kept of a role's sentence, where fewer than 200."""
+    """Tokens read of a role's sentence, where fewer than 200."""
     answerable_only: bool = False
     """Leave training questions without a right answer out: they rank nothing."""
     vectors: str = ""
@@ -173,9 +173,9 @@ class Recipe:
         except ValueError as error:
             raise RecipeError(f"model.{error}") from None
 
-    def model_config(self, input_size: int = 1) -> ModelConfig:
-        """The model's settings over word vectors of this width. Raises ValueError for a value that cannot be."""
-        return spec_of(self.architecture).config(input_size=input_size, classes=len(self.labels), **self.model)
+    def model_config(self) -> ModelConfig:
+        """The model's settings, for any width of word vectors. Raises ValueError for an impossible value."""
+        return spec_of(self.architecture).config(input_size=1, classes=len(self.labels), **self.model)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""

@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def document(pretrained: Path, speed: Path) -> str:
-    """The whole page. Raises an error of :data:`core.errors.MENDABLE` for a file that is missing or broken."""
+    """The whole page. Raises :class:`core.errors.MendableError` for a file that is missing or broken."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
     by_task: dict[str, dict[Path, Card]] = {}
@@ -293,7 +293,7 @@ def word_table(path: Path) -> Iterator[str]:
 
 
 def speeds(path: Path) -> Iterator[str]:
-    """The kept run of `python -m trainers bench`; without one, how to make it."""
+    """The saved run of `python -m trainers bench`; without one, how to make it."""
     again = f"python -m trainers bench --json docs/{SPEED}"
     yield "## Speed"
     if not path.is_file():

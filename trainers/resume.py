@@ -47,12 +47,12 @@ def write(folder: Path, progress: Progress, tensors: dict[str, Tensor]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     meta = {"format": _FORMAT, "progress": json.dumps(dataclasses.asdict(progress))}
     with whole_file(folder / FILE) as scratch:
-        # Copies: safetensors refuses tensors that share memory, and the run goes on changing these.
+        # Copies: safetensors refuses tensors that share memory, and the run keeps changing these.
         save_file({name: value.detach().cpu().clone() for name, value in tensors.items()}, scratch, metadata=meta)
 
 
 def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] | None:
-    """The saved state, or None when the run has not come so far as to save one.
+    """The saved state, or None when none has been saved yet.
 
     Raises RunError when the file is damaged or belongs to a run with other settings or data.
     """

@@ -130,7 +130,7 @@ def whole_numbers(text: str) -> list[int]:
 
 
 def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int) -> dict[str, Any]:
-    """The card of a finished run: found, or trained now."""
+    """The card of this run, which is trained now unless its folder is finished."""
     from core.evaluation.predict import probabilities
     from trainers import loop
 
@@ -157,13 +157,13 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
         "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows),
     }  # fmt: skip
     if names:
-        tensors["question_words"] = question_words(data, recipe)
+        tensors["question_words"] = question_words(data)
     with whole_file(out / DEV) as scratch:
         save_file(tensors, scratch)
     return card
 
 
-def question_words(data: TrainingData, recipe: Recipe) -> torch.Tensor:
+def question_words(data: TrainingData) -> torch.Tensor:
     """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
     norms = {number: norm for norm, number in data.vocabulary.ids.items()}
     first = data.dev.first
@@ -189,7 +189,7 @@ def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
 
 
 def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[TrainingData, np.ndarray]:
-    """Training and dev rows together, cut anew: part ``fold`` of ``folds`` is dev. Questions stay whole.
+    """Training and dev rows together, split again: part ``fold`` of ``folds`` is dev. Questions stay whole.
 
     With it the numbers of dev's rows among all.
     """
@@ -209,7 +209,7 @@ def scores(card: dict[str, Any]) -> dict[str, Any]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()
-    # The table may come to lie beside a card of a final training, whose dev set is another one.
+    # The table may be put beside the card of a final training, whose dev set is another one.
     out = {"best_epoch": card["best_epoch"], "dev": dev, "classifier": card.get("classifier", "network")}
     out |= {first: round(value, 4), second: round(other, 4)}
     for kind in ("network", "logistic regression", "linear SVM"):
@@ -220,7 +220,7 @@ def scores(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    """The table so far."""
+    """Write the table so far."""
     with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]))
         writer.writeheader()

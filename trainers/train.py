@@ -4,7 +4,7 @@
     python -m trainers train nli-attconv-light --set lr=0.001 --set model.match=bilinear --out runs/bilinear
 
 The folder can be used at once: `python -m trainers evaluate FOLDER FILE`, or in the app with PAIRLENS_CHECKPOINTS.
-A run that was killed goes on with --resume and gives the same weights as an unbroken one.
+A run that was killed continues with --resume and gives the same weights as an unbroken one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     folder = data_folder(args.data)
     out = args.out or Path(os.environ.get("PAIRLENS_CHECKPOINTS") or "runs") / recipe.name
     if prepare(out, args.resume, args.overwrite):
-        print(f"{out} is finished already, and holds no state to go on with: its card.json tells the results")
+        print(f"{out} is finished already, and holds no state to go on with: its card.json has the results")
         return 0
     if args.devices < 1 or args.save_every < 1:
         raise RunError("--devices and --save-every must be at least 1")
@@ -74,19 +74,19 @@ def run(args: argparse.Namespace) -> int:
     card = loop.train(recipe, data, words, options, own_words=own)
     if card:
         for name, result in card["results"].items():
-            print(f"{name}: {tell(result)}")
+            print(f"{name}: {scores_text(result)}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
 
 
-def data_folder(given: Path | None) -> Path:
+def data_folder(option: Path | None) -> Path:
     """The data folder of --data or $PAIRLENS_DATA. Raises RunError when there is none."""
-    named = given or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
-    if named is None:
+    folder = option or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
+    if folder is None:
         raise RunError("no data folder; give --data FOLDER or set PAIRLENS_DATA")
-    if not named.is_dir():
-        raise RunError(f"the data folder {named} does not exist; give another --data")
-    return named
+    if not folder.is_dir():
+        raise RunError(f"the data folder {folder} does not exist; give another --data")
+    return folder
 
 
 def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:
@@ -102,7 +102,7 @@ def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:
     return finished and not unfinished and go_on
 
 
-def tell(result: Mapping[str, float]) -> str:
+def scores_text(result: Mapping[str, float]) -> str:
     """A data set's scores on one line."""
     if "map" in result:
         return f"MAP {result['map']:.4f}, MRR {result['mrr']:.4f}, {result['items']:,} questions"

@@ -1,7 +1,7 @@
 """Word vectors that are trained with the model, as Shen et al. (2018, section 4) train those of documents.
 
-The trainer hands a model vectors; here it hands over the words' numbers, and the vectors themselves are weights like
-all others: optimizer, running mean, saved state and processes know no difference.
+The trainer passes a model vectors; here it passes the words' numbers, and the vectors are weights like all others to
+the optimizer, the running mean, the saved state and other processes.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class TrainedWords(nn.Module):
         """The model's settings."""
         return self.model.config
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+    def forward(self, batch: Batch) -> Output:
         """The model's output for a batch of word numbers."""
-        output: Output = self.model(batch.embedded(self.words), override)
+        output: Output = self.model(batch.embedded(self.words))
         return output
 
     def regulariser(self) -> Tensor | None:

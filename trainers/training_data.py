@@ -100,15 +100,15 @@ def sample(dataset: Dataset, rows: int, seed: int) -> Dataset:
     """So many rows drawn at random (files may be sorted by class), in the file's order; 0 keeps all."""
     if not 0 < rows < len(dataset.rows):
         return dataset
-    picked = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
-    return dataclasses.replace(dataset, rows=tuple(dataset.rows[i] for i in picked))
+    numbers = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
+    return dataclasses.replace(dataset, rows=tuple(dataset.rows[i] for i in numbers))
 
 
-def table_for(recipe: Recipe, folder: Path, given: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
+def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
     """The word table to read with, and whether it is the checkpoint's own: --vectors, else the recipe's, else the
     shared one."""
-    if given:
-        return read_vectors(given, vocabulary.ids), True
+    if vectors:
+        return read_vectors(vectors, vocabulary.ids), True
     if recipe.train_words:
         return random_table(vocabulary, recipe.train_words, recipe.seed), True
     if recipe.vectors:

@@ -13,7 +13,7 @@ from core.reading.tokens import normalise
 from core.reading.word_table import WordTable
 
 FREQUENT = 50_000
-"""Rows kept from the file's beginning (these files go from frequent to rare) beside the words of the data."""
+"""Rows read from the file's beginning (these files go from frequent to rare) beside the words of the data."""
 
 
 def read_vectors(path: Path, vocabulary: Container[str], frequent: int = FREQUENT) -> WordTable:

@@ -12,8 +12,8 @@ A word's vector is a sum of five learned parts,
   scale for words that only GloVe knows and one for unknown words.
 - r(w): a residual for words seen at least ``MIN_COUNT`` times in the training pairs.
 
-All of them are trained through the entailment loss of a light attentive convolution; what is kept is their sum,
-int8 with a scale a row. The classifier on top is thrown away.
+All of them are trained through the entailment loss of a light attentive convolution; the table holds their
+sum, int8 with a scale a row. The classifier on top is discarded.
 """
 
 from __future__ import annotations

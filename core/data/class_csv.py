@@ -1,6 +1,6 @@
 """The layout of Zhang et al. (2015) for DBpedia, AG's news and Yelp: ``class,title,text`` or ``class,text``, no header.
 
-Comma-separated and quoted; the class is a number and stays one (its name stands in the set's own classes.txt).
+Comma-separated and quoted; the class is a number and stays one (its name is in the set's own classes.txt).
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class Dataset:
     dropped: int = 0
     """Rows without a gold label (``-`` in SNLI: the annotators did not agree)."""
     sha256: str = field(default="", repr=False)
-    """Checksum of the file's bytes: says whether a resumed run still reads the same data."""
+    """Checksum of the file's bytes: shows whether a resumed run still reads the same data."""
 
     @property
     def ranking(self) -> bool:

@@ -28,7 +28,7 @@ def split(text: str, delimiter: str) -> list[str]:
 
 
 def records(
-    lines: list[Line], delimiter: str, width: int, problems: list[Problem], longest: int = MAX_QUOTED_LINES
+    lines: list[Line], delimiter: str, width: int, problems: list[Problem], longest: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows as lists of ``width`` cells; all others are added to ``problems``.
 
@@ -50,7 +50,7 @@ def records(
 
 
 def _joined(lines: list[Line], at: int, delimiter: str, longest: int) -> tuple[list[str], int]:
-    """The record that begins at line ``at`` with all lines that its quotes take in, and the line behind it."""
+    """The record that begins at line ``at`` with all lines that its quotes span, and the number of the next."""
     end = at + 1
     # RFC 4180 doubles a quote inside a quoted cell, so a whole record has an even number of them.
     quotes = 0 if delimiter == "\t" else lines[at][1].count('"')

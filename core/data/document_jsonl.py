@@ -1,6 +1,6 @@
 """Documents as JSON lines: an object with ``text`` and ``label``, perhaps ``title`` and ``id``.
 
-So DBpedia, IMDB, Yelp and 20 Newsgroups come; posts of the last come without header, signature and quotes.
+The layout of DBpedia, IMDB, Yelp and 20 Newsgroups; posts of the last are read without header, signature and quotes.
 """
 
 from __future__ import annotations

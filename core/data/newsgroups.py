@@ -1,4 +1,4 @@
-"""What its author wrote of a 20 Newsgroups post: the text without header, signature and quoted posts.
+"""The author's own text of a 20 Newsgroups post: without header, signature and quoted posts.
 
 The header, the signature and who is quoted give the group away. The rules are those of scikit-learn's
 ``fetch_20newsgroups(remove=("headers", "footers", "quotes"))``, so that scores can be compared; like these they take a

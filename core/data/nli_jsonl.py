@@ -11,7 +11,7 @@ NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
 _TAKEN = {
     "gold_label", "sentence1", "sentence2", "pairID",
-    # The parses say the sentences twice more each; a gigabyte of SNLI's train.
+    # The parses repeat both sentences twice; a gigabyte of SNLI's train.
     "sentence1_parse", "sentence2_parse", "sentence1_binary_parse", "sentence2_binary_parse",
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
-"""Data sets as word numbers, and how they are cut into batches of like length.
+"""Data sets as word numbers, and how they are cut into batches of similar length.
 
-A whole data set is a few arrays on the device; a batch is picked out of them there, so no worker processes are needed.
+A whole data set is a few arrays on the device; batches are gathered there, so no worker processes are needed.
 """
 
 from __future__ import annotations
@@ -16,28 +16,24 @@ from torch import Tensor
 from core.data import DataError, Example
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reader, Reading
-from core.reading.tokens import MAX_TOKENS, Token, tokenize
+from core.reading.tokens import MAX_TOKENS, tokenize
 
 POOL = 200
 """Batches drawn together and sorted by length among themselves: more means less padding and less mixing."""
 
 
 class Vocabulary:
-    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector.
+    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector."""
 
-    ``tokens`` splits a text, as a reader does.
-    """
-
-    def __init__(self, tokens: Callable[[str], list[Token]] = tokenize) -> None:
+    def __init__(self) -> None:
         self.ids: dict[str, int] = {}
-        self._tokens = tokens
         self._seen: dict[str, list[int]] = {}
 
     def encode(self, text: str, limit: int = MAX_TOKENS) -> list[int]:
         """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
         numbers = self._seen.get(text)
         if numbers is None:
-            numbers = self._seen[text] = self.numbers(t.norm for t in self._tokens(text)[:MAX_TOKENS])
+            numbers = self._seen[text] = self.numbers(t.norm for t in tokenize(text)[:MAX_TOKENS])
         return numbers[:limit]
 
     def numbers(self, norms: Iterable[str]) -> list[int]:
@@ -183,7 +179,7 @@ def encode(
 
 
 def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:
-    """Readings of one checkpoint as numbers, without labels; they are looked at once, one after the other."""
+    """Readings of one checkpoint as numbers, without labels; they are iterated over once."""
     sides: list[list[list[int]]] = []
     extra: list[Any] = []
     judged = "second"

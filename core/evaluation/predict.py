@@ -1,4 +1,4 @@
-"""What a model says of many rows, in batches of like length and without evidence."""
+"""Predictions for many rows, in batches of similar length and without evidence."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def read_rows(checkpoint: Checkpoint, dataset: Dataset) -> Iterator[Reading]:
 
 
 def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
-    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are not looked at.
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are ignored.
 
     Raises DataError when the model cannot read such rows.
     """

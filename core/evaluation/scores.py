@@ -36,8 +36,8 @@ def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str
 
 
 def summary(gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[str] | None = None) -> dict[str, float]:
-    """What training looks at, best first: accuracy and macro-F1 of probabilities ``[N, C]``, or, with the questions
-    that answers belong to, MAP and MRR of the last class's probability. Class indices ``gold [N]``."""
+    """The scores that training follows, the deciding one first: accuracy and macro-F1, or, with the questions that
+    answers belong to (``groups``), MAP and MRR of the last class. ``gold [N]``: classes; ``probabilities [N, C]``."""
     if groups is None:
         accuracy, f1 = accuracy_and_f1(gold, probabilities.argmax(1))
         return {"accuracy": accuracy, "macro_f1": f1, "items": len(gold)}
@@ -71,7 +71,7 @@ class Ranking:
 def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]) -> Ranking:
     """Mean average precision and mean reciprocal rank of answers ranked by score, highest first.
 
-    Answers of equal score stand in no order, so each question counts with its mean over all orders of them (McSherry
+    Answers of equal score have no order, so each question counts with its mean over all orders of them (McSherry
     and Najork 2008): neither the file's order nor luck decides. Questions without a right answer are skipped and
     counted; those with only right answers count.
     """
@@ -84,6 +84,8 @@ def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[fl
     return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(judged), skipped)
 
 
+RESAMPLES, SEED = 10_000, 0
+"""Of :func:`paired_bootstrap`."""
 QUESTION_WORDS = ("what", "where", "how", "when", "who")
 """The kinds of question of Shen et al. 2018, figure 3b."""
 QUESTION_KINDS = (*QUESTION_WORDS, "other")
@@ -146,7 +148,7 @@ def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
     return precision / right_before, reciprocal
 
 
-def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> dict[str, Any]:
+def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
     """Difference of two models' accuracy on the same items, with a 95 % percentile interval over resampled items.
 
     ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. An item adds -1, 0 or 1 to the difference, so
@@ -154,11 +156,11 @@ def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_0
     """
     difference = ours.astype(int) - theirs.astype(int)
     counts = np.array([(difference == value).sum() for value in (-1, 0, 1)])
-    drawn = np.random.default_rng(seed).multinomial(len(difference), counts / counts.sum(), size=resamples)
+    drawn = np.random.default_rng(SEED).multinomial(len(difference), counts / counts.sum(), size=RESAMPLES)
     means = (drawn[:, 2] - drawn[:, 0]) / len(difference)
     low, high = np.percentile(means, [2.5, 97.5])
     return {
         "difference": float(difference.mean()), "interval_95": [float(low), float(high)], "items": len(difference),
         "only_ours_right": int(counts[2]), "only_theirs_right": int(counts[0]),
-        "share_of_resamples_not_above_zero": float((means <= 0).mean()), "resamples": resamples, "seed": seed,
+        "share_of_resamples_not_above_zero": float((means <= 0).mean()), "resamples": RESAMPLES, "seed": SEED,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""CSV tables of `python -m trainers sweep` and `compare` that stand beside a card: read, averaged, in plain words."""
+"""CSV tables of `python -m trainers sweep` and `compare` that lie beside a card: read, averaged, in plain words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAIN = {
     },
     "model.matching": {"none": "without matching", "multi-perspective": "with matching"},
 }  # fmt: skip
-"""Plain words for a varied key's values; :func:`label` makes up the others."""
+"""Plain words for a varied key's values; :func:`label` derives the others."""
 COMPARED = (
     "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
     "interval holds zero."
@@ -82,7 +82,7 @@ class Sweep:
     """What makes the table again; empty where the table does not name it."""
     variants: list[tuple[dict[str, str], dict[str, Mean]]]
     questions: dict[str, int]
-    """How many questions each question word has, where the table tells."""
+    """How many questions each question word has, where the table has a column for it."""
 
     @property
     def axis(self) -> Axis | None:
@@ -121,11 +121,11 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Comparisons:
-    """What `python -m trainers compare --csv` kept: pairs of variants and the difference of their scores."""
+    """A table of `python -m trainers compare --csv`: pairs of variants and the difference of their scores."""
 
     data: bytes
     rows: list[dict[str, str]]
-    """By column: comparison, on (data and runs), scores, difference with its interval, and under no name what it says:
+    """By column: comparison, on (data and runs), scores, difference with its interval, and without a name the outcome:
     higher, lower or unresolved."""
 
 

@@ -1,7 +1,7 @@
 """The one contract between models and screens: what one model says of one pair, as frozen, JSON-serialisable records.
 
 :func:`core.explain.explain` builds an :class:`Explanation`; the page, the command line and a notebook draw its records
-and know no model.
+and depend on no model.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, TypeVar
 
-from core.evidence.attention_map import AttentionMap
 from core.evidence.codec import from_dict, to_dict
 from core.evidence.record import Record, Sentence
 
@@ -76,11 +75,6 @@ class Explanation:
     def find(self, kind: type[R]) -> R | None:
         """The first record of this type, or None when the model returns none."""
         return next((record for record in self.evidence if isinstance(record, kind)), None)
-
-    @property
-    def word_attention(self) -> AttentionMap | None:
-        """The first attention map over words, or None for a model without."""
-        return next((r for r in self.evidence if isinstance(r, AttentionMap) and r.units == "words"), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.evidence.record import Explained, Matrix, Record, csv_text
 
-TOLD_FILTERS = 8
+LISTED_FILTERS = 8
 """Filters that the terminal lists."""
 
 
@@ -17,7 +17,7 @@ class FilterRecord:
 
     ``sum(offsets) + context + bias == preactivation`` (within 1e-5 in float32), and ``left + self_ + right`` is the sum
     of ``offsets`` too. ``logit_shares[c]`` is the classifier's weight times the activation: over all filters they add
-    up to logit c less its bias and what ``FilterProducts`` tells beside them. It is empty where the classifier reads
+    up to logit c less its bias and the parts in ``FilterProducts``. It is empty where the classifier reads
     more than the pooled activations (multi-perspective matching).
     """
 
@@ -71,7 +71,7 @@ class FilterProvenance(Record, kind="filter_provenance"):
         what = f"push most towards {explanation.verdict}" if self.shared else "are most active"
         lines = ["", f"Filters over the {self.rows}{made} that {what} (left + self + right + context + bias):"]
         ranked = sorted(self.filters, key=lambda f: -(f.logit_shares[verdict] if self.shared else f.activation))
-        for f in ranked[:TOLD_FILTERS]:
+        for f in ranked[:LISTED_FILTERS]:
             share = f"{f.logit_shares[verdict]:+.3f}  " if self.shared else ""
             lines.append(
                 f"  {f.index:>4}  {share}{f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} {f.context:+.2f} {f.bias:+.2f} -> "

@@ -41,7 +41,7 @@ class PhraseChoice:
     """Indices of the kept phrases of the first and of the second sentence."""
     probabilities: tuple[float, ...]
     trained: bool
-    """Whether the model was trained with this pooling and this k; any other is a question of "what if"."""
+    """Whether the model was trained with this pooling and this k; any other is a what-if."""
 
 
 @dataclass(frozen=True)

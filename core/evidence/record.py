@@ -1,4 +1,4 @@
-"""What every record of evidence is: frozen numbers of what a model did, which tell themselves as text, CSV and HTML.
+"""What every record of evidence is: frozen numbers of what a model did, with their text, CSV and HTML.
 
 A record is one file of this folder. It is known by its ``kind``; JSON goes by the types of its fields
 (:mod:`core.evidence.codec`), so a new record needs no line elsewhere.
@@ -21,7 +21,7 @@ RECORDS: dict[str, type[Record]] = {}
 
 @dataclass(frozen=True)
 class TokenRecord:
-    """A word as it stands in the person's text: ``text`` is characters [start, end) of the original."""
+    """A word of the person's text: ``text`` is characters [start, end) of the original."""
 
     text: str
     start: int
@@ -77,7 +77,7 @@ class Record:
 
     def to_html(self, explanation: Explained) -> str:
         """Static HTML for a notebook or report, every character of a person's text escaped: the lines of the terminal,
-        unless a record knows better."""
+        unless a record overrides it."""
         lines = "\n".join(self.to_text(explanation)).strip()
         return f"<pre>{escape(lines)}</pre>" if lines else ""
 

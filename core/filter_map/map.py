@@ -8,7 +8,7 @@ alone, and computes with y.
 
 t-SNE is openTSNE's (Poličar, Stražar & Zupan 2024): the map is fitted once, and a new text is placed into it by the
 optimisation of ``TSNEEmbedding.transform`` (van der Maaten's objective over the reference points alone). A place in the
-plane is approximate; :meth:`FilterMap.neighbours` tells the distances in filter space.
+plane is approximate; :meth:`FilterMap.neighbours` gives the distances in filter space.
 
 Every text is read and placed by itself, so that no result depends on the other texts or on their order.
 """
@@ -41,7 +41,7 @@ from core.reading.word_table import file_sha256
 SCHEMA_VERSION = 1
 METRICS = ("cosine", "euclid")
 QUALITY = ("knn_filters", "knn_plane", "majority", "trustworthiness")
-"""What every layout tells of itself (see :class:`Layout`)."""
+"""The quality measures of every layout (see :class:`Layout`)."""
 QUALITY_NEIGHBOURS = 10
 """k of the k-NN accuracies and of trustworthiness."""
 ITERATIONS = (250, 500)
@@ -61,7 +61,7 @@ Progress = Callable[[int, int], None]
 
 
 class FilterMapError(MendableError):
-    """A map that cannot be made, read or asked; the message is one sentence with the remedy."""
+    """A map that cannot be made, read or queried; the message is one sentence with the remedy."""
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class Layout:
     """[N, 2] float32, read-only."""
     quality: Mapping[str, float]
     """k-NN accuracy over the classes in filter space (``knn_filters``) and in the plane (``knn_plane``), leaving each
-    text out in turn, beside the share of the largest class (``majority``); ``trustworthiness`` of the plane. With other
-    texts at hand, ``knn_held_out``: the accuracy for those, in filter space."""
+    text out in turn, beside the share of the largest class (``majority``); ``trustworthiness`` of the plane.
+    ``knn_held_out``: the accuracy for held-out texts in filter space, where there are any."""
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,12 @@ def available_map(checkpoint: Checkpoint) -> Path | None:
 
 
 @torch.inference_mode()
-def isometry(maker: FilterMaker, filter: int | None = None) -> np.ndarray:
+def isometry(maker: FilterMaker, filter: int | None) -> np.ndarray:
     """R, float64 ``[l + 1, l + 1]``: y = [z; 1] R keeps all inner products of the texts' filters (None: all K as one
     vector).
 
     R is the symmetric root of G = M Mᵀ (f = [z; 1] M, ``FilterGenerator.linear_map``), since
-    y·y' = [z; 1] R Rᵀ [z'; 1]ᵀ = f·f'. Of all roots it alone does not depend on which eigenvectors are found.
+    y·y' = [z; 1] R Rᵀ [z'; 1]ᵀ = f·f'. Of all roots it alone does not depend on which eigenvectors are computed.
     Directions in which no code moves a filter have eigenvalues of rounding size, and are dropped.
     """
     by_code = maker.linear_map(slice(None) if filter is None else filter).double()
@@ -386,7 +386,7 @@ _RANGES = {
     "perplexity": (1, 100), "n_iter": (0, 10_000), "learning_rate": (0, 1e3), "exaggeration": (1e-3, 1e3),
     "momentum": (0, 0.999), "max_grad_norm": (0, 1e6), "max_step_norm": (0, 1e6),
 }  # fmt: skip
-"""Settings of :data:`PLACING` with which a text comes to lie somewhere, and in a time that a person waits for."""
+"""Settings of :data:`PLACING` that give a finite place within a time that a person waits for."""
 
 
 def _can_place(placing: Mapping[str, Any]) -> bool:
@@ -402,7 +402,7 @@ def _can_place(placing: Mapping[str, Any]) -> bool:
 
 
 def _check_layout(layout: Layout, count: int, where: str) -> None:
-    """Refuse what was kept of a layout where a model that makes ``count`` filters from a text cannot have it."""
+    """Raise FilterMapError for a stored layout that does not fit a model of ``count`` filters."""
     number, quality = layout.filter, layout.quality
     if layout.metric not in METRICS:
         wrong = f"another metric than {' or '.join(METRICS)}"

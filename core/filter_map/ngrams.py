@@ -1,4 +1,4 @@
-"""The n-grams that one filter answers to most: of all that a vocabulary can make, and of those that texts hold.
+"""The n-grams that one filter responds to most: of all that a vocabulary can form, and of those in given texts.
 
 A filter f ∈ R^{h×d} gives a window of the words w_1 … w_h, before the ReLU, the value
 
@@ -62,7 +62,7 @@ class ReadWords:
 
     def strongest(self, filter: Matrix, k: int) -> list[list[tuple[str, float]]]:
         """For each place of the window the k words that add most to its value, the largest first, and what they add:
-        the first of each place make the n-gram that the filter answers to most (the bias comes on top)."""
+        the first of each place make the n-gram that the filter responds to most (the bias comes on top)."""
         return [[(self.words[i], float(row[i])) for i in _largest(row, k)] for row in self.values(filter)]
 
 
@@ -71,7 +71,7 @@ class TextNgrams:
     threads may share it."""
 
     def __init__(self, checkpoint: Checkpoint, texts: Sequence[str], limit: int = MAX_TOKENS) -> None:
-        """``texts``: those without a word are passed over; of the others the first ``limit`` tokens are read."""
+        """``texts``: those without a word are skipped; of the others the first ``limit`` tokens are read."""
         width = _maker(checkpoint).bank_shape[1]
         numbers: dict[str, int] = {}
         windows, owners = [np.empty((0, width), dtype=np.int32)], [np.empty(0, dtype=np.int32)]
@@ -80,7 +80,7 @@ class TextNgrams:
             ids = [numbers.setdefault(norm, len(numbers)) for norm in norms]
             if not ids:
                 continue
-            # A text shorter than the window is padded: -1 is the row of zeros behind the last word.
+            # A text shorter than the window is padded: -1 is the row of zeros after the last word.
             ids += [-1] * (width - len(ids))
             windows.append(np.lib.stride_tricks.sliding_window_view(np.array(ids, dtype=np.int32), width))
             owners.append(np.full(len(windows[-1]), owner, dtype=np.int32))
@@ -120,12 +120,12 @@ def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:
 def window_values(checkpoint: Checkpoint, explanation: Explanation, bank: GeneratedFilters, filter: int) -> list[float]:
     """What one generated filter gives for every window of the text that it convolves, before the ReLU, bias included.
 
-    Its :class:`FilterProvenance` tells the largest of them alone.
+    Its :class:`FilterProvenance` holds only the largest of them.
     """
     words = ReadWords.of(checkpoint, reading_of(checkpoint, explanation, bank.applied_to).norms)
     by_word = words.values(bank.bank[filter])
     width = len(by_word)
-    # A text shorter than the window is padded with zeros behind its last word.
+    # A text shorter than the window is padded with zeros after its last word.
     by_word = np.pad(by_word, ((0, 0), (0, max(0, width - by_word.shape[1]))))
     count = by_word.shape[1] - width + 1
     won = next(r for r in explanation.evidence if isinstance(r, FilterProvenance) and r.rows == bank.applied_to)

@@ -20,7 +20,7 @@ def lay_out(
 ) -> np.ndarray:  # fmt: skip
     """t-SNE of points ``[N, D]`` with ``distances [N, N]``, from the first two principal components: ``[N, 2]``.
 
-    ``iterations``: with early exaggeration and after it; ``count`` is told how many are done.
+    ``iterations``: with early exaggeration and after it; ``count`` is called with the number done.
     """
     from openTSNE import TSNE  # type: ignore[import-untyped]
     from openTSNE.affinity import PerplexityBasedNN  # type: ignore[import-untyped]
@@ -37,15 +37,15 @@ def lay_out(
 
 
 def reference(coordinates: np.ndarray) -> Any:
-    """Fixed points ``[N, 2]`` as openTSNE's TSNEEmbedding, ready to take in new ones."""
+    """Fixed points ``[N, 2]`` as openTSNE's TSNEEmbedding, ready for new points to be placed."""
     from openTSNE import TSNEEmbedding
 
     return TSNEEmbedding(coordinates, _NewAffinities(len(coordinates)), negative_gradient_method=_one_point)
 
 
 class _NewAffinities:
-    """How near a new point holds each of N fixed ones: as much of ``PerplexityBasedNN`` as placing reads. That one
-    begins with the fixed points among themselves: half a second and N² distances that nobody needs here."""
+    """Affinities of a new point to N fixed ones: the part of ``PerplexityBasedNN`` that placing reads. The original
+    also computes those among the fixed points: half a second and N² distances that are not needed here."""
 
     def __init__(self, count: int) -> None:
         self.P = csr_matrix((count, count))  # Only its size is read.
@@ -69,8 +69,8 @@ def _one_point(embedding: np.ndarray, P: Any, *, reference_embedding: np.ndarray
     r"""The gradient of t-SNE's objective for one new point among fixed ones: ``[1, 2]``.
 
     Σ_j (p_j - w_j / Σw) w_j (x - x_j), w_j = 1 / (1 + ‖x - x_j‖²): what openTSNE computes with theta 0, without its
-    quadtree, which is built anew in every iteration: five times as fast for 3,000 points. The divergence itself, which
-    nobody asks for, is left out.
+    quadtree, which is rebuilt in every iteration: five times as fast for 3,000 points. The divergence itself is
+    not computed.
     """
     apart = np.asarray(embedding) - np.asarray(reference_embedding)
     near = 1 / (1 + (apart**2).sum(axis=1))
@@ -105,7 +105,7 @@ def knn_accuracy(distances: np.ndarray, labels: Sequence[str], known: Sequence[s
     ``distances [M, N]``."""
     names, classes = np.unique(np.array(known), return_inverse=True)
     nearest = classes[np.argsort(distances, axis=1, kind="stable")[:, :k]]
-    # Of equal votes the nearer texts win.
+    # Ties between classes go to the nearer texts.
     votes = np.zeros((len(distances), len(names)))
     for rank in range(nearest.shape[1]):
         votes[np.arange(len(distances)), nearest[:, rank]] += 1 - rank / 1000

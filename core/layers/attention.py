@@ -34,7 +34,7 @@ class Match(nn.Module):
             self.v = nn.Parameter(nn.init.normal_(torch.empty(size), std=size**-0.5))
 
     def forward(self, source: Tensor, focus: Tensor) -> Tensor:
-        """Scores ``[B, T_x, T_y]``; what stands on pads is not masked here, see :func:`attention_weights`."""
+        """Scores ``[B, T_x, T_y]``; pads are not masked here, see :func:`attention_weights`."""
         if self.kind == "dot":
             return source @ focus.transpose(1, 2)  # [Yin18 eq. 1]
         if self.kind == "bilinear":
@@ -42,7 +42,7 @@ class Match(nn.Module):
         return self._additive(source @ self.w.T, focus @ self.u.T)
 
     def _additive(self, source: Tensor, focus: Tensor) -> Tensor:
-        """v^T tanh(source_i + focus_j) in blocks of rows; what a block computed is computed again for its gradient."""
+        """v^T tanh(source_i + focus_j) in blocks of rows, each recomputed for its gradient."""
 
         def scores(rows: Tensor) -> Tensor:
             return torch.tanh(rows[:, :, None] + focus[:, None]) @ self.v  # [Yin18 eq. 3]
@@ -61,11 +61,11 @@ def attention_weights(scores: Tensor, focus_mask: Tensor) -> Tensor:
     return torch.softmax(scores.masked_fill(~focus_mask[:, None], float("-inf")), dim=-1)
 
 
-def put_in_place(attention: Tensor, own: Tensor, mask: Tensor) -> Tensor:
-    """The caller's attention instead of the model's ``own``, 0 where ``mask`` (broadcast to own) is false.
+def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
+    """The caller's ``override`` of the model's ``own`` attention, 0 where ``mask`` (broadcast to own) is false.
 
     Raises ValueError when it has another shape than ``own``.
     """
-    if attention.shape != own.shape:
-        raise ValueError(f"the attention put in place must be {list(own.shape)}, got {list(attention.shape)}")
-    return attention.to(own).masked_fill(~mask, 0.0)
+    if override.shape != own.shape:
+        raise ValueError(f"an override of this attention must be {list(own.shape)}, got {list(override.shape)}")
+    return override.to(own).masked_fill(~mask, 0.0)

@@ -1,4 +1,4 @@
-"""Convolutions over the words of a sentence, and how a filter's value comes apart again.
+"""Convolutions over the words of a sentence, and the parts of a filter's value.
 
 All keep the sentence's length and read zeros beyond its ends. A bias makes pads non-zero, so every function zeroes the
 pads of what it returns (models.md, shapes).

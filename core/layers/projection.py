@@ -8,7 +8,7 @@ from core.reading.batch import Side
 
 
 def word_projection(input_size: int, size: int) -> nn.Linear:
-    """The learned map from word vectors ``[D]`` to hidden states ``[d]``, at its start."""
+    """The learned map from word vectors ``[D]`` to hidden states ``[d]``, freshly initialised."""
     projection = nn.Linear(input_size, size)
     # Rows of the word table are about 1 long. At the usual gain of 1 every dot product would start near 0 and every
     # softmax near uniform; at 3 a word's match with itself starts about e^9 above that with an unrelated word.
@@ -22,7 +22,7 @@ def read_words(projection: nn.Linear | None, side: Side, dropout: float) -> Tens
 
     ``dropout`` is the share of hidden units that are dropped, 0 outside training.
     """
-    # Pads may hold anything (another model's noise, NaN): they are cut before the first product and after the bias.
+    # Pads may hold anything (another model's noise, NaN): they are zeroed before the first product and after the bias.
     real = side.mask[..., None]
     vectors = side.words.masked_fill(~real, 0.0)
     keep = real.to(vectors.dtype)

@@ -113,7 +113,7 @@ class _Store:
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=_SECONDS)
         try:
-            # The write lock is asked for at once, since only then sqlite waits where several processes make the file.
+            # The write lock is requested at once, since only then sqlite waits where several processes make the file.
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("CREATE TABLE IF NOT EXISTS pairlens_features (key BLOB PRIMARY KEY, row BLOB)")
             connection.commit()
@@ -129,7 +129,7 @@ class _Store:
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
-        """A cache saves time and must never cost a run: make a broken one anew, go on without one that is refused."""
+        """A cache must never cost a run: rebuild a broken one, continue without one that cannot be used."""
         try:
             yield
         except (sqlite3.OperationalError, OSError) as error:

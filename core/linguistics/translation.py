@@ -86,8 +86,8 @@ def _bleu(reference: list[str], candidate: list[str]) -> list[float]:
 def _nist(reference: list[str], candidate: list[str]) -> float:
     """NIST over the reference's NIST against itself, 1 at most.
 
-    An n-gram weighs what it tells beyond the words before it, counted in the reference alone; a reference of one
-    word, or of one word repeated, tells nothing, and then only an equal candidate has 1 and all others 0.
+    An n-gram is weighed by its information beyond the words before it, counted in the reference alone; a reference
+    of one word, or of one word repeated, has none, and then only an equal candidate has 1 and all others 0.
     """
     longest = min(5, len(reference), len(candidate))
     best: float = sentence_nist([reference], reference, longest)
@@ -112,7 +112,7 @@ def _common_subsequence(first: list[str], second: list[str]) -> int:
 
 
 class _Stemmer(PorterStemmer):  # type: ignore[misc]
-    """nltk's Porter stemmer that remembers: the same few thousand words come again and again."""
+    """nltk's Porter stemmer with a cache: the same few thousand words recur."""
 
     @functools.lru_cache(maxsize=20_000)  # noqa: B019 (one stemmer lives as long as the process)
     def stem(self, word: str) -> str:

@@ -66,7 +66,7 @@ class AttConvTrace:
     scores: Tensor | None
     """e_ij, [B, T_x, T_y]; meaningless on pads."""
     weights: Tensor | None
-    """The weights used, [B, T_x, T_y], each row adds up to 1 over real words (or what the caller put in place)."""
+    """The weights used, [B, T_x, T_y], each row adds up to 1 over real words (or is the caller's override)."""
     context: Tensor | None
     """Attentive contexts c_i, [B, T_x, d_s]."""
     preactivations: Tensor

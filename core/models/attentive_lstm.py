@@ -23,7 +23,7 @@ class AttentiveLSTMTrace:
     scores: Tensor
     """w^T M, [B, T_y]; meaningless on pads."""
     weights: Tensor
-    """α, [B, T_y], adds up to 1 over real words (or what the caller put in place), 0 on pads."""
+    """α, [B, T_y], adds up to 1 over real words (or is the caller's override), 0 on pads."""
     states: Tensor
     """Y, the first LSTM's outputs, [B, T_y, d], zero on pads."""
 

@@ -47,7 +47,7 @@ class APCNNTrace:
     """Row i of the matrix belongs to a word of the second sentence (x), column j to one of the first (y)."""
 
     scores: Tensor
-    """G, or what the caller put in its place, [B, T_x, T_y]; meaningless on pads."""
+    """G, or the caller's override, [B, T_x, T_y]; meaningless on pads."""
     x_weights: Tensor
     """σ_x, [B, T_x], adds up to 1 over real words, 0 on pads."""
     y_weights: Tensor
@@ -66,7 +66,7 @@ class APCNN(AttentivePooling):
     | convolution | W^1, b^1 | R^{d×3d}, R^d |
     | match.w | U | R^{d×d} |
 
-    Where we differ: the paper ranks by the cosine with a hinge loss; here the classes of a pair are learnt, so the
+    Where we differ: the paper ranks by the cosine with a hinge loss; here a pair is classified, so the
     classifier reads both vectors beside the cosine. U starts as the identity.
     """
 
@@ -107,7 +107,7 @@ class ABCNNTrace:
     """Rows of both matrices belong to words of the second sentence (x), columns to words of the first (y)."""
 
     scores: Tensor
-    """A of the words, or what the caller put in its place, [B, T_x, T_y], 0 on pads."""
+    """A of the words, or the caller's override, [B, T_x, T_y], 0 on pads."""
     output_scores: Tensor
     """A of the convolution's outputs, [B, T_x, T_y], 0 on pads."""
     x_weights: Tensor

@@ -76,7 +76,7 @@ class ModelConfig:
 
 
 class Output(NamedTuple):
-    """What a forward pass gives."""
+    """What a forward pass returns."""
 
     logits: Tensor
     """[B, C]"""
@@ -117,7 +117,7 @@ class PairModel(nn.Module):
 
     spec: ClassVar[ModelSpec]
     judges_both: ClassVar[bool] = True
-    """Whether its classifier reads both sides; a model that represents one of them needs to be told which."""
+    """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
     config: Any
     classifier: nn.Linear
 

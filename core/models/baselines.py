@@ -1,6 +1,6 @@
-"""What the phrase model is measured against, and the two simplest of it: Addition and the CNN of CNN-Cnt.
+"""Baselines that the phrase model is compared with, and the two simplest: Addition and the CNN of CNN-Cnt.
 
-Baselines of Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
+They are those of Yin & Schütze 2017 (EACL, section 4). All read the same frozen word table, end in the same logistic
 regression over [own features; linguistic features], and are given linguistic features in the same way:
 
 | registered as | class | what it can see of the other sentence |
@@ -34,7 +34,7 @@ from core.reading.batch import Batch, Side
 class BaselineConfig(ModelConfig):
     """Sizes of a baseline. ``hidden`` is d, the width of words, states and sentence vectors (Addition has none).
     ``extra`` names the set of linguistic features, or none. Dropout runs on the words (one mask a sentence) and on the
-    sentence vectors, not on similarities and linguistic features: they are few and each says something of its own."""
+    sentence vectors, not on similarities and linguistic features: they are few, each with information of its own."""
 
     hidden: int = setting(300, least=1)
     embedding_dropout: float = setting(0.3, least=0, below=1)
@@ -114,7 +114,7 @@ class PairCNN(Baseline):
     | similarity | M | R^{(C-1)×d×d} |
 
     Where we differ: the paper decides between two classes by one M; with C classes we take C - 1, which is the paper's
-    model at C = 2. A last word, whose bigram does not exist, is read with zeros behind it, so that a sentence of one
+    model at C = 2. A last word, whose bigram does not exist, is read with zeros after it, so that a sentence of one
     word has a vector. The paper fits the logistic regression over [s; counts] after the CNN; here both learn together.
     "Cnt" is ``extra="answer"``, whose lengths CNN-Cnt does not have.
     """
@@ -122,7 +122,7 @@ class PairCNN(Baseline):
     def __init__(self, config: BaselineConfig) -> None:
         super().__init__(config, max(config.classes - 1, 1))
         self.convolution = nn.Linear(2 * config.hidden, config.hidden)
-        # The identity makes each form start as the dot product; the classifier's weights tell them apart.
+        # The identity makes each form start as the dot product; the classifier's weights distinguish them.
         self.similarity = nn.Parameter(torch.eye(config.hidden).repeat(max(config.classes - 1, 1), 1, 1))
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:

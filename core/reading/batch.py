@@ -16,7 +16,7 @@ class Side:
     """One text of each of B rows.
 
     ``words`` float ``[B, T, D]``, or whole numbers of words ``[B, T]`` for :meth:`embedded`; ``mask`` bool ``[B, T]``,
-    true on real words, which stand before the pads. What stands on pads is never read: models zero it.
+    true on real words, which stand before the pads. Values on pads are never read: models zero them.
     """
 
     words: Tensor

@@ -1,4 +1,4 @@
-"""Words of a sentence, with the characters they stand on.
+"""Tokens of a sentence, with their spans of characters.
 
 One tokeniser serves every data set, so that text that was split already (WikiQA's train, TrecQA's Penn Treebank files)
 and raw text (WikiQA's dev, a person's typing) come out alike: ``do n't`` and ``don't`` are the same two tokens.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import regex
 
 MAX_TOKENS = 200
-"""Tokens read of one side; what follows is cut, and said."""
+"""Tokens read of one side; the rest is cut, with a warning."""
 
 MAX_CHARACTERS = 200_000
 """Characters read of one side: a text longer than this is cut before it is split, so that pasting a book is cheap."""
@@ -47,7 +47,7 @@ def _rules(L: str, M: str, N: str, Cf: str, apostrophe: str, sign: str) -> str:
 
 _ASCII = re.compile(_rules("A-Za-z", "", "0-9", "", "'", "[!-~]"), re.VERBOSE | re.IGNORECASE | re.ASCII)
 
-# Pairs of regional indicators stand apart because \X counts those before it anew at each of them.
+# Pairs of regional indicators have a rule of their own because \X recounts those before it at each of them.
 _FLAG = r"(?-i: \p{RI}{2} [\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*+ )"
 _SIGN = rf"(?! [\s\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Co}}\p{{Cn}}] ) (?: {_FLAG} | \X )"
 _UNICODE = regex.compile(_rules(r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}", "'’", _SIGN), regex.VERBOSE | regex.IGNORECASE)

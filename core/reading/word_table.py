@@ -1,7 +1,7 @@
 """The shared word table: one frozen vector a word, int8 with a scale a row, and n-gram vectors for all other words.
 
 The table is made by ``python -m trainers words`` (trained through the inference loss from ConceptNet Numberbatch and
-GloVe) and never changes afterwards, so that checkpoints made at different times speak of the same inputs.
+GloVe) and never changes afterwards, so that checkpoints made at different times read the same inputs.
 
 A word outside the table:
 
@@ -32,6 +32,8 @@ from core.files import parse_json
 
 FORMAT = "words-1"
 NGRAM_SIZES = (3, 4, 5, 6)
+FREQUENT = 40_000
+"""Rows searched for nearest words: rare ones name nothing to a reader."""
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
 
 
@@ -122,9 +124,9 @@ class WordTable:
             return self.vectors(parts).mean(0)
         return torch.from_numpy(ngram_vector(norm, self.width)) * self.unknown_scale
 
-    def nearest(self, vector: Tensor, k: int = 5, among: int = 40_000) -> list[tuple[str, float]]:
-        """The k words of largest cosine with ``vector [D]`` among the ``among`` most frequent rows, best first."""
-        rows = self.codes[:among].to(torch.float32)
+    def nearest(self, vector: Tensor, k: int = 5) -> list[tuple[str, float]]:
+        """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first."""
+        rows = self.codes[:FREQUENT].to(torch.float32)
         products = rows @ vector.to(torch.float32)
         cosines = products / (rows.norm(dim=1) * vector.norm()).clamp_min(1e-9)
         best = torch.topk(cosines, min(k, len(cosines)))

@@ -125,7 +125,7 @@ def test_a_rankers_card_tells_map_and_mrr_and_the_classifier_that_was_kept(tmp_p
 
 def test_tables_have_one_line_a_cell_and_a_filter(checkpoints):
     explanation = explain(load(checkpoints / "test-light"), "=A dog plays", "A cat")
-    cells = explanation.word_attention.to_csv(explanation).splitlines()
+    cells = explanation.find(AttentionMap).to_csv(explanation).splitlines()
     assert cells[0] == "hypothesis_position,hypothesis_word,premise_position,premise_word,score,weight"
     assert len(cells) == 1 + 2 * 4
     lines = list(csv.DictReader(io.StringIO(explanation.find(FilterProvenance).to_csv(explanation))))
@@ -160,7 +160,7 @@ def test_a_card_of_single_texts_counts_texts_and_its_map(checkpoints):
     assert "45 texts" in facts["Trained on"]
     assert "its filter map 0.0 MB" in facts["Size on disk"]
     alone = explain(load(checkpoints / "test-alone"), "A dog", "A cat")
-    assert alone.word_attention is None and not any(isinstance(r, AttentionMap) for r in alone.evidence)
+    assert not any(isinstance(r, AttentionMap) for r in alone.evidence)
 
 
 HEAD = "seed,best_epoch,classifier,accuracy,macro_f1,accuracy (network),accuracy (linear SVM)\n"

@@ -140,7 +140,7 @@ def test_with_attention_activations_alone_are_told(tmp_path, table):
     assert len(attention.weights) == len(result.second.tokens) - width + 1
     for row in attention.weights:
         assert sum(row) == pytest.approx(1, abs=1e-5) or sum(row) == 0
-    assert result.word_attention is None
+    assert [r.units for r in result.evidence if isinstance(r, AttentionMap)] == ["windows"]
 
 
 def test_one_text_is_explained_alone(tmp_path, table):

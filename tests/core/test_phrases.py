@@ -120,7 +120,7 @@ def test_the_explanation_tells_phrases_partners_and_all_choices(phrase_checkpoin
     first, second = record.sides
     assert [p.span for p in second.phrases] == [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3), (0, 3)]
     assert len(first.phrases) == 6 * 7 // 2
-    assert grid.units == "phrases" and found.word_attention is None
+    assert [r.units for r in found.evidence if isinstance(r, AttentionMap)] == ["phrases"]
     assert (len(grid.scores), len(grid.scores[0])) == (6, 21)
     for i, phrase in enumerate(second.phrases):
         assert phrase.score == pytest.approx(max(grid.scores[i]), abs=1e-6)

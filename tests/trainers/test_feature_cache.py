@@ -166,7 +166,7 @@ def test_the_default_file_lies_in_the_cache_folder(words, tmp_path, monkeypatch)
 def test_several_processes_share_one_file(words, path):
     code = (
         "import sys; from pathlib import Path; from tests.core.made_up import make_table\n"
-        "from trainers import feature_cache; feature_cache._AT_ONCE = 10\n"
+        "from core.linguistics import cache as feature_cache; feature_cache._AT_ONCE = 10\n"
         "pairs = [(f'a dog {i}', f'the dog {i} runs') for i in range(400)]\n"
         "print(feature_cache.features('answer', pairs, make_table(), Path(sys.argv[1]), progress=False).sum())"
     )

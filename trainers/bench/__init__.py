@@ -3,7 +3,7 @@
     python -m trainers bench
     python -m trainers bench training explain-light --json speeds.json
 
-It is a measurement, not a test: on a machine that does other work its times are of no use. Benchmarks:
+It is a measurement, not a test: on a busy machine its times are of no use. Benchmarks:
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
@@ -66,7 +66,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is kept; None when nothing was measured."""
+        """Whether the bar is met; None when nothing was measured."""
         if self.value is None:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
@@ -83,7 +83,7 @@ class Row:
 
     @property
     def outcome(self) -> str:
-        """Whether the bar is kept, in words."""
+        """Whether the bar is met, in words."""
         return {True: "yes", False: "no", None: "not measured"}[self.met]
 
 
@@ -137,10 +137,10 @@ def explain_speed(model: str, quick: bool, bars: tuple[tuple[int, int], ...] = (
         first, second = " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * words : 2])
         times = []
         for i in range(30 if quick else 150):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             explanation = explain(checkpoint, first, second)
             if i >= 10:
-                times.append((time.perf_counter() - begun) * 1000)
+                times.append((time.perf_counter() - started) * 1000)
         assert len(explanation.second.tokens) == words
         rows.append(Row(what, statistics.median(times), "ms", bar, note=f"median of {len(times)}"))
     return rows
@@ -165,13 +165,13 @@ def training_speed(quick: bool) -> list[Row]:
     rates, products = [], []
     batches = run.batches(0)
     for i, rows in enumerate(batches):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         run.step(rows)
         run.progress.step += 1
-        taken = time.perf_counter() - begun
-        begun = time.perf_counter()
+        taken = time.perf_counter() - started
+        started = time.perf_counter()
         torch.mm(a, b)
-        product = time.perf_counter() - begun
+        product = time.perf_counter() - started
         if i >= 5:
             y, x = (texts.lengths[rows] for texts in (data.train.first, *data.train.contexts))
             rates.append((float(work(x, y).sum()), taken))
@@ -261,7 +261,7 @@ def app_speed(quick: bool) -> list[Row]:
 
 
 def map_speed(quick: bool) -> list[Row]:
-    """Milliseconds to read and place a text on a filter map, seconds from Enter until its star stands in a browser."""
+    """Milliseconds to read and place a text on a filter map, seconds from Enter until a browser draws its star."""
     names = ("filter map: a new text's place", "filter map: star after Enter")
     folder = available_map(load_named(MAPPED)) if MAPPED in available() else None
     if folder is None:
@@ -271,9 +271,9 @@ def map_speed(quick: bool) -> list[Row]:
     filter_map, times = FilterMap.load(folder, checkpoint), []
     layout = next(iter(filter_map.layouts))
     for text in bench_app.TEXTS * (1 if quick else 3):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         filter_map.place(codes_of(checkpoint, [text]), layout)
-        times.append((time.perf_counter() - begun) * 1000)
+        times.append((time.perf_counter() - started) * 1000)
     rows = [Row(names[0], statistics.median(times), "ms", 500, note=f"among {len(filter_map.items):,}")]
     try:
         seconds = bench_app.star(MAPPED)

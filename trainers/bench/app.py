@@ -39,7 +39,7 @@ class Server(NamedTuple):
 
     address: str
     process: subprocess.Popen[bytes]
-    begun: float
+    started: float
     """When it was started, on :func:`time.perf_counter`'s clock."""
 
 
@@ -53,7 +53,7 @@ def first_page(repeats: int) -> tuple[float, float]:
                 page = browser.new_page(viewport={"width": 1280, "height": 800})
                 page.goto(server.address, wait_until="commit")
                 page.get_by_role("gridcell").first.wait_for(timeout=60_000)
-                times.append(time.perf_counter() - server.begun)
+                times.append(time.perf_counter() - server.started)
                 process = psutil.Process(server.process.pid)
                 memory.append(sum(p.memory_info().rss for p in [process, *process.children(recursive=True)]) / 1e9)
                 page.close()
@@ -71,10 +71,10 @@ def star(model: str) -> float:
             page.wait_for_timeout(1500)
             box = page.get_by_label("Text 1", exact=True)
             box.fill(text)
-            begun = time.perf_counter()
+            started = time.perf_counter()
             box.press("Enter")
             page.wait_for_function(_HAS_STAR, arg=text, polling=10, timeout=30_000)
-            times.append(time.perf_counter() - begun)
+            times.append(time.perf_counter() - started)
     return statistics.median(times)
 
 
@@ -102,7 +102,7 @@ def _server() -> Iterator[Server]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", f"--server.port={port}"]
     command += ["--server.headless=true", "--server.address=127.0.0.1"]
-    begun = time.perf_counter()
+    started = time.perf_counter()
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while True:
@@ -111,9 +111,9 @@ def _server() -> Iterator[Server]:
                 break
             except (urllib.error.URLError, OSError):
                 time.sleep(0.05)
-                if time.perf_counter() - begun > 60 or process.poll() is not None:
+                if time.perf_counter() - started > 60 or process.poll() is not None:
                     raise RunError("the app's server does not start; try `streamlit run streamlit_app.py`") from None
-        yield Server(f"http://127.0.0.1:{port}", process, begun)
+        yield Server(f"http://127.0.0.1:{port}", process, started)
     finally:
         process.terminate()
         process.wait(timeout=20)

@@ -87,8 +87,8 @@ def _in_turns(forms: list[Callable[[], Any]], repeats: int) -> list[list[float]]
     times: list[list[float]] = [[] for _ in forms]
     for round_ in range(repeats + 2):
         for taken, compute in zip(times, forms, strict=True):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             compute()
             if round_ >= 2:
-                taken.append((time.perf_counter() - begun) * 1000)
+                taken.append((time.perf_counter() - started) * 1000)
     return times

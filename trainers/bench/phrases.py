@@ -16,8 +16,11 @@ PAIRS, WORDS, WIDTH, HIDDEN = 64, 30, 300, 256
 
 
 def rotated_copies(gru: nn.GRU, words: Tensor) -> Tensor:
-    """Section 3.2 as it stands: T rotated copies of each sentence, each read to its end. ``[B, T, D] -> [B, T, T, h]``:
-    the state after l words of the copy that starts at word s is that of the phrase of l words from s."""
+    """Section 3.2 taken literally: T rotated copies of each sentence, each read to its end.
+
+    ``[B, T, D] -> [B, T, T, h]``: the state after l words of the copy that starts at word s is that of the phrase of l
+    words from s.
+    """
     count, length, width = words.shape
     copies = torch.stack([words.roll(-start, dims=1) for start in range(length)], dim=1)
     states, _ = gru(copies.reshape(count * length, length, width))
@@ -42,8 +45,8 @@ def speed_up(repeats: int) -> tuple[float, float, float]:
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
         for taken, compute in zip(times, forms, strict=True):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             compute()
-            taken.append((time.perf_counter() - begun) * 1000)
+            taken.append((time.perf_counter() - started) * 1000)
     fast, long = (statistics.median(taken) for taken in times)
     return long / fast, fast, long

@@ -48,7 +48,7 @@ class PlainToken:
 
 
 def plainly(text: str) -> list[PlainToken]:
-    """The tokens of a text by one pattern for all scripts, each normalised anew."""
+    """The tokens of a text by one pattern for all scripts, normalised without a cache."""
     return [PlainToken(m.group(), m.start(), m.end(), _norm(m.group())) for m in _RULES.finditer(text)]
 
 
@@ -79,9 +79,9 @@ def speed_up(repeats: int) -> tuple[float, float, float]:
     for turn in range(repeats):
         counts = []
         for rate, form in zip(rates, forms, strict=True):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             counts.append(sum(len(form(text)) for text in texts[turn::repeats]))
-            rate.append(counts[-1] / (time.perf_counter() - begun))
+            rate.append(counts[-1] / (time.perf_counter() - started))
         assert counts[0] == counts[1], "the two forms do not give the same tokens"
     fast, slow = (statistics.median(rate) for rate in rates)
     return fast / slow, fast, slow

@@ -1,4 +1,4 @@
-"""Filters that a text brings forth, and convolving a text with them (Shen et al. 2018, EMNLP, sections 3.1 to 3.3).
+"""Filters generated from a text, and convolving a text with them (Shen et al. 2018, EMNLP, sections 3.1 to 3.3).
 
 Windows are valid ones, 1…T-h+1 (equation 1); a text shorter than h words is padded to h. Positions are numbered by the
 window's first word.
@@ -108,7 +108,7 @@ class FilterGenerator(nn.Module):
         return made.transpose(0, 1).reshape(-1, *self.shape)
 
     def linear_map(self, filters: slice | int = slice(None)) -> Tensor:
-        """The matrix M with f = [z; 1] M, ``[l + 1, K'·h·d]``, for the chosen filters: f is affine in z."""
+        """The matrix M with f = [z; 1] M, ``[l + 1, K'·h·d]``, for the given filters: f is affine in z."""
         selection = slice(filters, filters + 1) if isinstance(filters, int) else filters
         if self.rank:
             weight = torch.einsum("lkr,krhd->lkhd", self.mix[:, selection], self.directions[selection])

@@ -10,7 +10,7 @@ m = f(v_1, v_2; W) ∈ R^l, m_k = cos(W_k ∘ v_1, W_k ∘ v_2), W ∈ R^{l×d},
 
 The l numbers of each kind are pooled over a side's positions by max and by a weighted mean, a state's weight being
 softmax(u·v), where BiMPM reads them with a BiLSTM: 8·l a side. The max says that something matches, the mean how much
-of what counts does; with u = 0 all positions count the same.
+of the sentence does; with u = 0 all positions count the same.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ class MultiPerspective(nn.Module):
         self.w = nn.Parameter(torch.empty(len(KINDS), perspectives, size).uniform_(0.5, 1.5))
         self.u = nn.Parameter(torch.zeros(size))
 
-    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, attention: Tensor | None = None) -> Matched:
-        """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``attention [B, T_x, T_y]`` takes the place of the
+    def forward(self, x: Tensor, x_mask: Tensor, y: Tensor, y_mask: Tensor, override: Tensor | None = None) -> Matched:
+        """States ``x [B, T_x, d]`` against ``y [B, T_y, d]``. ``override [B, T_x, T_y]`` takes the place of the
         weights by which states of x mix those of y. Raises ValueError when it has another shape."""
         x = x.masked_fill(~x_mask[..., None], 0.0)
         y = y.masked_fill(~y_mask[..., None], 0.0)
         scores = F.normalize(x, dim=2, eps=EPSILON) @ F.normalize(y, dim=2, eps=EPSILON).mT
         weights, back = _shares(scores, y_mask), _shares(scores.mT, x_mask)
-        if attention is not None:
-            weights = put_in_place(attention, weights, y_mask[:, None])
+        if override is not None:
+            weights = put_in_place(override, weights, y_mask[:, None])
         # [B, T_x, T_y, l]: every pair of states in each perspective; the other direction reads it the other way.
         pairs = _cosines_of_all(x, y, self.w[1])
         sides = [

@@ -19,12 +19,12 @@ LONGEST = 7
 POOLINGS = ("kmin", "kmax", "full")
 
 TIE_DECIMALS = 5
-"""Alignment scores that agree so far are one score: the same phrase met twice differs in its last bits only by the
-order in which a processor adds."""
+"""Alignment scores that agree in so many decimals are equal: those of one phrase that occurs twice differ in their last
+bits, by the order in which a processor adds."""
 
 
 class PhraseGRU(nn.Module):
-    """States of all phrases by one GRU that starts anew at every word.
+    """States of all phrases by one GRU that restarts at every word.
 
     r = σ(x U_r + b_r + s W_r + c_r), z = σ(x U_z + b_z + s W_z + c_z), n = tanh(x U_h + b_h + r ∘ (s W_h + c_h)),
     s' = (1 - z) ∘ n + z ∘ s (torch.nn.GRU's form, whose weights load here; the paper's equation 3 has (s ∘ r) W and no
@@ -97,13 +97,13 @@ def alignment(first: Tensor, second: Tensor) -> Tensor:
         return F.normalize(first.float(), dim=-1) @ F.normalize(second.float(), dim=-1).transpose(1, 2)
 
 
-def into_slots(scores: Tensor, rows: int, columns: int, longest: int = LONGEST) -> Tensor:
+def into_slots(scores: Tensor, rows: int, columns: int, longest: int) -> Tensor:
     """Scores between the phrases of two sentences of so many words, as records number them (without empty slots), laid
     into their slots: ``[n, m] -> [rows · L, columns · L]``, zero elsewhere. Raises ValueError for another n or m."""
     masks = [phrase_mask(torch.ones(1, words, dtype=torch.bool), longest)[0] for words in (rows, columns)]
     expected = [int(mask.sum()) for mask in masks]
     if list(scores.shape) != expected:
-        raise ValueError(f"the alignment put in place must be {expected}, got {list(scores.shape)}")
+        raise ValueError(f"an override of the alignment must be {expected}, got {list(scores.shape)}")
     out = scores.new_zeros(rows * longest, columns * longest)
     at_rows, at_columns = (mask.nonzero()[:, 0] for mask in masks)
     out[at_rows[:, None], at_columns[None]] = scores
@@ -131,7 +131,7 @@ def best(scores: Tensor, mask: Tensor, others: Tensor) -> Alignment:
 class Selection(NamedTuple):
     """The phrases that pooling keeps, in the order of the text: ``slots [B, n]`` and which of them are real ``mask``.
 
-    A sentence with fewer phrases than k keeps all it has; what is left over are masked zeros behind them.
+    A sentence with fewer phrases than k keeps all it has; the slots left over are masked zeros at the end.
     """
 
     slots: Tensor

@@ -46,10 +46,10 @@ PARTS = ("rep", "simi", "interaction")
 
 
 KS = tuple(range(1, 11))
-"""Values of k whose choices are told (the paper's figure 6)."""
+"""Values of k whose choices are recorded (the paper's figure 6)."""
 
 MAP_WORDS = 60
-"""Longest sentence whose map over phrases is told: at 60 words a side it has 420 x 420 numbers."""
+"""Longest sentence whose map over phrases is recorded: at 60 words a side it has 420 x 420 numbers."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class PhraseTrace:
     sums: Tensor
     """Sums of the words of s_1 and of s_2, [B, 2, D]."""
     scores: Tensor
-    """A, or what the caller put in its place, [B, Q, P]: rows are the judged sentence's phrases (s_2)."""
+    """A, or the caller's override, [B, Q, P]: rows are the judged sentence's phrases (s_2)."""
     first_score: Tensor
     """a_1, [B, P]."""
     first_partner: Tensor
@@ -148,7 +148,7 @@ class PhraseMatcher(PairFeatures):
         else:
             expected = [len(first), second.shape[1], first.shape[1]]
             if list(override.shape) != expected:
-                raise ValueError(f"the alignment put in place must be {expected}, got {list(override.shape)}")
+                raise ValueError(f"an override of the alignment must be {expected}, got {list(override.shape)}")
             scores = override.float()
         a_second, a_first = best(scores, second_mask, first_mask), best(scores.mT, first_mask, second_mask)
         first_selection = keep(a_first.score, first_mask, config.pooling, config.k)
@@ -158,7 +158,7 @@ class PhraseMatcher(PairFeatures):
         features = self.feature_vector(own, batch.extra)
         dropped = features
         if self.training and config.dropout:
-            # Similarities and linguistic features are few and each says something of its own: they stay.
+            # Similarities and linguistic features are few, each with information of its own: they stay.
             rep = own.shape[1] - self._similarity_count()
             dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
         trace = PhraseTrace(
@@ -222,7 +222,7 @@ class PhraseMatcher(PairFeatures):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """GRU 2 over the kept phrases: last states s_1, s_2 and s_p, each ``[B, h]``.
 
-        The sequence of both sentences begins with that of the first, so s_p goes on from s_1.
+        The sequence of both sentences begins with that of the first, so s_p continues from s_1.
         """
         sequences = [_selected(first, first_selection), _selected(second, second_selection)]
         longest = max(c.shape[1] for c in sequences)
