@@ -1,4 +1,4 @@
-"""Filters that a text brings forth, and convolving a text with them (Shen et al. 2018, EMNLP, sections 3.1 to 3.3).
+"""Filters made from a text, and convolving a text with them (Shen et al. 2018, EMNLP, sections 3.1 to 3.3).
 
 Windows are valid ones, 1…T-h+1 (equation 1); a text shorter than h words is padded to h. Positions are numbered by the
 window's first word.
