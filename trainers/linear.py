@@ -2,8 +2,8 @@
 
 The paper reports the best of three: the network's own logistic regression, scikit-learn's logistic regression and its
 linear SVM, the latter two with default parameters "directly on the feature vector". Here features are standardised
-first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features of four thousand
-pairs are overfitted.
+first, and the strength of regularization is chosen on dev: at the default C = 1 a thousand features overfit four
+thousand pairs.
 
 A fitted classifier is a weight matrix and a bias, so it takes the place of the network's own and is kept with it.
 """
