@@ -16,7 +16,7 @@ from torch import Tensor
 from core.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.evaluation.encoding import Encoded, Vocabulary, encode
-from core.reading.tokens import MAX_TOKENS
+from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, default_table
 from trainers.recipe import DataSource, Recipe
 from trainers.trained_words import random_table
@@ -39,7 +39,7 @@ class TrainingData:
 
 def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData:
     """Read and encode all data sets of a recipe. Raises DataError or RunError before any time is spent on training."""
-    vocabulary = Vocabulary()
+    vocabulary = Vocabulary(tokenize)
     digest = hashlib.sha256()
     sizes: dict[str, int] = {}
     kind = recipe.model_config().linguistic

@@ -16,16 +16,20 @@ from torch import Tensor
 from core.data import DataError, Example
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reader, Reading
-from core.reading.tokens import MAX_TOKENS, tokenize
+from core.reading.tokens import MAX_TOKENS, Token
 
 POOL = 200
 """Batches drawn together and sorted by length among themselves: more means less padding and less mixing."""
 
 
 class Vocabulary:
-    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector."""
+    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector.
 
-    def __init__(self) -> None:
+    ``tokens`` splits a text as the reader does that the model will read with (:meth:`core.reading.reader.Reader.tokens`).
+    """
+
+    def __init__(self, tokens: Callable[[str], list[Token]]) -> None:
+        self._tokens = tokens
         self.ids: dict[str, int] = {}
         self._seen: dict[str, list[int]] = {}
 
@@ -33,7 +37,7 @@ class Vocabulary:
         """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
         numbers = self._seen.get(text)
         if numbers is None:
-            numbers = self._seen[text] = self.numbers(t.norm for t in tokenize(text)[:MAX_TOKENS])
+            numbers = self._seen[text] = self.numbers(t.norm for t in self._tokens(text)[:MAX_TOKENS])
         return numbers[:limit]
 
     def numbers(self, norms: Iterable[str]) -> list[int]:

@@ -60,7 +60,7 @@ def predict(checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.d
     The checkpoint's own model stays where it is: another device gets a copy.
     """
     device = torch.device(device)
-    vocabulary = Vocabulary()
+    vocabulary = Vocabulary(checkpoint.reader.tokens)
     data = encode_readings(readings, vocabulary).to(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
     vectors = vocabulary.matrix(checkpoint.reader).to(device)

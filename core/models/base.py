@@ -235,7 +235,7 @@ def check_sides(architecture: str, config: Mapping[str, Any], contexts: int, jud
         rows = ("single texts", "pairs")
         raise ConfigError(f"{model.spec.title} reads {rows[1 - contexts]}, and the roles are those of {rows[contexts]}")
     if judged == BOTH and not model.judges_both:
-        raise ConfigError(f"{model.spec.title} represents one sentence: judged must name it, not both")
+        raise ConfigError(f"{model.spec.title} judges one side: judged must name it, not both")
 
 
 def hint(name: str, known: Iterable[str]) -> str:

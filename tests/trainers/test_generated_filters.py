@@ -13,6 +13,7 @@ from core.evaluation.encoding import Vocabulary
 from core.explain import explain
 from core.models import build
 from core.reading.batch import Batch
+from core.reading.tokens import tokenize
 from trainers.__main__ import main
 from trainers.trained_words import TrainedWords, random_table
 
@@ -21,7 +22,7 @@ SMALL = ["--set", "model.filters=8", "--set", "model.code=6", "--set", "warmup=2
 
 def test_trained_words_are_read_by_their_numbers() -> None:
     torch.manual_seed(0)
-    vocabulary = Vocabulary()
+    vocabulary = Vocabulary(tokenize)
     numbers = vocabulary.encode("the dog saw the man")
     vectors = vocabulary.matrix(random_table(vocabulary, 6, seed=3))
     assert 0 < float(vectors.abs().max()) <= 0.00101 and not vectors[0].any()
@@ -37,7 +38,7 @@ def test_trained_words_are_read_by_their_numbers() -> None:
 
 
 def test_words_of_a_large_vocabulary_are_told_apart_in_mixed_precision() -> None:
-    vocabulary = Vocabulary()
+    vocabulary = Vocabulary(tokenize)
     numbers = torch.tensor(vocabulary.numbers(f"w{i}" for i in range(40_000)))
     model = build("acnn", {"input_size": 2, "filters": 1, "code": 1, "width": 1, "adaptivity": "none"}).eval()
     wrapped = TrainedWords(model, torch.stack([torch.arange(40_001.0) / 40_001, torch.zeros(40_001)], dim=1))

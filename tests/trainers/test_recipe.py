@@ -48,7 +48,7 @@ def test_changes_on_top() -> None:
         ("optimizer=sgd", "optimizer must be one of adagrad, adam, adamw"),
         ("architecture=attconv-lite", "did you mean 'attconv-light'"),
         ("judged=answer", "judged must be one of premise, hypothesis, both, got"),
-        ("judged=both", "AttConv light represents one sentence"),
+        ("judged=both", "AttConv light judges one side"),
         ("token_limits={hypotesis: 30}", "unknown key token_limits.hypotesis; did you mean 'hypothesis'"),
         ("model.dropout=2.0", "model.dropout must be at least 0 and below 1"),
         ("model.width=2", "model.width must be odd"),

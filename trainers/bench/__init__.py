@@ -37,6 +37,7 @@ from core.explain import explain
 from core.files import check_writable, whole_file
 from core.filter_map.map import FilterMap, available_map, codes_of
 from core.reading.batch import Batch
+from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.bench import app as bench_app
@@ -216,7 +217,7 @@ def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
     random = np.random.default_rng(0)
     names = [f"w{i}" for i in range(20_000)]
     words = WordTable.from_vectors(names, torch.randn(len(names), 160) * 0.3, 1.0, "random words")
-    vocabulary = Vocabulary()
+    vocabulary = Vocabulary(tokenize)
     vocabulary.ids = {name: i + 1 for i, name in enumerate(names)}
 
     def side(mean: float) -> Ragged:
