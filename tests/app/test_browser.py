@@ -134,7 +134,7 @@ def test_data_and_figures_can_be_saved(open_page, tmp_path):
         return path
 
     data = json.loads(saved(page.get_by_role("button", name="All numbers (JSON)")).read_text())
-    assert [token["text"] for token in data["second"]["tokens"]] == ["A", "dog", "jumping"]
+    assert [token["text"] for token in data["contexts"][0]["tokens"]] == ["A", "dog", "jumping"]
     shown = page.locator('[data-part="verdict"]').inner_text().lower()
     best = max(range(3), key=data["probabilities"].__getitem__)
     assert shown.startswith(data["labels"][best])
