@@ -179,9 +179,8 @@ SINGLE_KINDS = ("topics", "reviews")
 
 def kind_of(card: Mapping[str, Any]) -> str:
     """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
-    roles = card["roles"]
-    if roles["second"]:
-        return "answers" if roles["judged"] == "answer" else "paraphrases"
+    if card["roles"]["second"]:
+        return "answers" if card["task"] == "answer selection" else "paraphrases"
     return "reviews" if set(card["labels"]) & {"pos", "positive", "very positive"} else "topics"
 
 

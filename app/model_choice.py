@@ -12,10 +12,11 @@ from core.evidence import Record
 Card = Mapping[str, Any]
 
 
-_KNOWN = (
+_FIRST = (
     "nli-attconv-advanced", "nli-attconv-light", "te-phrases-kmin", "te-phrases-kmax", "as-phrases-kmax",
     "as-phrases-kmin", "topic-acnn", "as-adaqa", "sentiment-acnn", "para-adaqa", "as-adaqa-att",
 )  # fmt: skip
+"""Shipped checkpoints that lists begin with, the one that a page opens with first; all others follow by name."""
 
 
 def offered(
@@ -36,7 +37,7 @@ def offered(
         except CheckpointError:
             suits, behind = unreadable, True
         if suits:
-            places[name] = behind, _KNOWN.index(name) if name in _KNOWN else len(_KNOWN)
+            places[name] = behind, _FIRST.index(name) if name in _FIRST else len(_FIRST)
     return {name: models[name] for name in sorted(places, key=places.__getitem__)}
 
 

@@ -7,15 +7,13 @@ python -m core explain --model nli-attconv-light --first "A dog runs" --second "
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Mapping
 
 from core.checkpoint import CheckpointError, available, open_checkpoint, read_card
-from core.errors import MendableError
+from core.command_line import print_anything, status_of
 from core.explain import explain
-from core.files import refusal
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,21 +26,10 @@ def main(arguments: list[str] | None = None) -> int:
     explainer.add_argument("--model", required=True, help="a name listed by `models`, or a checkpoint folder")
     explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
     explainer.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
-    explainer.add_argument("--word", type=int, help="number of the judged word whose context is also told in words")
+    explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also told in words")
     explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
     options = parser.parse_args(arguments)
-    try:
-        if options.command == "models":
-            _models(options.json)
-        else:
-            _explain(options)
-    except MendableError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(refusal(error), file=sys.stderr)
-        return 2
-    return 0
+    return status_of(lambda: _models(options.json) if options.command == "models" else _explain(options))
 
 
 def _models(as_json: bool) -> None:
@@ -72,7 +59,5 @@ def _explain(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A character that the terminal's encoding lacks becomes a question mark, not a traceback.
-        sys.stdout.reconfigure(errors="replace")
+    print_anything()
     sys.exit(main())

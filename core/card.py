@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import cattrs
 
+from core import json_types
 from core.evidence import BOTH
 
 
@@ -63,47 +63,13 @@ class Card:
 REQUIRED = tuple(field.name for field in fields(Card) if field.default is MISSING)
 
 
-def is_number(value: object) -> bool:
-    """Whether this is a finite number that fits a float; JSON's true and false, which Python counts with, are none."""
-    return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
-
-
 def problems(value: Any) -> list[str]:
     """What keeps a JSON value from being a card, in a few words each; empty for a card."""
     try:
         _CONVERTER.structure(value, Card)
     except cattrs.ClassValidationError as error:
-        lines = [line.rpartition(" @ ") for line in cattrs.transform_error(error, format_exception=_in_words)]
-        return [f"{where.removeprefix('$').removeprefix('.')} {what}".strip() for what, _, where in lines]
+        return json_types.problems(error)
     return []
 
 
-_KINDS = {str: "text", int: "a whole number", bool: "true or false", float: "a number", list[str]: "a list of texts"}
-
-
-def _in_words(error: BaseException, kind: Any) -> str:
-    if isinstance(error, KeyError):
-        return "is missing"
-    if isinstance(error, ValueError):
-        return str(error)
-    return f"must be {_KINDS.get(kind, 'keys and values')}"
-
-
-def _exactly(value: Any, kind: type) -> Any:
-    """A value of just this type: cattrs would make text of a number."""
-    if not (is_number(value) if kind is float else type(value) is kind):
-        raise TypeError
-    return value
-
-
-def _texts(value: Any, kind: type) -> Any:
-    """A list of texts: cattrs would make one of a text's characters."""
-    if type(value) is not list or not all(type(item) is str for item in value):
-        raise TypeError
-    return value
-
-
-_CONVERTER = cattrs.Converter()
-for _kind in (str, int, bool, float):
-    _CONVERTER.register_structure_hook(_kind, _exactly)
-_CONVERTER.register_structure_hook_func(lambda kind: kind == list[str], _texts)
+_CONVERTER = json_types.converter()

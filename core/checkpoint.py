@@ -29,6 +29,7 @@ from core.files import read_json, whole_folder
 from core.linguistics import LinguisticsError
 from core.memory import return_freed_memory
 from core.models import ConfigError, PairModel, build, spec_of
+from core.models.base import check_sides
 from core.reading.reader import PairError, Reader, Reading, WordReader, read_text
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, WordTableError, default_table, file_sha256
@@ -196,8 +197,8 @@ def load(folder: Path | str) -> Checkpoint:
         model.load_state_dict(load_file(weights))
         if model.config.classes != len(card["labels"]):
             raise ConfigError(f"{len(card['labels'])} labels for {model.config.classes} classes")
-        if card["roles"]["judged"] == BOTH and not model.judges_both:
-            raise ConfigError(f"{model.spec.title} judges one side, its roles name both")
+        roles = card["roles"]
+        check_sides(card["architecture"], card["config"], int(bool(roles["second"])), roles["judged"])
     except (ConfigError, SafetensorError, OSError, RuntimeError, AttributeError) as error:
         reason = str(error).splitlines()[0]
         raise CheckpointError(f"{folder.name} does not fit this program ({reason}): train it again") from error

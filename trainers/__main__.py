@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import io
 import sys
 from collections.abc import Sequence
+
+from core.command_line import print_anything, status_of
 
 COMMANDS = {
     "train": "train a model from a recipe",
@@ -38,17 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if module:
             module.add_arguments(sub)
     args = parser.parse_args(argv)
-    from core.errors import MendableError
-    from core.files import refusal
-
     try:
-        return int(importlib.import_module(f"trainers.{args.command}").run(args) or 0)
-    except MendableError as error:
-        print(f"python -m trainers {args.command}: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"python -m trainers {args.command}: {refusal(error)}", file=sys.stderr)
-        return 2
+        return status_of(
+            lambda: importlib.import_module(f"trainers.{args.command}").run(args), f"python -m trainers {args.command}"
+        )
     except KeyboardInterrupt:
         hint = "; --resume goes on from the last saved state" if args.command == "train" else ""
         print(f"\nstopped{hint}", file=sys.stderr)
@@ -56,7 +50,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A character that the terminal's encoding lacks becomes a question mark, not a traceback.
-        sys.stdout.reconfigure(errors="replace")
+    print_anything()
     sys.exit(main())

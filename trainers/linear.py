@@ -23,6 +23,10 @@ from torch import Tensor
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 """Values of C that are tried."""
 
+KINDS = ("logistic regression", "linear SVM")
+NAMES = ("network", *(f"{kind}, C = {strength:g}" for strength in STRENGTHS for kind in KINDS))
+"""What a recipe's ``linear_classifier`` may name: the network's own classifier, or one of these."""
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -45,11 +49,10 @@ def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") ->
     scaler = StandardScaler().fit(features.numpy())
     scaled = scaler.transform(features.numpy())
     for strength in STRENGTHS:
-        for kind, model in (
-            # 1e-3 is a tenth of what changes any prediction here, at a fraction of the default's time.
-            ("logistic regression", LogisticRegression(C=strength, max_iter=300, tol=1e-3)),
-            ("linear SVM", LinearSVC(C=strength, dual=True, max_iter=2000, tol=1e-3, random_state=0)),
-        ):
+        # 1e-3 is a tenth of what changes any prediction here, at a fraction of the default's time.
+        regression = LogisticRegression(C=strength, max_iter=300, tol=1e-3)
+        machine = LinearSVC(C=strength, dual=True, max_iter=2000, tol=1e-3, random_state=0)
+        for kind, model in zip(KINDS, (regression, machine), strict=True):
             name = f"{kind}, C = {strength:g}"
             if only in ("", name):
                 model.fit(scaled, labels.numpy(), sample_weight=weights.numpy())

@@ -313,8 +313,6 @@ class Run:
             candidates += linear.fitted(features, train.labels, train.weights, required)
         seen = feature_vectors(self.average, self.dev_set.to(device), self.vectors)
         scores = {c.name: summary(gold, c.probabilities(seen), dev.groups) for c in candidates}
-        if required and required not in scores:
-            raise RunError(f"linear_classifier names {required!r}; known: {', '.join(scores)}")
         name = required or max(scores, key=lambda name: next(iter(scores[name].values())))
         classifier = next(c for c in candidates if c.name == name)
         with torch.no_grad():
@@ -379,6 +377,8 @@ def check_settings(recipe: Recipe, model: PairModel) -> None:
         raise RunError(f"diversity: {recipe.architecture} has no such regularizer; leave diversity out")
     if recipe.linear and not isinstance(getattr(model, "classifier", None), nn.Linear):
         raise RunError(f"linear: {recipe.architecture} has no linear classifier to replace; leave linear out")
+    if recipe.linear_classifier and recipe.linear_classifier not in linear.NAMES:
+        raise RunError(f"linear_classifier names {recipe.linear_classifier!r}; known: {'; '.join(linear.NAMES)}")
 
 
 def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool = True) -> torch.optim.Optimizer:

@@ -14,7 +14,7 @@ import yaml
 from core.errors import RecipeError
 from core.evidence import BOTH
 from core.models import ConfigError, spec_of
-from core.models.base import ModelConfig, hint
+from core.models.base import ModelConfig, check_sides, hint
 
 FOLDER = Path(__file__).resolve().parent / "recipes"
 
@@ -136,8 +136,16 @@ class Recipe:
             raise RecipeError(f"token_limits must be whole numbers from 1, got {self.token_limits}")
         if len(self.roles) not in (1, 2) or len({*self.roles, ""}) <= len(self.roles):
             raise RecipeError(f"roles must be two different names (one for single texts), got {self.roles}")
-        if self.judged not in (*self.roles, BOTH):
-            raise RecipeError(f"judged must be one of {', '.join(self.roles)} or both, got {self.judged!r}")
+        sides = (*self.roles, BOTH) if len(self.roles) == 2 else self.roles
+        if self.judged not in sides:
+            raise RecipeError(f"judged must be one of {', '.join(sides)}, got {self.judged!r}")
+        strange = [role for role in self.token_limits if role not in self.roles]
+        if strange:
+            raise RecipeError(f"unknown key token_limits.{strange[0]}{hint(strange[0], self.roles)}")
+        try:
+            check_sides(self.architecture, self.model, len(self.roles) - 1, self.judged)
+        except ConfigError as error:
+            raise RecipeError(str(error)) from None
         for key, low in (("lr", 0.0), ("batch_size", 1), ("epochs", 1)):
             if getattr(self, key) < low or getattr(self, key) <= 0:
                 raise RecipeError(f"{key} must be larger than 0, got {getattr(self, key)}")
@@ -164,8 +172,6 @@ class Recipe:
             self.model_config()
         except ValueError as error:
             raise RecipeError(f"model.{error}") from None
-        if self.judged == BOTH and not spec.model.judges_both:
-            raise RecipeError(f"{spec.title} represents one sentence: judged must be one of {', '.join(self.roles)}")
 
     def model_config(self, input_size: int = 1) -> ModelConfig:
         """The model's settings over word vectors of this width. Raises ValueError for a value that cannot be."""

@@ -46,6 +46,10 @@ class TrainedWords(nn.Module):
         output: Output = self.model(batch.embedded(self.words), override)
         return output
 
+    def regulariser(self) -> Tensor | None:
+        """The model's term of the loss beside the classes."""
+        return self.model.regulariser()
+
     def unwrapped(self, vocabulary: Vocabulary, name: str) -> tuple[PairModel, WordTable]:
         """The model alone, and the trained vectors as a word table (rounded to int8 like every table)."""
         rows = self.words.detach()[1:].float().cpu()

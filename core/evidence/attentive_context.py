@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.record import Matrix, Record
+from core.evidence.record import Explained, Matrix, Record
 
 
 @dataclass(frozen=True)
@@ -30,3 +30,13 @@ class AttentiveContext(Record, kind="attentive_context"):
     columns: str
     weights: Matrix
     nearest: tuple[ContextWord | None, ...]
+
+    def to_text(self, explanation: Explained) -> list[str]:
+        """The nearest words of the rows that were asked for."""
+        lines = []
+        for token, context in zip(explanation.sentence(self.rows).tokens, self.nearest, strict=True):
+            if context is not None:
+                words = zip(context.nearest, context.similarity, strict=True)
+                nearest = ", ".join(f"{word} {cosine:.2f}" for word, cosine in words)
+                lines += ["", f"Nearest words to the attentive context of “{token.text}” (cosine): {nearest}"]
+        return lines

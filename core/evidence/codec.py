@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cattrs import Converter, transform_error
-from cattrs.v import format_exception
-
+from core import json_types
 from core.evidence.record import RECORDS, Record
 
-_CONVERTER = Converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
-
-
-class _UnknownKindError(ValueError):
-    """A record of a kind that this program does not know."""
+_CONVERTER = json_types.converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
 
 
 def _record_to_dict(record: Record) -> dict[str, Any]:
@@ -22,8 +16,8 @@ def _record_to_dict(record: Record) -> dict[str, Any]:
 
 def _record_from_dict(data: Any, _: type) -> Record:
     kind = data.get("kind") if isinstance(data, dict) else None
-    if kind not in RECORDS:
-        raise _UnknownKindError(f"unknown kind of evidence {kind!r}; known: {', '.join(RECORDS)}")
+    if not isinstance(kind, str) or kind not in RECORDS:
+        raise ValueError(f"unknown kind of evidence {kind!r}; known: {', '.join(RECORDS)}")
     fields = {name: value for name, value in data.items() if name != "kind"}
     record: Record = _CONVERTER.structure(fields, RECORDS[kind])
     return record
@@ -44,9 +38,4 @@ def from_dict(data: Any, kind: type) -> Any:
     try:
         return _record_from_dict(data, kind) if kind is Record else _CONVERTER.structure(data, kind)
     except Exception as error:  # cattrs collects whatever the constructors of its types raise
-        first = transform_error(error, format_exception=_described)[0]
-        raise ValueError(f"this is no explanation of PairLens: {first}") from error
-
-
-def _described(error: BaseException, kind: type | None) -> str:
-    return str(error) if isinstance(error, _UnknownKindError) else format_exception(error, kind)
+        raise ValueError(f"this is no explanation of PairLens: {json_types.problems(error)[0]}") from error

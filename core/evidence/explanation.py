@@ -91,12 +91,12 @@ class Explanation:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Explanation:
+    def from_dict(cls, data: Any) -> Explanation:
         """The inverse of :meth:`to_dict`. Raises ValueError for another schema version, shape or kind of record."""
-        if data.get("schema_version") != SCHEMA_VERSION:
+        version = data.get("schema_version") if isinstance(data, dict) else None
+        if version != SCHEMA_VERSION:
             raise ValueError(
-                f"this explanation has schema version {data.get('schema_version')!r}, "
-                f"this program reads version {SCHEMA_VERSION}"
+                f"this explanation has schema version {version!r}, this program reads version {SCHEMA_VERSION}"
             )
         explanation: Explanation = from_dict(data, cls)
         return explanation

@@ -29,11 +29,11 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
-from core.card import is_number
 from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.files import read_json, whole_folder
 from core.filter_map import tsne
+from core.json_types import is_number
 from core.models.base import FilterMaker
 from core.reading.reader import read_text
 from core.reading.word_table import file_sha256

@@ -128,6 +128,11 @@ class AttConv(PairModel):
         """Without a context there is no attention."""
         return cls.spec.shows if config.get("context") != "none" else (FilterProvenance,)
 
+    @classmethod
+    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+        """The judged text alone will do where the other one is not looked at."""
+        return (1,) if config.get("context", "extra") == "extra" else (0, 1)
+
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
         trace: AttConvTrace = output.trace
         rows = reading.x.role

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 from torch import Tensor, nn
 
 from core.errors import MendableError
-from core.evidence import Record
+from core.evidence import BOTH, Record
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -149,6 +149,11 @@ class PairModel(nn.Module):
         """The types of record that a model with these settings returns: all that it is registered with."""
         return cls.spec.shows
 
+    @classmethod
+    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+        """How many texts beside the first a model with these settings can read: one."""
+        return (1,)
+
     def lay_out(self, override: Tensor, reading: Reading) -> Tensor:
         """An override as records number it, as a batch of 1 for :meth:`forward`."""
         return override[None]
@@ -220,6 +225,17 @@ def spec_of(architecture: str) -> ModelSpec:
     if architecture not in REGISTRY:
         raise ConfigError(f"unknown architecture {architecture!r}{hint(str(architecture), REGISTRY)}")
     return REGISTRY[architecture]
+
+
+def check_sides(architecture: str, config: Mapping[str, Any], contexts: int, judged: str) -> None:
+    """Raises ConfigError where a model with these settings does not read rows with so many contexts, or represents one
+    side while ``judged`` is "both"."""
+    model = spec_of(architecture).model
+    if contexts not in model.contexts(config):
+        rows = ("single texts", "pairs")
+        raise ConfigError(f"{model.spec.title} reads {rows[1 - contexts]}, and the roles are those of {rows[contexts]}")
+    if judged == BOTH and not model.judges_both:
+        raise ConfigError(f"{model.spec.title} represents one sentence: judged must name it, not both")
 
 
 def hint(name: str, known: Iterable[str]) -> str:

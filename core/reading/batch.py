@@ -102,7 +102,7 @@ class Batch:
     @property
     def y(self) -> Side:
         """The judged text's context (t_y). Raises ValueError where it has none or several."""
-        return self.second if self.judged == "first" else self.first
+        return self.second if self.judged == "first" or not self.contexts else self.first
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""

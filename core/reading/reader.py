@@ -120,7 +120,7 @@ class Reading:
     @property
     def y(self) -> ReadText:
         """The other text of a pair."""
-        return self.second if self.judged == "first" else self.first
+        return self.second if self.judged == "first" or not self.contexts else self.first
 
     def batch(self, reader: Reader) -> Batch:
         """A batch of this row alone."""

@@ -69,7 +69,9 @@ def test_every_example_has_a_name_of_its_own_and_fits_its_kind(examples):
 def test_a_models_kind_follows_from_its_card():
     pair = {"first": "question", "second": "answer", "judged": "answer"}
     single = {"first": "text", "second": "", "judged": "text"}
-    assert kind_of({"roles": pair, "labels": ["0", "1"]}) == "answers"
-    assert kind_of({"roles": pair | {"judged": "question"}, "labels": ["0", "1"]}) == "paraphrases"
+    for judged in ("question", "answer", "both"):
+        card = {"roles": pair | {"judged": judged}, "labels": ["0", "1"]}
+        assert kind_of(card | {"task": "answer selection"}) == "answers"
+        assert kind_of(card | {"task": "paraphrase"}) == "paraphrases"
     assert kind_of({"roles": single, "labels": ["neg", "pos"]}) == "reviews"
     assert kind_of({"roles": single, "labels": ["film", "village"]}) == "topics"

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from core.layers.attention import Match
 from core.models import ConfigError, build
 from core.reading.batch import Batch
 from tests.models import batch_of, make, sentence, tiny
@@ -91,3 +92,30 @@ def test_weights_are_counted_as_in_the_paper():
 def test_wrong_settings_are_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
         build("attconv-light", tiny("attconv-light", **settings))
+
+
+def test_the_additive_match_of_long_sentences_is_computed_in_blocks(monkeypatch):
+    """Scores and gradients are those of one block; no block holds more than it may."""
+    size, (source, focus) = 6, (sentence(length, length)[None].requires_grad_() for length in (23, 17))
+    match = Match("additive", size).double()
+    sizes, tanh = [], torch.tanh
+
+    def counted(joint):
+        sizes.append(joint.numel())
+        return tanh(joint)
+
+    def computed():
+        for tensor in (source, focus, *match.parameters()):
+            tensor.grad = None
+        scores = match(source, focus)
+        (scores * scores).sum().backward()
+        with torch.no_grad():
+            assert torch.equal(match(source, focus), scores)
+        return scores, source.grad, focus.grad, *(parameter.grad for parameter in match.parameters())
+
+    whole = computed()
+    monkeypatch.setattr("core.layers.attention.LARGEST_JOINT", 4 * 17 * size)
+    monkeypatch.setattr(torch, "tanh", counted)
+    for ours, expected in zip(computed(), whole, strict=True):
+        torch.testing.assert_close(ours, expected, rtol=0, atol=1e-12)
+    assert max(sizes) == 4 * 17 * size and len(sizes) > 6

@@ -27,3 +27,11 @@ def test_a_model_of_pairs_refuses_single_texts_and_several_contexts():
     for contexts in ([], [first, first]):
         with pytest.raises(ValueError, match=f"needs one context, got {len(contexts)}"):
             model(Batch.of(first, *contexts))
+
+
+@pytest.mark.parametrize("judged", ["first", "second"])
+def test_a_single_text_is_no_context_of_its_own(judged):
+    batch = Batch.of([sentence(2, 1)], judged=judged)
+    assert batch.x is batch.first
+    with pytest.raises(ValueError, match="needs one context, got 0"):
+        make("attconv-light")(batch)

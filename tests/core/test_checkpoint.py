@@ -67,6 +67,11 @@ def _truncate(folder, name="weights.safetensors"):
         (lambda f: _change_card(f, roles=_roles("a", "", "both")), "roles must judge one of the sides"),
         (lambda f: _change_card(f, roles=_roles("a", "a", "a")), "roles must name two different sides"),
         (lambda f: _change_card(f, roles=_roles("", "", "")), "roles must name two different sides"),
+        (
+            lambda f: _change_card(f, roles=_roles("a", "", "a")),
+            "AttConv light reads pairs, and the roles are those of",
+        ),
+        (lambda f: _change_card(f, roles=_roles("a", "b", "both")), "AttConv light represents one sentence"),
         (lambda f: _change_card(f, architecture=["bert"]), "architecture must be text"),
         (lambda f: _change_card(f, config=None), "config must be keys and values"),
         (lambda f: _change_card(f, title=5), "title must be text"),

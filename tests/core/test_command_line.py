@@ -39,6 +39,9 @@ def test_explain_for_people_names_verdict_words_and_filters(folder):
     result = explain(load(folder), *PAIR)
     assert done.stdout.startswith(result.verdict)
     assert "dog  " in done.stdout and "-> tanh =" in done.stdout
+    assert "Nearest words" not in done.stdout
+    done = run("explain", "--model", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--word", "1")
+    assert "Nearest words to the attentive context of “dog” (cosine): " in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -78,3 +81,10 @@ def test_half_a_character_reads_as_the_replacement_character(folder):
     half, whole = (explain(load(folder), f"A dog {sign} plays", PAIR[1]) for sign in "\ud800\ufffd")
     assert half.first == whole.first and half.logits == whole.logits
     half.to_json().encode()
+
+
+def test_a_reader_who_has_had_enough_ends_the_command_in_silence(folder):
+    words = " ".join(["dog"] * 150)
+    command = f"{sys.executable} -m core explain --model {folder} --first '{words}' --second '{words}' --json | head -1"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (141, "{\n", "")

@@ -63,6 +63,33 @@ def test_json_there_and_back(checkpoint):
         Explanation.from_dict({**data, "evidence": [{"kind": "magic"}]})
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda e: e.update(extra=1), "has the unknown keys extra"),
+        (lambda e: e.pop("evidence"), "evidence is missing"),
+        (lambda e: e.update(evidence={}), "evidence must be a list"),
+        (lambda e: e.update(first="text"), "first must be keys and values"),
+        (lambda e: e.update(labels="abc"), "labels must be a list"),
+        (lambda e: e.update(logits=["1", "2", "3"]), r"logits\[0\] must be a number"),
+        (lambda e: e.update(model=5), "model must be text"),
+        (lambda e: e["first"]["tokens"][0].update(start=1.5), r"first.tokens\[0\].start must be a whole number"),
+        (lambda e: e["evidence"][0].update(kind=[1]), "unknown kind of evidence"),
+        (lambda e: e["evidence"][0].update(weights=["123"]), r"evidence\[0\].weights\[0\] must be a list"),
+        (lambda e: e["evidence"][0].update(overridden="no"), r"evidence\[0\].overridden must be true or false"),
+        (lambda e: e["evidence"][-1]["filters"][0].update(window=[1]), r"filters\[0\].window must be a list of 2"),
+    ],
+)
+def test_json_of_another_shape_is_refused_in_one_sentence(checkpoint, change, says):
+    data = json.loads(explain(checkpoint, PREMISE, HYPOTHESIS).to_json())
+    change(data)
+    with pytest.raises(ValueError, match=says) as caught:
+        Explanation.from_dict(data)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="schema version None"):
+        Explanation.from_dict([data])
+
+
 def test_attention_put_in_place_is_what_is_told(checkpoint):
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
     uniform = torch.full((9, 11), 1 / 11)

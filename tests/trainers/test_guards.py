@@ -11,6 +11,8 @@ import pytest
 import torch
 from lightning_fabric.plugins import MixedPrecision
 
+from core.errors import RunError
+from core.models import build
 from tests.trainers.test_training import arguments
 from trainers import loop
 from trainers import recipe as recipes
@@ -49,6 +51,26 @@ def test_what_a_model_does_not_have_is_refused_before_training(
 ) -> None:
     assert main(arguments(data, tmp_path / "run", "--set", "diversity=0.1")) == 2
     assert "diversity: attconv-light has no such regularizer" in capsys.readouterr().err
+    assert main(arguments(data, tmp_path / "run", "--set", "linear=true", "--set", "linear_classifier=forest")) == 2
+    printed = capsys.readouterr()
+    assert (
+        "linear_classifier names 'forest'; known: network; logistic regression, C = 0.0003; linear SVM" in printed.err
+    )
+    assert "epoch 1" not in printed.out
+
+
+def test_a_model_without_a_linear_classifier_is_refused_before_training() -> None:
+    recipe = recipes.load("nli-attconv-light", ["linear=true", "model.hidden=8"])
+    model = build(recipe.architecture, {"input_size": 6, **recipe.model})
+    loop.check_settings(recipe, model)
+    model.classifier = torch.nn.Sequential(model.classifier, torch.nn.Tanh())  # type: ignore[assignment]
+    with pytest.raises(RunError, match="linear: attconv-light has no linear classifier"):
+        loop.check_settings(recipe, model)
+
+
+def test_trained_words_leave_a_model_its_regulariser(data: Path, tmp_path: Path) -> None:
+    settings = ["architecture=phrases", "model={hidden: 8}", "train_words=10", "diversity=0.1", "epochs=1"]
+    assert main(arguments(data, tmp_path / "run", *(part for one in settings for part in ("--set", one)))) == 0
 
 
 def test_sixteen_bits_and_clipping_go_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,8 +47,9 @@ def test_changes_on_top() -> None:
         ("ema=1", "ema must be at least 0 and below 1"),
         ("optimizer=sgd", "optimizer must be one of adagrad, adam, adamw"),
         ("architecture=attconv-lite", "did you mean 'attconv-light'"),
-        ("judged=answer", "judged must be one of premise, hypothesis or both, got"),
+        ("judged=answer", "judged must be one of premise, hypothesis, both, got"),
         ("judged=both", "AttConv light represents one sentence"),
+        ("token_limits={hypotesis: 30}", "unknown key token_limits.hypotesis; did you mean 'hypothesis'"),
         ("model.dropout=2.0", "model.dropout must be at least 0 and below 1"),
         ("model.width=2", "model.width must be odd"),
         ("model.hidden=true", "model.hidden must be of type int"),
@@ -59,6 +60,20 @@ def test_changes_on_top() -> None:
 def test_refusals(change: str, says: str) -> None:
     with pytest.raises(RecipeError, match=says):
         recipe.load("nli-attconv-light", [change])
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (["architecture=acnn", "model={}"], "ACNN reads single texts, and the roles are those of pairs"),
+        (["roles=[text]", "judged=text"], "AttConv light reads pairs, and the roles are those of single texts"),
+        (["roles=[text]", "judged=both", "model.context=none"], "judged must be one of text, got 'both'"),
+    ],
+)
+def test_a_model_gets_as_many_texts_as_it_reads(changes: list[str], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        recipe.load("nli-attconv-light", changes)
+    assert recipe.load("nli-attconv-light", ["roles=[text]", "judged=text", "model.context=intra"]).judged == "text"
 
 
 def test_files_that_are_no_recipes(tmp_path: Path) -> None:

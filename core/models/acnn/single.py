@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -24,6 +27,10 @@ class ACNN(AdaptiveModel):
 
     def __init__(self, config: ACNNConfig) -> None:
         super().__init__(config, config.filters)
+
+    @classmethod
+    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+        return (0,)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
         """Raises ValueError for any ``override``: there is no attention to replace."""
