@@ -50,14 +50,11 @@ def judging_alone(card: Card) -> str | None:
     """The first available model that judges what the model of this ``card`` judges (same task, labels and roles), but
     reads the judged text alone; None where there is none, and for such a model itself."""
 
-    def same(other: Card) -> bool:
-        return all(other[key] == card[key] for key in ("task", "labels", "roles")) and _without_context(other)
+    def alone(other: Card) -> bool:
+        same = all(other[key] == card[key] for key in ("task", "labels", "roles"))
+        return same and bool(other["config"].get("context") == "none")
 
-    return None if _without_context(card) else next(iter(offered(same)), None)
-
-
-def _without_context(card: Card) -> bool:
-    return bool(card["config"].get("context") == "none")
+    return None if alone(card) else next(iter(offered(alone)), None)
 
 
 def shows(record: type[Record]) -> Callable[[Card], bool]:
