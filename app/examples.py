@@ -83,7 +83,7 @@ PHRASE_EXAMPLES: tuple[Example, ...] = (
         ),
     ),
 )
-"""For the page Phrases: the pairs of figure 1 of Yin & Schütze 2017, and others where the two choices part."""
+"""For the page Phrases: the pairs of figure 1 of Yin & Schütze 2017, and others where the two poolings differ."""
 
 
 def _singles(*texts: str) -> tuple[Pair, ...]:

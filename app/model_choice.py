@@ -1,4 +1,4 @@
-"""Which of the models that are there a page offers, by their cards."""
+"""Which of the available models a page offers, by their cards."""
 
 from __future__ import annotations
 
@@ -47,19 +47,16 @@ def reads_pairs(card: Card) -> bool:
 
 
 def judging_alone(card: Card) -> str | None:
-    """The first of the models that are there which judges as the one of this ``card`` does (same task, labels and
-    roles), but reads the judged text without a context; None where none does, and for such a model itself."""
+    """The first available model that judges what the model of this ``card`` judges (same task, labels and roles), but
+    reads the judged text alone; None where there is none, and for such a model itself."""
 
-    def same(other: Card) -> bool:
-        return all(other[key] == card[key] for key in ("task", "labels", "roles")) and _without_context(other)
+    def alone(other: Card) -> bool:
+        same = all(other[key] == card[key] for key in ("task", "labels", "roles"))
+        return same and bool(other["config"].get("context") == "none")
 
-    return None if _without_context(card) else next(iter(offered(same)), None)
-
-
-def _without_context(card: Card) -> bool:
-    return bool(card["config"].get("context") == "none")
+    return None if alone(card) else next(iter(offered(alone)), None)
 
 
 def shows(record: type[Record]) -> Callable[[Card], bool]:
-    """Whether a model's explanations hold this record: what a page about it asks."""
+    """Whether a model's explanations hold this record, for a page about it."""
     return lambda card: record in records_of(card)

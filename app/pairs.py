@@ -9,9 +9,9 @@ from core.reading.tokens import tokenize
 
 SIDES = ("first", "second")
 LONGEST_TRAIL = 8
-"""Earlier versions of a text that are kept; the oldest gives way."""
+"""Earlier versions that a text keeps; the oldest is dropped."""
 SAME_TEXT = 1 / 3
-"""Share of its words that an edited text has kept at least; one with fewer is another text."""
+"""Least share of its words that an edited text keeps; one with fewer is another text."""
 LONG, SEVERAL = 4, 3
 """Letters of a long word, and how many such words make a text known by them: "is a … in the" is kept by chance."""
 

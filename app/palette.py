@@ -63,8 +63,8 @@ ACCENT_MARK = "#e0561f"
 """The accent in a figure that stays as it is when the theme changes."""
 
 MAP_COLOURS: tuple[str, ...] = ("#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c")
-"""For the classes of a map, in their order and again from the first: both themes, every eye; a symbol tells the
-classes of one colour apart."""
+"""For the classes of a map, in their order and again from the first: both themes, every eye; symbols distinguish
+classes of one colour."""
 MAP_SYMBOLS: tuple[str, ...] = ("circle", "diamond", "square", "cross", "x", "triangle-up", "triangle-down")
 NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=True))
 """The same for a no and a yes, as on the other pages."""

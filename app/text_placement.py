@@ -1,4 +1,4 @@
-"""A model's map, and a person's texts on it. What is costly is computed once: a map for all sessions, a text for one.
+"""A model's map, and a person's texts on it. Maps are computed once for all sessions, texts once a session.
 
 A text's code, its place and what the model says of it stay in the session as long as the text is shown.
 """
@@ -90,7 +90,7 @@ def place_texts(
     opened: Opened, layout: Layout | None, texts: Sequence[Pair], explanations: Sequence[Explanation | str | None]
 ) -> tuple[list[Star], dict[TextSide, Placed], list[str]]:
     """A star for every version of every text, the present versions, and a sentence for each text without a word.
-    Without a layout the stars lie nowhere, but the codes are there."""
+    Without a layout the stars lie at the origin; the codes are computed all the same."""
     stars: list[Star] = []
     present: dict[TextSide, Placed] = {}
     problems: list[str] = []

@@ -22,7 +22,7 @@ from core.evidence import Explanation
 
 _FOLDER = Path(__file__).parent
 _BEFORE = ("elements", "save", "footer", "shares", "colours", "chips", "verdict", "text", "view", "pair")
-"""The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and stands last."""
+"""The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
 
 
 def draw(
@@ -39,8 +39,8 @@ def draw(
 def frame(
     explanation: Explanation, card_of: Mapping[str, Any], link: Mapping[str, str] | None, problems: Sequence[str]
 ) -> dict[str, Any]:
-    """What stands around every drawing: sentences of warning, the last line, and what a copied link holds (None: the
-    pair is too long for one)."""
+    """The frame of every drawing: warnings, the footer, and the parameters of a copied link (None: the pair is
+    too long for one)."""
     if link is None:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
     return {

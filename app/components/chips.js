@@ -25,7 +25,7 @@ class WordChips {
     this.view.select({ [this.axis]: next }, { soon: true });
   }
 
-  // The one chip that Tab comes to.
+  // The one chip in the tab order.
   reach(chip) {
     for (const other of this.chips) other.tabIndex = other === chip ? 0 : -1;
   }
@@ -39,7 +39,7 @@ class WordChips {
   }
 }
 
-// Words, roles and bars as they stand on the stage now, for a saved figure.
+// Words, roles and bars as they are drawn now, for a saved figure.
 function drawnWords(view, stage) {
   const range = document.createRange();
   const box = stage.getBoundingClientRect();

@@ -1,4 +1,4 @@
-// One pair: its verdict, its sentences and one panel for each kind of record that came. A word that is selected in one
+// One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
 class PairView extends View {
@@ -6,7 +6,7 @@ class PairView extends View {
     this.selection = { row: selection.row ?? null, column: selection.column ?? null };
   }
 
-  // The side with this role; of a sentence that stands on both edges, the one along the rows.
+  // The side with this role; of a sentence along both edges, the one along the rows.
   sideOf(role) {
     const sides = this.data.sides.filter((side) => side.role === role);
     return sides.find((side) => side.axis === "row") || sides[0];

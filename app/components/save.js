@@ -46,7 +46,7 @@ function label(x, y, text, attributes) {
   return svg("text", { x, y, "font-size": 14, ...attributes }, text);
 }
 
-// Buttons that save a figure: `draw(ink)` gives its width, its height and what stands in it.
+// Buttons that save a figure: `draw(ink)` gives its width, its height and its elements.
 function saveButtons(view, what, file, draw) {
   return ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ${what} as ${kind}`, () => inLight(view, () => deliver(file, kind, ...draw(inkOf(view, "ink"))))));
 }

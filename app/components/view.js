@@ -25,7 +25,7 @@ class View {
     clearTimeout(this.pending);
   }
 
-  // New data from the server. The same drawing again only brings what was looked up, or a selection made elsewhere (Back).
+  // New data from the server. With an unchanged drawing they hold only what was looked up, or a selection made elsewhere (Back).
   update(data, setStateValue) {
     this.setStateValue = setStateValue;
     const same = this.data && this.data.drawing === data.drawing;

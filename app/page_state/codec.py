@@ -28,7 +28,7 @@ LINK_LIMIT = 2000
 
 @dataclass(frozen=True)
 class Address:
-    """An address that is being read. ``models``: those that are there, the default one first, each with the kind of its
+    """An address that is being read. ``models``: those available, the default one first, each with the kind of its
     examples; ``values``: the fields read so far; ``problems``: one sentence for each value that could not be used."""
 
     parameters: Mapping[str, str]
@@ -39,7 +39,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Codec:
-    """A field that is the parameter ``name``. ``value``: what a text stands for, None where it stands for nothing;
+    """A field that is the parameter ``name``. ``value``: reads a text, None where it has no meaning;
     ``problem``: the sentence for such a text, which is quoted at its {}."""
 
     name: str
@@ -64,7 +64,7 @@ class Codec:
         return (self.name,)
 
     def read(self, address: Address, default: Any) -> Any:
-        """The field's value. An empty parameter asks for nothing."""
+        """The field's value. An empty parameter counts as absent."""
         text = address.parameters.get(self.name)
         if not text:
             return default
@@ -135,7 +135,7 @@ class PageState:
         return out
 
     def link_parameters(self) -> dict[str, str] | None:
-        """:meth:`to_parameters`, without trails where they are too long for a link, or None when it does not do."""
+        """:meth:`to_parameters`, without trails where it is too long for a link, or None where it still is."""
         shorter = replace(self, **{one.name: codec.shortened(getattr(self, one.name)) for one, codec in self._fields()})
         return next(filter(fits_a_link, (self.to_parameters(), shorter.to_parameters())), None)
 

@@ -49,7 +49,7 @@ class PageSession(Generic[State]):
 
     def open(self, models: Mapping[str, str]) -> State:
         """The state to show: the address's on the first visit and when a person goes back or edits it, else the old,
-        with the pair of another page where that has changed it. ``models``: those that are there, the default one
+        with the pair of another page where that has changed it. ``models``: those available, the default one
         first, each with the kind of its examples.
 
         A run that a widget caused never reads the address: it may be older than what was typed meanwhile.
@@ -107,7 +107,7 @@ class PageSession(Generic[State]):
 
     @property
     def models(self) -> Mapping[str, str]:
-        """The models that are there, as given to :meth:`open`."""
+        """The available models, as given to :meth:`open`."""
         return self._visit.models
 
     def key(self, widget: str) -> str:

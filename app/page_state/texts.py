@@ -13,7 +13,7 @@ from app.pairs import SIDES, Pair, Version
 
 @dataclass(frozen=True)
 class Model(Codec):
-    """The model's name, by default the first that is there; None where none is. ``noun``: what kind of model it is."""
+    """The model's name, by default the first available; None where none is. ``noun``: what kind of model it is."""
 
     name: str = "model"
     noun: str = "model"
@@ -119,7 +119,7 @@ class Place(Codec):
 
 @dataclass(frozen=True)
 class TextState(PageState):
-    """The state of a page over texts, of which all pages share the first. ``model`` is None when none is there."""
+    """The state of a page over texts, of which all pages share the first. ``model`` is None where none is available."""
 
     model: str | None = field(default=None, metadata=parameter(Model()))
     texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts()))

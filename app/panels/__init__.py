@@ -62,7 +62,7 @@ def focus(drawn: Payload) -> int | None:
 
 
 def late(explanation: Explanation) -> Payload:
-    """What the selection brings to each kind of panel without a new drawing."""
+    """What each kind of panel gets with a selection, without a new drawing."""
     return {panel.kinds[0]: panel.late(records) for panel, records in panels_of(explanation)}
 
 

@@ -55,7 +55,7 @@ def made_and_measured(card: Mapping[str, Any]) -> list[str]:
 
 
 def tables(folder: Path) -> list[Path]:
-    """CSV tables that stand beside a card (an ablation, a figure's points), for the page to draw."""
+    """CSV tables in a card's folder (an ablation, a figure's points), for the page to draw."""
     return sorted(folder.glob("*.csv"))
 
 
@@ -65,7 +65,7 @@ def dev_set(card: Mapping[str, Any]) -> str:
 
 
 def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
-    """How the model was made and how large it is, one line each; what the card does not say is left out."""
+    """How the model was made and how large it is, one line each; fields that the card lacks are left out."""
     lines = [("Licence of the weights", str(card["licence"]))]
     sets = [_data_set(item, _rows(card)) for item in card.get("data") or () if isinstance(item, Mapping)]
     if sets:

@@ -248,7 +248,7 @@ def nearest_rows(
 
 
 def beginnings(filter_map: FilterMap, nearest: Sequence[Neighbour], texts: Sequence[str]) -> list[str]:
-    """How each neighbour's text begins, in about one line; none where the ``texts`` are not there."""
+    """How each neighbour's text begins, in about one line; none without the ``texts``."""
     if not texts:
         return []
     return [_lines(opening(filter_map.items[n.index], texts[n.index]), _BEGINNING, 1)[0] for n in nearest]
@@ -286,7 +286,7 @@ def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
 
 
 def without_texts(filter_map: FilterMap) -> str:
-    """How to see the reference texts, for where they are not there."""
+    """How to see the reference texts, for a machine without them."""
     data = filter_map.card.get("data")
     file = str(data["file"]) if isinstance(data, Mapping) and "file" in data else "the file of this map"
     return (

@@ -24,7 +24,7 @@ class Panel:
     """``kinds``: of the records that it draws; the first is the folder's name and that of its script's
     ``PANELS.<kind>``. ``payloads(records, explanation, show)``: one JSON-like dict for each panel to draw; one with
     ``rows`` and ``columns`` says which roles stand along the edges, and its ``focus`` which row is selected at first.
-    ``late(records)``: what a new selection brings without a new drawing."""
+    ``late(records)``: what a new selection adds without a new drawing."""
 
     kinds: tuple[str, ...]
     place: Literal["main", "beside", "below"] = "below"

@@ -187,7 +187,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
 
 
 def _looked_into(opened: Opened, present: Sequence[TextSide]) -> TextSide | None:
-    """The side that is asked for; where it has no filters, the other one of its pair, else the first of all."""
+    """The side that the state names; where it has no filters, the other one of its pair, else the first of all."""
     page = PAGE.state
     side = TextSide(page.look, opened.makers.get(page.side, ""))
     same_text = [one for one in present if one.place == page.look]
@@ -237,7 +237,7 @@ def _map(
 
 
 def _words(opened: Opened) -> tuple[str, ...]:
-    """The map's reference texts, none where they are not there."""
+    """The map's reference texts, none where their file is missing."""
     return () if opened.texts is None else opened.texts.own
 
 

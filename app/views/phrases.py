@@ -23,7 +23,7 @@ from core.reading.reader import PairError
 KEY = "phrases of the pair"
 """Of the component that draws them."""
 COMPARED = 5
-"""At most this many models stand in the comparison: more would push its reading off the first screen."""
+"""The comparison has at most this many models: more would push its reading off the first screen."""
 
 PAGE = PageSession(PhraseState)
 FORM = PairForm(PAGE)

@@ -7,25 +7,24 @@ import shutil
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.panels import card
 from core.checkpoint import load
 from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.app.pages import open_view
 
 
 def models():
-    return AppTest.from_file(str(ROOT / "app/views/models.py"), default_timeout=60).run()
+    """The page, and all that it shows as HTML."""
+    app = open_view("models")
+    assert not app.exception
+    return app, "".join(h.proto.body for h in app.get("html"))
 
 
 def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
-    app = models()
-    assert not app.exception
-    page = "".join(h.proto.body for h in app.get("html"))
+    _, page = models()
     assert "Test light" in page
     assert "**Other** &lt;b&gt;:smile:&lt;/b&gt;" in page
     assert "python -m trainers train test" in page
@@ -51,14 +50,13 @@ def test_one_bad_card_costs_its_own_line_on_every_page(checkpoints, tmp_path, mo
         shutil.copytree(checkpoints / good, tmp_path / good)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
-    for page in ("models", "explore", "phrases", "filter_map"):
-        app = AppTest.from_file(str(ROOT / f"app/views/{page}.py"), default_timeout=60).run()
-        assert not app.exception, page
-        if page == "models":
-            shown = "".join(h.proto.body for h in app.get("html"))
-            assert all(name in shown for name in ("bad-depth", "bad-words", "bad-architecture", "bad-results"))
-            assert all(title in shown for title in ("Test light", "Test entailment phrases", "Test topics"))
-    app = AppTest.from_file(str(ROOT / "app/views/explore.py"), default_timeout=60)
+    _, shown = models()
+    assert all(name in shown for name in ("bad-depth", "bad-words", "bad-architecture", "bad-results"))
+    assert all(title in shown for title in ("Test light", "Test entailment phrases", "Test topics"))
+    for view in ("phrases", "filter_map"):
+        assert not open_view(view).exception, view
+    app = open_view("explore")
+    assert not app.exception
     for name in ("bad-labels", "bad-roles", "bad-depth", "bad-token_limits", "bad-typical_length"):
         app.query_params["model"] = name
         assert not app.run().exception, name
@@ -67,9 +65,7 @@ def test_one_bad_card_costs_its_own_line_on_every_page(checkpoints, tmp_path, mo
 def test_without_models_the_page_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path)
-    app = models()
-    assert not app.exception
-    assert any("No model is installed" in h.proto.body for h in app.get("html"))
+    assert "No model is installed" in models()[1]
 
 
 def test_a_bare_card_is_enough(tmp_path):
@@ -303,9 +299,7 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     table(folder, "figure3b.csv", "question_word," + HEAD.strip() + ",command", *words)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
-    app = models()
-    assert not app.exception
-    page = "".join(h.proto.body for h in app.get("html"))
+    app, page = models()
     assert "&lt;img src=x&gt; &lt;script&gt;1&lt;/script&gt;**x**" in page
     assert "A b&lt;b&gt;" in page
     assert "Accuracy on &lt;i&gt;dev&lt;/i&gt;" in page

@@ -97,14 +97,6 @@ def test_typing_swapping_and_examples_change_pair_and_link(drawn):
     assert not app.exception
 
 
-def test_a_stale_address_never_undoes_typing():
-    app = page(first="A man", second="A woman")
-    app.query_params["first"] = "older"
-    box(app, "second").input("A girl").run()
-    assert query(app)["first"] == "A man"
-    assert query(app)["second"] == "A girl"
-
-
 def test_a_late_value_of_another_widget_does_not_undo_typing():
     app = page(first="A man", second="A woman")
     box(app, "first").input("A girl")
@@ -114,33 +106,6 @@ def test_a_late_value_of_another_widget_does_not_undo_typing():
         {"first": "A girl", "second": "A woman", "example": None}, {"first": None, "second": None, "example": "answer"},
     )  # fmt: skip
     assert [box(app, "first").value, box(app, "second").value] != ["A man", "A woman"]
-
-
-@pytest.mark.parametrize("empty", ["", "   ", "\u200b\u200d", "?! ... —", "\x00\x07"])
-@pytest.mark.parametrize("side", ["first", "second"])
-def test_a_side_without_a_word_gets_one_sentence(side, empty):
-    app = page(**({"first": "A dog", "second": "A cat"} | {side: empty}))
-    assert not app.exception
-    assert len(sentences(app)) == 1
-    assert ("premise" if side == "first" else "hypothesis") in sentences(app)[0]
-
-
-def test_an_empty_page_says_what_to_do():
-    assert "Type a sentence" in sentences(page(first="", second=""))[0]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["🐕 dog 👨‍👩‍👧", "הכלב משחק בשלג", "d\u200bog \x01\x02 plays", "=1+1 dog", "a" * 3000,
-     "<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code`"],
-    ids=["emoji", "right to left", "zero width", "formula", "long word", "markup", "markdown"],
-)  # fmt: skip
-def test_odd_text_is_drawn_as_typed(text, drawn):
-    app = page()
-    box(app, "second").input(text).run()
-    assert not app.exception
-    words = "".join(drawn(app)["sides"][1]["tokens"])
-    assert words.replace(" ", "") == "".join(c for c in text if c.isprintable() or c in "\u200b\u200d").replace(" ", "")
 
 
 @pytest.mark.parametrize(("model", "length"), [("test-te", 200), ("test-as", 40)])
@@ -156,28 +121,6 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(model, length
     assert any("too long for a link" in notice for notice in data["notices"])
     assert data["link"] is None
     assert query(app) == {"model": model}
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"model": "test-light"}, {"k": "99"}, {"select": "banana"}, {"select": "a999"}, {"example": "none"}]
-)
-def test_a_wrong_value_in_the_address_gets_one_sentence(wrong, drawn):
-    app = page(**wrong)
-    assert not app.exception
-    said = [n for n in drawn(app)["notices"] if "link" in n]
-    assert len(said) == 1
-    assert next(iter(wrong.values())) in said[0]
-    box(app, "first").input("A dog").run()
-    assert not any("link" in notice for notice in drawn(app)["notices"])
-
-
-def test_a_broken_checkpoint_gets_one_sentence():
-    app = page(model="test-te-truncated")
-    assert not app.exception
-    assert len(sentences(app)) == 1
-    assert "test-te-truncated" in sentences(app)[0]
-    chooser(app, "Model").select("test-te").run()
-    assert app.get("bidi_component")
 
 
 def test_without_a_phrase_model_the_page_says_what_to_do(tmp_path, checkpoints, monkeypatch):

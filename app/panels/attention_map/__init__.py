@@ -10,7 +10,7 @@ from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 
 
 def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: str) -> list[Payload]:
-    """A matrix for each map over words, a list for each map over windows. A map over phrases has no picture here."""
+    """A matrix for each map over words, a list for each map over windows. A map over phrases is not drawn here."""
     words = [matrix(record, explanation, show) for record in records if record.units == "words"]
     return words + [drawn for record in records if (drawn := windows(record, explanation)) is not None]
 

@@ -7,7 +7,7 @@ class ContextPanel {
   }
 
   draw() {
-    // Nearest words come later than the drawing, for the word that is selected.
+    // The nearest words of the selected word are sent after the drawing.
     this.late = this.view.data.late.attentive_context?.[this.record.rows] || this.late;
     for (const [row, nearest] of Object.entries(this.late || {})) this.looked.set(Number(row), nearest);
     const [row, column] = this.axes.map((axis) => this.view.selection[axis]);

@@ -101,7 +101,7 @@ class FilterPanel {
     return html("i", { class: "swatch", style: `background:light-dark(${k.light},${k.dark})` });
   }
 
-  // A newly selected word brings its own side's filters, and those that it won.
+  // A newly selected word shows its own side's filters, and those that it won.
   follow() {
     const { row, column } = this.view.selection;
     const moved = this.followed !== `${row} ${column}`;

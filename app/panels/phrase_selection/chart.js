@@ -1,4 +1,4 @@
-// The bars of a_i of one sentence: phrases in the paper's order, grouped by their last word; two lanes below tell what
+// The bars of a_i of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
 // k-min and k-max keep.
 
 const BAR = { least: 7, most: 22, tall: 92, lane: 13, gap: 6, top: 8, letters: 12.5 };
@@ -127,7 +127,7 @@ class BarChart {
     }
   }
 
-  // The one bar that Tab comes to.
+  // The one bar in the tab order.
   reach(index) {
     this.hits.children[this.at].setAttribute("tabindex", "-1");
     this.at = index;

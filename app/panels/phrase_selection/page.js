@@ -82,7 +82,7 @@ class PhraseView extends View {
     if (before !== (this.focus && phraseName(this.focus))) this.drawFocus({ reveal: Boolean(target) });
   }
 
-  // What stands beside the pointer or the focused bar.
+  // The tooltip beside the pointer or the focused bar.
   point(target, element) {
     this.tip.hidden = !target;
     if (!target) return;

@@ -28,7 +28,7 @@ class PooledPanel {
     this.element = html("section", { class: long ? "long" : null, "aria-label": this.title }, heading(this.title, how, more, saves), html("div", { class: "frame", tabindex: "-1" }, this.stage), key);
   }
 
-  // Whether both sentences can be read here, so that they need not stand above, too.
+  // Whether both sentences are drawn here, so that they need no panel of their own.
   get sentences() {
     return this.sides.length === this.view.data.sides.length;
   }
