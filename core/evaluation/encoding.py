@@ -25,7 +25,7 @@ POOL = 200
 class Vocabulary:
     """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector.
 
-    ``tokens`` splits a text as the reader does that the model will read with (:meth:`core.reading.reader.Reader.tokens`).
+    ``tokens`` splits a text as the model's reader does (:meth:`core.reading.reader.Reader.tokens`).
     """
 
     def __init__(self, tokens: Callable[[str], list[Token]]) -> None:

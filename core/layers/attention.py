@@ -57,8 +57,11 @@ class Match(nn.Module):
 
 
 def attention_weights(scores: Tensor, focus_mask: Tensor) -> Tensor:
-    """Softmax over the real words of the focus: ``[B, T_x, T_y]``, exactly 0 on its pads (equation 4's weights)."""
-    return torch.softmax(scores.masked_fill(~focus_mask[:, None], float("-inf")), dim=-1)
+    """Softmax over the real words of the focus: ``[B, T_x, T_y]``, exactly 0 on its pads (equation 4's weights), and
+    everywhere for a row without this context, whose focus has no real word."""
+    pads = ~focus_mask[:, None]
+    # The lowest number, not -inf: a softmax over nothing but -inf is NaN, and so is its gradient.
+    return torch.softmax(scores.masked_fill(pads, torch.finfo(scores.dtype).min), dim=-1).masked_fill(pads, 0.0)
 
 
 def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:

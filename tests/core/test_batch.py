@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from core.layers.attention import attention_weights
+from core.layers.pooling import masked_mean
 from core.reading.batch import Batch, Side
 from tests.models import make, sentence
 
@@ -35,3 +37,14 @@ def test_a_single_text_is_no_context_of_its_own(judged):
     assert batch.x is batch.first
     with pytest.raises(ValueError, match="needs one context, got 0"):
         make("attconv-light")(batch)
+
+
+def test_a_row_without_a_context_that_others_have_attends_to_nothing():
+    """Rows may have fewer contexts than others: their masks are false throughout."""
+    scores = torch.randn(2, 3, 2, dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[True, True], [False, False]])
+    weights = attention_weights(scores, mask)
+    assert torch.equal(weights[0], scores[0].softmax(-1)) and not weights[1].any()
+    assert not masked_mean(torch.ones(2, 2, 4), mask)[1].any()
+    weights.square().sum().backward()
+    assert torch.isfinite(scores.grad).all() and not scores.grad[1].any()
