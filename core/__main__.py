@@ -13,6 +13,8 @@ from collections.abc import Mapping
 
 from core.checkpoint import CheckpointError, available, open_checkpoint, read_card
 from core.command_line import print_anything, status_of
+from core.errors import MendableError
+from core.evidence import AttentiveContext
 from core.explain import explain
 
 
@@ -55,6 +57,10 @@ def _score(values: Mapping[str, float]) -> str:
 
 def _explain(options: argparse.Namespace) -> None:
     result = explain(open_checkpoint(options.model), options.first, options.second, nearest_for=options.word)
+    record = result.find(AttentiveContext)
+    if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
+        has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"
+        raise MendableError(f"--word {options.word} is not there: this explanation has {has}")
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 

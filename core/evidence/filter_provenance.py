@@ -69,7 +69,8 @@ class FilterProvenance(Record, kind="filter_provenance"):
         sentence = explanation.sentence(self.rows)
         made = f", made from the {self.made_from}" if self.made_from else ""
         what = f"push most towards {explanation.verdict}" if self.shared else "are most active"
-        lines = ["", f"Filters over the {self.rows}{made} that {what} (left + self + right + context + bias):"]
+        center = "left + self + right" if self.width <= 3 else "words before + central word + words behind"
+        lines = ["", f"Filters over the {self.rows}{made} that {what} ({center} + context + bias):"]
         ranked = sorted(self.filters, key=lambda f: -(f.logit_shares[verdict] if self.shared else f.activation))
         for f in ranked[:LISTED_FILTERS]:
             share = f"{f.logit_shares[verdict]:+.3f}  " if self.shared else ""
@@ -108,6 +109,12 @@ class FilterProducts(Record, kind="filter_products"):
     name: str
     products: Matrix
     linguistic: tuple[float, ...]
+
+    def to_text(self, explanation: Explained) -> list[str]:
+        """What the verdict's logit holds beside the filters' shares."""
+        verdict = explanation.labels.index(explanation.verdict)
+        shares = ", ".join(f"{name} {shares[verdict]:+.3f}" for name, shares in self.parts())
+        return ["", f"Beside the filters, towards {explanation.verdict}: {shares}"] if shares else []
 
     def parts(self) -> list[tuple[str, tuple[float, ...]]]:
         """A name and a share a class; what is 0 everywhere is left out."""

@@ -104,12 +104,18 @@ class Neighbour:
 def filter_sides(checkpoint: Checkpoint) -> tuple[str, ...]:
     """The sides of texts that the model makes filters from: ``("",)`` for single texts, of a pair model one role or
     both. Raises FilterMapError for a model that makes none."""
-    maker, roles = checkpoint.model.filter_maker, checkpoint.roles
+    maker = maker_of(checkpoint)
+    return ("",) if checkpoint.single else tuple(checkpoint.roles[side] for side in maker.made_from)
+
+
+def maker_of(checkpoint: Checkpoint) -> FilterMaker:
+    """The model as what makes filters. Raises FilterMapError for one that makes none."""
+    maker = checkpoint.model.filter_maker
     if maker is None:
         raise FilterMapError(
             f"{checkpoint.name} makes no filters from its texts: choose a model that does, such as an adaptive CNN"
         )
-    return ("",) if checkpoint.single else tuple(roles[side] for side in maker.made_from)
+    return maker
 
 
 def codes_of(
@@ -125,7 +131,7 @@ def codes_of(
     if side not in sides:
         raise FilterMapError(f"{checkpoint.name} makes filters from the {' and the '.join(sides) or 'text'} alone")
     limit = checkpoint.token_limits[side != "" and side == checkpoint.roles["second"]]
-    maker, reader = _maker(checkpoint), checkpoint.reader
+    maker, reader = maker_of(checkpoint), checkpoint.reader
     encode = maker.encoder()
     codes = np.empty((len(texts), maker.code_size), dtype=np.float32)
     for i, text in enumerate(texts):
@@ -197,7 +203,7 @@ class FilterMap:
     ) -> None:  # fmt: skip
         self.items, self.codes, self.card = tuple(items), _fixed(codes), MappingProxyType(dict(card))
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
-        maker = _maker(checkpoint)
+        maker = maker_of(checkpoint)
         self._spaces = {layout.name: _Space(maker, layout.filter, layout.metric, codes) for layout in layouts}
         self._embeddings = {layout.name: tsne.reference(layout.coordinates) for layout in layouts}
 
@@ -214,9 +220,9 @@ class FilterMap:
         ``about`` joins the card: the data and the command. ``progress`` counts iterations. Raises FilterMapError for
         settings that cannot be and for too few items.
         """
-        maker = _maker(checkpoint)
-        if codes.shape != (len(items), _maker(checkpoint).code_size):
-            raise ValueError(f"expected codes [{len(items)}, {_maker(checkpoint).code_size}], got {list(codes.shape)}")
+        maker = maker_of(checkpoint)
+        if codes.shape != (len(items), maker.code_size):
+            raise ValueError(f"expected codes [{len(items)}, {maker.code_size}], got {list(codes.shape)}")
         _check(maker.bank_shape[0], len(items), filters, metric, perplexity)
         done, total = 0, sum(iterations) * len(filters)
 
@@ -312,8 +318,8 @@ class FilterMap:
         except (SafetensorError, KeyError, TypeError) as error:
             raise FilterMapError(f"{where} lacks a part ({error}): copy it again or {_AGAIN}") from error
         for layout in layouts:
-            _check_layout(layout, _maker(checkpoint).bank_shape[0], where)
-        if codes.shape != (len(items), _maker(checkpoint).code_size) or any(
+            _check_layout(layout, maker_of(checkpoint).bank_shape[0], where)
+        if codes.shape != (len(items), maker_of(checkpoint).code_size) or any(
             la.coordinates.shape != (len(items), 2) for la in layouts
         ):
             raise FilterMapError(f"{where} has tensors of other sizes than its {len(items)} items need: {_AGAIN}")
@@ -323,13 +329,6 @@ class FilterMap:
         if layout not in self._spaces:
             raise FilterMapError(f"the map has no layout {layout!r}: choose one of {', '.join(self._spaces)}")
         return self._spaces[layout]
-
-
-def _maker(checkpoint: Checkpoint) -> FilterMaker:
-    filter_sides(checkpoint)
-    maker = checkpoint.model.filter_maker
-    assert maker is not None, "filter_sides has asked"
-    return maker
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ import torch
 from core.checkpoint import Checkpoint
 from core.evidence import Explanation, FilterProvenance, GeneratedFilters, Matrix
 from core.explain import reading_of
-from core.models.base import FilterMaker
+from core.filter_map.map import maker_of
 from core.reading.reader import WordReader, read_text
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
@@ -53,7 +53,7 @@ class ReadWords:
     @torch.inference_mode()
     def of(cls, checkpoint: Checkpoint, norms: Sequence[str]) -> ReadWords:
         """Project normalised words, once for all filters."""
-        return cls(tuple(norms), _maker(checkpoint).project(checkpoint.reader.vectors(norms)).numpy())
+        return cls(tuple(norms), maker_of(checkpoint).project(checkpoint.reader.vectors(norms)).numpy())
 
     def values(self, filter: Matrix) -> np.ndarray:
         """⟨f_j, p(word)⟩ for every place of a filter ``[h, d]`` and every word: float32 ``[h, V]``."""
@@ -72,7 +72,7 @@ class TextNgrams:
 
     def __init__(self, checkpoint: Checkpoint, texts: Sequence[str], limit: int = MAX_TOKENS) -> None:
         """``texts``: those without a word are skipped; of the others the first ``limit`` tokens are read."""
-        width = _maker(checkpoint).bank_shape[1]
+        width = maker_of(checkpoint).bank_shape[1]
         numbers: dict[str, int] = {}
         windows, owners = [np.empty((0, width), dtype=np.int32)], [np.empty(0, dtype=np.int32)]
         for owner, text in enumerate(texts):
@@ -138,9 +138,3 @@ def _largest(values: np.ndarray, k: int) -> np.ndarray:
     some = np.argpartition(-values, k)[:k] if k < len(values) else np.arange(len(values))
     order: np.ndarray = some[np.argsort(-values[some], kind="stable")]
     return order
-
-
-def _maker(checkpoint: Checkpoint) -> FilterMaker:
-    maker = checkpoint.model.filter_maker
-    assert maker is not None, "only models that generate filters have n-grams of theirs"
-    return maker

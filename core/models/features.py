@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from core.linguistics.features import FEATURES
 from core.models.base import PairModel
 
-EXTRA_SIZES = {"none": 0, "entailment": 22, "answer": 4}
-"""Numbers of linguistic features by the name of their set (:data:`core.linguistics.features.FEATURES`)."""
+EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
+"""Numbers of linguistic features by the name of their set."""
 
 
 class PairFeatures(PairModel):

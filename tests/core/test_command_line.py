@@ -88,3 +88,9 @@ def test_a_reader_who_has_had_enough_ends_the_command_in_silence(folder):
     command = f"{sys.executable} -m core explain --model {folder} --first '{words}' --second '{words}' --json | head -1"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (141, "{\n", "")
+
+
+def test_a_word_that_is_not_there_is_one_sentence(folder):
+    done = run("explain", "--model", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--word", "99")
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr == "--word 99 is not there: this explanation has words 0 to 5\n"
