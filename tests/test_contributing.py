@@ -98,12 +98,11 @@ def test_the_record_of_the_page_tells_itself(project):
         project,
         "-c",
         """
-from core.evidence.shared_words import SharedWords
-from core.evidence import Explanation, Sentence, TokenRecord
+from core.evidence import RECORDS, Explanation, Sentence, TokenRecord
 from app.panels import drawing
 word = (TokenRecord("dog", 0, 3, False),)
 sides = [Sentence(role, "dog", word) for role in ("premise", "hypothesis")]
-record = SharedWords("premise", "hypothesis", ((0, 0),))
+record = RECORDS["shared_words"]("premise", "hypothesis", ((0, 0),))
 told = Explanation("m", "M", sides[0], (sides[1],), "hypothesis", ("yes",), (0.0,), (1.0,), (record,))
 assert Explanation.from_dict(told.to_dict()) == told
 assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._repr_html_()

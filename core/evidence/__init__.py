@@ -1,4 +1,10 @@
-"""What a model did with a pair, as records: one file a kind, and the explanation that holds them."""
+"""What a model did with a pair, as records: one file a kind, and the explanation that holds them.
+
+Every module of this folder registers its own record; the names below are those that other packages import from here.
+"""
+
+import importlib
+import pkgutil
 
 from core.evidence.attention_map import AttentionMap
 from core.evidence.attentive_context import AttentiveContext, ContextWord
@@ -14,3 +20,6 @@ __all__ = [
     "FilterProducts", "FilterProvenance", "FilterRecord", "GeneratedFilters", "Matrix", "PhraseChoice", "PhraseRecord",
     "PhraseSelection", "PhraseSide", "PooledAttention", "Record", "Sentence", "TokenRecord",
 ]  # fmt: skip
+
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
