@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 MATCHES = ("dot", "bilinear", "additive")
 
@@ -53,6 +52,8 @@ class Match(nn.Module):
         blocks = torch.split(source, count, dim=1)
         if not torch.is_grad_enabled():
             return torch.cat([scores(rows) for rows in blocks], dim=1)
+        from torch.utils.checkpoint import checkpoint  # takes a while to import, and no page needs it
+
         return torch.cat([checkpoint(scores, rows, use_reentrant=False) for rows in blocks], dim=1)
 
 
