@@ -251,6 +251,8 @@ def test_it_returns_what_it_says_it_shows(architecture, settings, told):
     model = make(architecture, **settings)
     if own_attention(model(batch_of(model, LENGTHS))) is not None:
         assert returned & {AttentionMap, PooledAttention}, "a model that attends returns evidence of it"
+    titles = [record.title for record in explanation.evidence if record.tabular]
+    assert len({*titles}) == len(titles), "each table has a name of its own to be saved under"
 
 
 @every_model

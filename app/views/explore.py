@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -114,13 +115,10 @@ def _elsewhere(page: ExploreState, more: Page) -> None:
 def _downloads(explanation: Explanation) -> None:
     with st.container(horizontal=True, gap="small"):
         page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
-        names: list[str] = []
         for record in (record for record in explanation.evidence if record.tabular):
-            names.append(record.name)
-            again = names.count(record.name)
-            name = record.name if again == 1 else f"{record.name} {again}"
             make = functools.partial(record.to_csv, explanation)
-            page_style.download(f"{name[:1].upper()}{name[1:]} (CSV)", make, f"pairlens-{name.replace(' ', '-')}.csv")
+            file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + ".csv"
+            page_style.download(f"{record.title[:1].upper()}{record.title[1:]} (CSV)", make, file)
 
 
 main()

@@ -17,6 +17,10 @@ class PooledAttention(Record, kind="pooled_attention"):
     weights: tuple[float, ...]
     """[T]; of a softmax they add up to 1, of ABCNN's sums of scores they do not."""
 
+    @property
+    def title(self) -> str:
+        return f"{self.name}, {self.role}"
+
     def shares(self) -> tuple[float, ...]:
         """The weights divided by their sum."""
         total = sum(self.weights) or 1.0

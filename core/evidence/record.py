@@ -82,6 +82,11 @@ class Record:
         return f"<pre>{escape(lines)}</pre>" if lines else ""
 
     @property
+    def title(self) -> str:
+        """What tells the record from the others of its explanation."""
+        return self.name
+
+    @property
     def tabular(self) -> bool:
         """Whether the record has a table."""
         return type(self).to_csv is not Record.to_csv
