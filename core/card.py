@@ -36,6 +36,32 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """What pages show of one file's figures (:class:`core.evaluation.alignment.Agreement`)."""
+
+    precision: float
+    recall: float
+    f1: float
+    aer: float
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How well attention agrees with people's word alignments, by `python -m trainers align`; ``both_ways``: thresholds
+    of links by both directions."""
+
+    threshold: float
+    both_ways: dict[str, float]
+    fixed_on: str
+    """The set, a key of ``results``, that the thresholds were fixed on."""
+    results: dict[str, Agreement]
+
+    def __post_init__(self) -> None:
+        if self.fixed_on not in self.results:
+            raise ValueError("must have the results of the set that it was fixed on")
+
+
+@dataclass(frozen=True)
 class Card:
     """The fields of ``card.json`` that this program computes or chooses with."""
 
@@ -52,6 +78,7 @@ class Card:
     token_limits: dict[str, int] | None = None
     typical_length: dict[str, float] | None = None
     results: dict[str, dict[str, float]] | None = None
+    alignment: Alignment | None = None
 
     def __post_init__(self) -> None:
         if not self.labels or len(set(self.labels)) < len(self.labels):

@@ -147,14 +147,21 @@ def _chunked(place: int, lines: list[str]) -> AlignedPair:
             part = [] if line.startswith("</") else parts[tag]
         else:
             part.append(line)
-    # A line is a position, the word and a colon; the word may be a colon itself.
-    words = [[line.split()[1] for line in parts[name] if len(line.split()) > 1] for name in ("source", "translation")]
+    words = [[_numbered(line, k) for k, line in enumerate(parts[name], start=1)] for name in ("source", "translation")]
     if not all(words):
-        raise ValueError("no words in one of its sentences")
+        raise ValueError("one of its sentences has no words")
     chunks = [pair for line in parts["alignment"] if (pair := _chunk_pair(line, [len(side) for side in words]))]
     identity = re.search(r'id="([^"]*)"', lines[0])
     source, target = map(" ".join, words)
     return AlignedPair(identity[1] if identity else str(place), source, target, chunks=tuple(chunks))
+
+
+def _numbered(line: str, position: int) -> str:
+    """The word of a line such as ``2 cat :`` (it may be a colon itself)."""
+    fields = line.split()
+    if len(fields) < 2 or fields[0] != str(position):
+        raise ValueError(f"word {position} reads {line[:40]!r}, not such as {position} cat :")
+    return fields[1]
 
 
 def _chunk_pair(line: str, sizes: list[int]) -> ChunkPair | None:

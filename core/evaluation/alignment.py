@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import torch
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from core.checkpoint import Checkpoint
 from core.data import DataError
@@ -25,6 +26,9 @@ from core.reading.tokens import Token
 
 THRESHOLDS = tuple(k / 100 for k in range(100))
 """Those tried by :func:`best_threshold`."""
+
+WORDS = "words"
+"""The way to make links that the threshold of a card is for."""
 
 Strengths = Mapping[Link, float]
 """The links of one pair (source position, target position), each with the weight that makes it."""
@@ -139,11 +143,36 @@ class Attended:
         turned = strengths(self.backward.weights, null_of(self.backward), *self._places(self.source, self.target))
         return {(source, target): weight for (target, source), weight in turned.items()}
 
+    def identical_words(self) -> set[Link]:
+        """The baseline's links (:func:`identical_words`)."""
+        rows, columns = self._places(self.target, self.source)
+        tokens = identical_words(self.source.tokens, self.target.tokens)
+        return {link for i, j in tokens for link in product(columns[i], rows[j])}
+
+    def peaks(self) -> list[Token | None]:
+        """The source's token with the largest weight of each row, None where the null word has more."""
+        best = [int(np.argmax(row)) for row in self.forward.weights]
+        null = null_of(self.forward) or (0.0,) * len(best)
+        return [
+            self.source.tokens[j] if row[j] > none else None
+            for j, row, none in zip(best, self.forward.weights, null, strict=True)
+        ]
+
+    def entropies(self) -> np.ndarray:
+        """Of each row's weights and its null, in nats, ``[T_target]``."""
+        null = null_of(self.forward)
+        weights = np.array(self.forward.weights)
+        rows = np.column_stack([weights, null]) if null else weights
+        # 0 · log 0 is 0.
+        entropies: np.ndarray = -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(1)
+        return entropies
+
     def _places(self, *sides: ReadText) -> list[list[list[int]]]:
         return [whitespace_places(side.text, side.tokens) for side in sides]
 
 
 def null_of(record: AttentionMap) -> tuple[float, ...]:
+    """Each row's weight on the null word, empty for a model without one."""
     null: tuple[float, ...] = getattr(record, "null", ())
     return null
 
@@ -166,3 +195,76 @@ def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Att
                 "choose a model with an attention matrix, such as nli-attconv-light"
             )
         yield Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))
+
+
+def by_way(attended: Sequence[Attended]) -> dict[str, list[dict[Link, float]]]:
+    """Each pair's links with their weights: those of the target's words (:data:`WORDS`) and, of a model with a map each
+    way, those that both directions have (with the smaller weight) and that one of them has (with the larger)."""
+    forward = [one.links() for one in attended]
+    if any(one.backward is None for one in attended):
+        return {WORDS: forward}
+    both = list(zip(forward, [one.backward_links() for one in attended], strict=True))
+    return {
+        WORDS: forward,
+        "intersection": [{link: min(a[link], b[link]) for link in a.keys() & b.keys()} for a, b in both],
+        "union": [{link: max(a.get(link, 0.0), b.get(link, 0.0)) for link in a.keys() | b.keys()} for a, b in both],
+    }
+
+
+def fix_thresholds(attended: Sequence[Attended]) -> dict[str, float]:
+    """The best threshold of every way to make links (:func:`best_threshold`)."""
+    pairs = [one.pair for one in attended]
+    return {way: best_threshold(links, pairs) for way, links in by_way(attended).items()}
+
+
+def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> dict[str, Any]:
+    """Agreement with people's word alignments, as plain values.
+
+    ``both_ways``: the same of links by both directions, None for a model whose words look one way alone.
+    ``content_on_function``: the share of the target's content words whose largest weight lies on a function word
+    (scikit-learn's list) or a sign. ``entropy``: the mean over the target's tokens, in nats. ``identical_words``: the
+    baseline.
+    """
+    pairs = [one.pair for one in attended]
+
+    def scores(way: str, links: Sequence[Strengths]) -> dict[str, Any]:
+        threshold = thresholds[way]
+        return {"threshold": threshold, **asdict(agreement([above(own, threshold) for own in links], pairs))}
+
+    ways = {way: scores(way, links) for way, links in by_way(attended).items() if way in thresholds}
+    content = [peak for one in attended for token, peak in zip(one.target.tokens, one.peaks(), strict=True)
+               if not _functional(token)]  # fmt: skip
+    away = sum(peak is not None and _functional(peak) for peak in content)
+    return {
+        **ways.pop(WORDS),
+        "pairs": len(pairs),
+        "both_ways": ways or None,
+        "content_on_function": away / len(content) if content else 0.0,
+        "entropy": float(np.concatenate([one.entropies() for one in attended]).mean()),
+        "identical_words": asdict(agreement([one.identical_words() for one in attended], pairs)),
+    }
+
+
+def _functional(token: Token) -> bool:
+    return not token.is_word or token.norm in ENGLISH_STOP_WORDS
+
+
+def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> dict[str, Any]:
+    """The share of aligned pairs of chunks that hold a link of the target's words (and of identical words), in all and
+    by the kind of their relation, as plain values."""
+    threshold = thresholds[WORDS]
+    by_kind: dict[str, list[tuple[bool, bool]]] = {}
+    for one in attended:
+        links = above(one.links(), threshold), one.identical_words()
+        for chunk in one.pair.chunks:
+            inside = set(product(chunk.source, chunk.target))
+            holds = [not inside.isdisjoint(own) for own in links]
+            by_kind.setdefault(chunk.kind.partition("_")[0], []).append((holds[0], holds[1]))
+    every = [holds for kind in by_kind.values() for holds in kind]
+
+    def shares(rows: Sequence[tuple[bool, bool]]) -> dict[str, Any]:
+        linked, identical = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+        return {"chunk_pairs": len(rows), "linked": linked, "identical_words": identical}
+
+    kinds = {kind: shares(rows) for kind, rows in sorted(by_kind.items(), key=lambda item: -len(item[1]))}
+    return {"threshold": threshold, "pairs": len(attended), **shares(every), "kinds": kinds}
