@@ -37,7 +37,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What pages show of one file's figures (:class:`core.evaluation.alignment.Agreement`)."""
+    """Of links with people's (:class:`core.evaluation.alignment.Agreement`)."""
 
     precision: float
     recall: float
@@ -46,15 +46,33 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class Linked(Agreement):
+    """The same of links above a threshold."""
+
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Measured(Linked):
+    """What `python -m trainers align` measured on one file."""
+
+    content_on_function: float
+    entropy: float
+    identical_words: Agreement
+    both_ways: dict[str, Linked] | None
+    command: str
+
+
+@dataclass(frozen=True)
 class Alignment:
-    """How well attention agrees with people's word alignments, by `python -m trainers align`; ``both_ways``: thresholds
-    of links by both directions."""
+    """How well attention agrees with people's word alignments; ``both_ways``: thresholds of links by both
+    directions."""
 
     threshold: float
     both_ways: dict[str, float]
     fixed_on: str
     """The set, a key of ``results``, that the thresholds were fixed on."""
-    results: dict[str, Agreement]
+    results: dict[str, Measured]
 
     def __post_init__(self) -> None:
         if self.fixed_on not in self.results:
