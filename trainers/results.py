@@ -20,7 +20,7 @@ from typing import Any
 
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
-from core.evaluation import alignment, sweeps
+from core.evaluation import alignment_table, sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.reading.tokens import MAX_TOKENS
 from trainers import recipe as recipes
@@ -181,14 +181,14 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
     if not measured:
         return
-    tables = {name: alignment.table(stored) for name, stored in measured.items()}
+    tables = {name: alignment_table.table(stored) for name, stored in measured.items()}
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
     yield "## Attention against people’s word alignments"
     yield _table(
         ["checkpoint", *next(iter(tables.values()))[0]],
         [[f"`{name}`", *row] for name, (_, rows) in tables.items() for row in rows],
     )
-    yield f"{alignment.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
+    yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
     yield _commands(result["command"] for stored in measured.values() for result in stored["results"].values())
 
 

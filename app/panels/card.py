@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.evaluation import alignment
+from core.evaluation import alignment_table
 from core.models import REGISTRY
 
 
@@ -59,7 +59,7 @@ def agreement(card: Mapping[str, Any]) -> dict[str, str] | None:
     """How well attention agrees with people's word alignments, for a line under the matrix with the second sentence
     (``rows``) along its rows; None for a card without."""
     stored = card.get("alignment")
-    return stored and {"rows": card["roles"]["second"], "text": alignment.in_one_line(stored)}
+    return stored and {"rows": card["roles"]["second"], "text": alignment_table.in_one_line(stored)}
 
 
 def tables(folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ import streamlit as st
 from app import page_style, palette
 from app.panels import card as lines
 from core.checkpoint import CheckpointError, available, read_card
-from core.evaluation import alignment, sweeps
+from core.evaluation import alignment_table, sweeps
 
 _STYLE = """<style>
 .pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
@@ -107,11 +107,11 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
 
 def _alignment(stored: Mapping[str, Any]) -> None:
     """How well attention agrees with people's word alignments."""
-    caption = _safe(alignment.CAPTION.format(fixed_on=stored["fixed_on"]))
+    caption = _safe(alignment_table.CAPTION.format(fixed_on=stored["fixed_on"]))
     commands = "".join(f"<br><code>{_safe(measured['command'])}</code>" for measured in stored["results"].values())
     st.html(
         '<div class="pl-card pl-sweep"><h3>Attention against people’s word alignments</h3>'
-        f"{_rows(*alignment.table(stored), strong=2)}<p>{caption}{commands}</p></div>"
+        f"{_rows(*alignment_table.table(stored), strong=2)}<p>{caption}{commands}</p></div>"
     )
 
 

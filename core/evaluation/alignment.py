@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from core.checkpoint import Checkpoint
 from core.data import DataError
@@ -86,7 +87,8 @@ def identical_words(source: Sequence[Token], target: Sequence[Token]) -> list[Li
         places.setdefault(token.norm, []).append(i)
     links = []
     for j, token in enumerate(target):
-        apart = {i: abs(i / len(source) - j / len(target)) for i in places.get(token.norm, ())}
+        # |i / T_s - j / T_t| in whole numbers, so that rounding settles no tie: the first of equally near ones counts.
+        apart = {i: abs(i * len(target) - j * len(source)) for i in places.get(token.norm, ())}
         if apart:
             links.append((min(apart, key=apart.__getitem__), j))
     return links
@@ -182,15 +184,15 @@ def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Att
 
     Raises DataError for a model without a map from the words of its second sentence to those of its first.
     """
+    source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
         evidence = checkpoint.model.evidence(reading, checkpoint.model(reading.batch(checkpoint.reader)))
-        records = (make() for kind, make in evidence if kind is AttentionMap)
+        records = [make() for kind, make in evidence if kind is AttentionMap]
         maps = {(r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units == "words"}
-        source, target = reading.first.role, reading.second.role
         if (target, source) not in maps:
             raise DataError(
-                f"{checkpoint.name} has no attention from the words of one sentence to those of the other: "
+                f"{checkpoint.name} has no attention from the words of the second sentence to those of the first: "
                 "choose a model with an attention matrix, such as nli-attconv-light"
             )
         yield Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))
@@ -245,8 +247,6 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
 
 
 def _functional(token: Token) -> bool:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # here, so that the page Models opens without it
-
     return not token.is_word or token.norm in ENGLISH_STOP_WORDS
 
 
@@ -269,39 +269,3 @@ def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) 
 
     kinds = {kind: shares(rows) for kind, rows in sorted(by_kind.items(), key=lambda item: -len(item[1]))}
     return {"threshold": threshold, "pairs": len(attended), **shares(every), "kinds": kinds}
-
-
-def table(stored: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of what a card's ``alignment`` holds: for each set the target's words, links by both directions
-    where there are any, and identical words."""
-    rows = []
-    for name, scores in stored["results"].items():
-        apart = [_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}"]
-        ways = {f"largest weight, above {_decimals(scores['threshold'], 2)}": (scores, apart)}
-        for way, row in (scores["both_ways"] or {}).items():
-            ways[f"{way} of both directions, above {_decimals(row['threshold'], 2)}"] = row, ["–", "–"]
-        ways["identical words"] = scores["identical_words"], ["–", "–"]
-        for links, (row, more) in ways.items():
-            rows.append([name, links, *(_decimals(row[key]) for key in ("f1", "precision", "recall", "aer")), *more])
-    return ["set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy"], rows
-
-
-def in_one_line(stored: Mapping[str, Any]) -> str:
-    """The figure of the set that the threshold of a card's ``alignment`` was fixed on."""
-    name = stored["fixed_on"]
-    return f"F1 {_decimals(stored['results'][name]['f1'], 2)} against people’s word alignments ({name})"
-
-
-def _decimals(share: float, digits: int = 3) -> str:
-    """.754, 1.000"""
-    return f"{share:.{digits}f}".removeprefix("0")
-
-
-CAPTION = (
-    "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
-    "threshold (fixed on {fixed_on}) and above the null word’s. F1, precision, recall and alignment error rate over "
-    "people’s sure links. Beside them: the share of content words that look most at a function word or a sign, and the "
-    "mean entropy of a word’s weights in nats. Identical words: equal words are linked, of several the nearest in "
-    "relative place."
-)
-"""How to read :func:`table`."""
