@@ -1,7 +1,8 @@
 """Files of word alignments, and attention measured against them: known answers by hand."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,10 +24,9 @@ def attended(aligned, weights, backward=None):
     """A pair as a model read it whose words look as ``weights`` [T_target, T_source] say."""
     source, target = (ReadText(role, text, tuple(tokenize(text)))
                       for role, text in (("premise", aligned.source), ("hypothesis", aligned.target)))  # fmt: skip
-    maps = [AttentionMap("attention", *roles, (), values)
-            for roles, values in ((("hypothesis", "premise"), weights), (("premise", "hypothesis"), backward))
-            if values is not None]  # fmt: skip
-    return alignment.Attended(aligned, source, target, maps[0], maps[1] if len(maps) > 1 else None)
+    forward = AttentionMap("attention", "hypothesis", "premise", (), weights)
+    other = None if backward is None else AttentionMap("attention", "premise", "hypothesis", (), backward)
+    return alignment.Attended(aligned, source, target, forward, other)
 
 
 def test_tokens_lie_in_the_whitespace_tokens_that_they_share_characters_with():
@@ -76,6 +76,9 @@ def test_of_several_identical_words_the_nearest_in_relative_place_is_linked():
     # Places i / 9 of "the": 0, .33, .67; in the target, i / 6: 0 and .5, as far from .33 as from .67: the first.
     assert one.identical_words() == {(0, 0), (4, 1), (2, 2), (3, 3), (1, 4), (8, 5)}
     assert one.links() == {(0, i): 1.0 for i in range(6)}
+    # 1 / 2 is nearer to 7 / 8 than to 0 / 8, though place 1 is nearer to place 0.
+    apart = [tokenize(text) for text in ("the a b c d e f the", "x the")]
+    assert alignment.identical_words(*apart) == [(7, 1)]
 
 
 def test_content_words_that_look_at_function_words_and_entropy():
@@ -90,6 +93,20 @@ def test_content_words_that_look_at_function_words_and_entropy():
     assert (figures["precision"], figures["recall"], figures["links"]) == (1 / 3, 1 / 3, 3)
     assert figures["identical_words"]["f1"] == 1
     assert figures["both_ways"] is None
+
+
+def test_attention_on_the_null_word_is_neither_a_link_nor_a_peak_but_counts_in_the_entropy():
+    one = attended(pair("the dog", "dogs sleep", "1-0"), [[1.0, 0.0]] * 2)
+    looks = SimpleNamespace(weights=[[0.1, 0.5], [0.25, 0.25]], null=(0.4, 0.5))
+    one = replace(one, forward=looks)
+    assert one.links() == {(1, 0): 0.5}
+    assert [peak and peak.text for peak in one.peaks()] == ["dog", None]
+    rows = [(0.1, 0.5, 0.4), (0.25, 0.25, 0.5)]
+    assert one.entropies() == pytest.approx([-sum(p * np.log(p) for p in row) for row in rows])
+    # "sleep" would look first at "the", were it not for the null.
+    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 0
+    one = replace(one, forward=SimpleNamespace(weights=looks.weights, null=()))
+    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 1 / 2
 
 
 def test_both_directions_links_are_those_that_both_have_and_that_one_has():
