@@ -106,8 +106,8 @@ def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     figures = ".333 | .500 | .250 | .667"
     for links_of, rest in {
-        "largest weight, above .25": ".125 | 0.50", "intersection of both directions, above .10": "– | –",
-        "union of both directions, above .90": "– | –", "identical words": "– | –",
+        "largest weight, above .25": ".125 | 0.50", "intersection of both, above .10": "– | –",
+        "union of both, above .90": "– | –", "identical words": "– | –",
     }.items():  # fmt: skip
         assert f"| `nli` | RTE-2 dev | {links_of} | {figures} | {rest} |" in page
     assert "(fixed on RTE-2 dev)" in page and "\n    align it\n" in page
