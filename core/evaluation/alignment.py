@@ -135,13 +135,13 @@ class Attended:
 
     def links(self) -> dict[Link, float]:
         """Of the target's words, with their weights."""
-        return strengths(self.forward.weights, null_of(self.forward), *self._places(self.target, self.source))
+        return strengths(self.forward.weights, self.forward.null, *self._places(self.target, self.source))
 
     def backward_links(self) -> dict[Link, float]:
         """Of the source's words, with their weights; none for a model whose words look one way alone."""
         if self.backward is None:
             return {}
-        turned = strengths(self.backward.weights, null_of(self.backward), *self._places(self.source, self.target))
+        turned = strengths(self.backward.weights, self.backward.null, *self._places(self.source, self.target))
         return {(source, target): weight for (target, source), weight in turned.items()}
 
     def identical_words(self) -> set[Link]:
@@ -153,7 +153,7 @@ class Attended:
     def peaks(self) -> list[Token | None]:
         """The source's token with the largest weight of each row, None where the null word has more."""
         best = [int(np.argmax(row)) for row in self.forward.weights]
-        null = null_of(self.forward) or (0.0,) * len(best)
+        null = self.forward.null or (0.0,) * len(best)
         return [
             self.source.tokens[j] if row[j] > none else None
             for j, row, none in zip(best, self.forward.weights, null, strict=True)
@@ -161,21 +161,13 @@ class Attended:
 
     def entropies(self) -> np.ndarray:
         """Of each row's weights and its null, in nats, ``[T_target]``."""
-        null = null_of(self.forward)
-        weights = np.array(self.forward.weights)
-        rows = np.column_stack([weights, null]) if null else weights
+        rows = np.array(self.forward.override)
         # 0 · log 0 is 0.
         entropies: np.ndarray = -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(1)
         return entropies
 
     def _places(self, *sides: ReadText) -> list[list[list[int]]]:
         return [whitespace_places(side.text, side.tokens) for side in sides]
-
-
-def null_of(record: AttentionMap) -> tuple[float, ...]:
-    """Each row's weight on the null word, empty for a model without one."""
-    null: tuple[float, ...] = getattr(record, "null", ())
-    return null
 
 
 @torch.inference_mode()

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +10,10 @@ from core.data import DataError
 from core.data.alignments import AlignedPair, read
 from core.evaluation import alignment
 from core.evidence import AttentionMap
+from core.explain import explain
 from core.reading.reader import ReadText
 from core.reading.tokens import tokenize
+from tests.core.made_up import make_checkpoint
 
 
 def pair(source, target, sure="", possible=""):
@@ -96,17 +97,15 @@ def test_content_words_that_look_at_function_words_and_entropy():
 
 
 def test_attention_on_the_null_word_is_neither_a_link_nor_a_peak_but_counts_in_the_entropy():
-    one = attended(pair("the dog", "dogs sleep", "1-0"), [[1.0, 0.0]] * 2)
-    looks = SimpleNamespace(weights=[[0.1, 0.5], [0.25, 0.25]], null=(0.4, 0.5))
-    one = replace(one, forward=looks)
+    one = attended(pair("the dog", "dogs sleep", "1-0"), ((0.1, 0.5), (0.25, 0.25)))
+    # "sleep" looks first at "the", were it not for the null.
+    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 1 / 2
+    one = replace(one, forward=replace(one.forward, null=(0.4, 0.5)))
+    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 0
     assert one.links() == {(1, 0): 0.5}
     assert [peak and peak.text for peak in one.peaks()] == ["dog", None]
     rows = [(0.1, 0.5, 0.4), (0.25, 0.25, 0.5)]
     assert one.entropies() == pytest.approx([-sum(p * np.log(p) for p in row) for row in rows])
-    # "sleep" would look first at "the", were it not for the null.
-    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 0
-    one = replace(one, forward=SimpleNamespace(weights=looks.weights, null=()))
-    assert alignment.word_scores([one], {alignment.WORDS: 0.0})["content_on_function"] == 1 / 2
 
 
 def test_both_directions_links_are_those_that_both_have_and_that_one_has():
@@ -207,3 +206,19 @@ def test_links_come_from_the_models_own_map(checkpoint):
     weights = np.array(one.forward.weights)
     assert weights.shape == (5, 5) and np.allclose(weights.sum(1), 1) and one.backward is None
     assert one.links() == {(int(j), i): pytest.approx(weights[i, j]) for i, j in enumerate(weights.argmax(1))}
+
+
+def test_a_model_whose_sentences_look_at_each_other_has_links_both_ways(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
+    aligned = pair("a dog plays in snow", "the dog is cold .", "1-1")
+    (one,) = alignment.attend(checkpoint, [aligned])
+    maps = [record for record in explain(checkpoint, aligned.source, aligned.target).evidence
+            if isinstance(record, AttentionMap)]  # fmt: skip
+    assert [one.forward, one.backward] == maps and (maps[0].rows, maps[1].rows) == ("hypothesis", "premise")
+    for links, record, turn in ((one.links(), maps[0], False), (one.backward_links(), maps[1], True)):
+        best = {i: max(range(len(row)), key=row.__getitem__) for i, row in enumerate(record.weights)}
+        expected = {((i, j) if turn else (j, i)): record.weights[i][j] for i, j in best.items()
+                    if record.weights[i][j] > record.null[i]}  # fmt: skip
+        assert links == pytest.approx(expected) and links
+    figures = alignment.word_scores([one], alignment.fix_thresholds([one]))
+    assert set(figures["both_ways"]) == {"intersection", "union"}

@@ -94,6 +94,20 @@ def test_the_figures_are_shown_with_the_baseline_and_broken_entries(
     assert status == 2 and "chunks.wa has alignments of chunks" in err and err.count("\n") == 1
 
 
+def test_links_of_both_directions_have_thresholds_of_their_own(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_checkpoint(folder / "tiny", make_table(), "two-sided", "both")
+    align(capsys, folder, "words.json", "--fix-threshold", "--card", "Made up")
+    stored = read_card(folder / "tiny")["alignment"]
+    _, out, _ = align(capsys, folder, "others.json", "--json")
+    ways = json.loads(out)["both_ways"]
+    assert set(stored["both_ways"]) == {"intersection", "union"}
+    assert {way: figures["threshold"] for way, figures in ways.items()} == stored["both_ways"]
+    _, out, _ = align(capsys, folder, "others.json")
+    assert f"union, above {stored['both_ways']['union']:.2f}" in out and "no links by both directions" not in out
+
+
 @pytest.mark.parametrize(("architecture", "settings"), [
     ("phrases", {}), ("attconv-light", {"context": "intra"}), ("attconv-light", {"context": "none"}), ("acnn", {}),
 ])  # fmt: skip
