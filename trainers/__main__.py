@@ -13,6 +13,7 @@ COMMANDS = {
     "train": "train a model from a recipe",
     "evaluate": "score a checkpoint on a data file",
     "predict": "write a checkpoint's prediction for every row of a data file",
+    "align": "measure a checkpoint's attention against people's word alignments",
     "sweep": "train variants of a recipe with several seeds, and write a table",
     "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
     "map": "lay out the filters that a checkpoint makes for the texts of a data file",

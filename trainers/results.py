@@ -20,7 +20,7 @@ from typing import Any
 
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
-from core.evaluation import sweeps
+from core.evaluation import alignment_table, sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.reading.tokens import MAX_TOKENS
 from trainers import recipe as recipes
@@ -145,7 +145,7 @@ def document(pretrained: Path, speed: Path) -> str:
     parts = [OPENING, "## Checkpoints"]
     for task, members in sorted(by_task.items(), key=lambda item: (-len(item[1]), item[0])):
         parts += shipped(task, members)
-    parts += [DIFFERENCES, "## Tables beside the checkpoints"]
+    parts += [*aligned(cards), DIFFERENCES, "## Tables beside the checkpoints"]
     for folder, card in cards.items():
         parts += tables(folder, card)
     parts += [*maps(folders), *word_table(pretrained / "words" / "card.json"), *speeds(speed), *licences(cards)]
@@ -174,6 +174,22 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
     yield _commands(card["training"]["command"] for card in cards.values())
     if task in TASKS:
         yield TASKS[task]
+
+
+def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
+    """How well the attention of every model that was measured agrees with people's word alignments."""
+    measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
+    if not measured:
+        return
+    tables = {name: alignment_table.table(stored) for name, stored in measured.items()}
+    fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
+    yield "## Attention against people’s word alignments"
+    yield _table(
+        ["checkpoint", *next(iter(tables.values()))[0]],
+        [[f"`{name}`", *row] for name, (_, rows) in tables.items() for row in rows],
+    )
+    yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
+    yield _commands(result["command"] for stored in measured.values() for result in stored["results"].values())
 
 
 def minutes(card: Card) -> str:

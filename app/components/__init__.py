@@ -39,14 +39,15 @@ def draw(
 def frame(
     explanation: Explanation, card_of: Mapping[str, Any], link: Mapping[str, str] | None, problems: Sequence[str]
 ) -> dict[str, Any]:
-    """The frame of every drawing: warnings, the footer, and the parameters of a copied link (None: the pair is
-    too long for one)."""
+    """The frame of every drawing: warnings, the footer, the parameters of a copied link (None: the pair is too long for
+    one), and how well the model's attention agrees with people's word alignments."""
     if link is None:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
     return {
         "notices": [*problems, *explanation.warnings],
         "footer": [explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"],
         "link": link,
+        "agreement": card.agreement(card_of),
     }
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from core.evaluation import alignment_table
 from core.models import REGISTRY
 
 
@@ -52,6 +53,13 @@ def made_and_measured(card: Mapping[str, Any]) -> list[str]:
     out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
     first = [f"{name} {score(result)}" for name, result in _mapping(card.get("results")).items() if score(result)]
     return out + first[:1]
+
+
+def agreement(card: Mapping[str, Any]) -> dict[str, str] | None:
+    """How well attention agrees with people's word alignments, for a line under the matrix with the second sentence
+    (``rows``) along its rows; None for a card without."""
+    stored = card.get("alignment")
+    return stored and {"rows": card["roles"]["second"], "text": alignment_table.in_one_line(stored)}
 
 
 def tables(folder: Path) -> list[Path]:
