@@ -19,6 +19,7 @@ attention aligned worse and verdicts were no better.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,7 +108,8 @@ class TwoSidedTrace:
 class TwoSided(PairModel):
     r"""Light attentive convolution of both sentences: each word is compared with what it finds in the other one.
 
-    For words x_i, y_j of the two sentences (projected, R^d), and their directions m = W_m w / ‖W_m w‖ by word vector w:
+    For words x_i, y_j of the two sentences (projected, R^d), and their directions m = [w / ‖w‖; W_m w / ‖W_m w‖] / √2
+    by word vector w, so that m_i·m_j is the mean of two cosines, one learned:
 
     - s_ij = τ (m_i·m_j + Σ_{k = ±1, ±2} b_|k| m_{i+k}·m_{j+k} - λ |p_i - p_j|), relative places p_i = (i + ½) / T;
     - e_ij = s_ij - γ (log (e^{τβ} + Σ_i' e^{s_i'j}) - τβ): less for a word that others match;
@@ -133,7 +135,6 @@ class TwoSided(PairModel):
         super().__init__()
         self.config = config
         self.projection = word_projection(config.input_size, config.hidden)
-        # Word vectors match by their own cosine at first.
         self.match = nn.Linear(config.input_size, config.input_size, bias=False)
         nn.init.orthogonal_(self.match.weight)
         self.temperature = nn.Parameter(torch.tensor(2.0))
@@ -166,17 +167,19 @@ class TwoSided(PairModel):
 
     def _matches(self, x: Side, y: Side) -> Tensor:
         """s ``[B, T_x, T_y]``; meaningless on pads."""
-        x_directions, y_directions = (
-            F.normalize(self.match(side.words.masked_fill(~side.mask[..., None], 0.0)), dim=-1, eps=1e-6)
-            for side in (x, y)
-        )
-        cosines = x_directions @ y_directions.transpose(1, 2)
+        cosines = self._directions(x) @ self._directions(y).transpose(1, 2)
         matches = cosines
         for near, share in enumerate(BESIDE, start=1):
             framed = F.pad(cosines, (near,) * 4)
             matches = matches + share * (framed[:, : -2 * near, : -2 * near] + framed[:, 2 * near :, 2 * near :])
         apart = (self._places(x.mask)[:, :, None] - self._places(y.mask)[:, None]).abs()
         return self.temperature.exp() * (matches - PLACE * apart)
+
+    def _directions(self, side: Side) -> Tensor:
+        """m ``[B, T, 2D]``, zero on pads."""
+        words = side.words.masked_fill(~side.mask[..., None], 0.0)
+        both = F.normalize(words, dim=-1, eps=1e-6), F.normalize(self.match(words), dim=-1, eps=1e-6)
+        return torch.cat(both, dim=-1) * math.sqrt(0.5)
 
     def _places(self, mask: Tensor) -> Tensor:
         """p ``[B, T]``."""

@@ -7,8 +7,7 @@ from tests.loops.arithmetic import add, affine, centred, dot, largest, matvec, p
 
 def direction(model, word):
     """m."""
-    out = matvec(model.match.weight, word)
-    return [v / math.sqrt(dot(out, out)) for v in out]
+    return [v / math.sqrt(2 * dot(out, out)) for out in (word, matvec(model.match.weight, word)) for v in out]
 
 
 def two_sided(model, first, contexts, judged, extra):
