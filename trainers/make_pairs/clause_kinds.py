@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainers.make_pairs.sentences import Order, Sentence, being, negated, shortened, write
+from trainers.make_pairs.sentences import Order, Sentence, being, cut_short, negated, shortened, write
 from trainers.make_pairs.slots import Frame, one_of
 
 if TYPE_CHECKING:
@@ -35,19 +35,22 @@ def negation(maker: Maker, frame: Frame) -> None:
     nobody = maker.random.random() < 0.25 and sentence.lower(parts.head) in SOMEBODY
     yes_whole, yes_short = write(sentence, whole), write(sentence, short)
     no_whole, no_short = (write(sentence, negated(order, parts, nobody)) for order in (whole, short))
+    # Who "a man" is must not change with the negation: these say less of the same subject.
+    less = cut_short(sentence, parts, maker.random.choice(parts.cuts))
+    yes_less, no_less = write(sentence, less), write(sentence, negated(less, parts, nobody))
     draw = maker.random.random()
     if draw < 0.35:
         maker.emit("negation", "negation", CONTRADICTION, yes_whole, maker.random.choice((no_short, no_whole)))
     elif draw < 0.6:
         maker.emit("negation", "negation", CONTRADICTION, no_short, maker.random.choice((yes_short, yes_whole)))
-    elif no_short == no_whole:
+    elif no_less == no_whole:
         return
     elif draw < 0.73:
-        maker.emit("negation", "negation", NEUTRAL, no_whole, yes_short)
+        maker.emit("negation", "negation", NEUTRAL, no_whole, yes_less)
     elif draw < 0.86:
-        maker.emit("negation", "negated", NEUTRAL, no_whole, no_short)
+        maker.emit("negation", "negated", NEUTRAL, no_whole, no_less)
     else:
-        maker.emit("negation", "negated", ENTAILMENT, no_short, no_whole)
+        maker.emit("negation", "negated", ENTAILMENT, no_less, no_whole)
 
 
 def _words(sentence: Sentence, order: Order) -> list[str]:
@@ -143,8 +146,13 @@ def roles(maker: Maker, frame: Frame) -> None:
         return
     maker.subjects.append(f"{subject[0].lower()}{subject[1:]}")
     one, two = maker.subjects[-1], maker.random.choice(maker.subjects[-2000:])
-    heads = {one.split(" ")[-1], two.split(" ")[-1]}
-    if len(heads) < 2 or maker.random.random() < 0.6 or not maker.wants("swapped"):
+    heads = {one.split(" ")[-1].lower(), two.split(" ")[-1].lower()}
+    # Where one may be called what the other is called, a change of places says little.
+    alike = any(
+        heads & {"person", "adult", *lists.others_of("synonyms", who), *lists.words_above(who, "people")}
+        for who in heads
+    )
+    if len(heads) < 2 or alike or maker.random.random() < 0.6 or not maker.wants("swapped"):
         return
     tame = heads <= lists.people.keys() - {"dog", "cat", "baby", "toddler"}
     verbs: dict[str, str] = lists.lists["roles"]

@@ -273,6 +273,12 @@ DONE_BY_ANIMALS = {
 }  # fmt: skip
 
 
+def cut_short(sentence: Sentence, parts: Clause, end: int) -> Order:
+    """The whole sentence with its "is" or "are", up to ``end``: of the same subject, whatever is said of it."""
+    order = being(sentence, parts)
+    return order[: len(order) - (len(sentence.words) - end)]
+
+
 def negated(order: Order, parts: Clause, nobody: bool = False) -> Order:
     """An order with "not" after its "is" or "are", or with "nobody" for its subject; unchanged without either."""
     at = next((i for i, x in enumerate(order) if x in ("is", "are") or x == parts.auxiliary), -1)

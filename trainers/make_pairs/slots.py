@@ -156,6 +156,8 @@ class Slots:
         while sentence.lower(head) in self.lists.adjectives:
             head += 1
         noun = sentence.lower(head)
+        if "both" in [word.lower() for word in sentence.words]:
+            return []
         many = noun in ("people", "kids") or any(n.number == PLURAL for n in self.lists.forms.get(noun, []))
         before = sentence.lower(at - 1)
         return [one_of("number", at, sentence.lower(at), words)] if many and (at == 0 or before not in ARTICLES) else []
@@ -181,9 +183,17 @@ class Slots:
     def person(self, sentence: Sentence, at: int) -> bool:
         """Whether the noun at a position is a word for people."""
         nouns = self.lists.forms.get(sentence.lower(at), [])
-        return sentence.lower(at) in ("people", "couple", "male", "female", "worker", "workers") or any(
-            noun.group in PERSONS for noun in nouns
-        )
+        return sentence.lower(at) in (
+            "people",
+            "couple",
+            "male",
+            "female",
+            "worker",
+            "workers",
+            "asian",
+            "african",
+            "american",
+        ) or any(noun.group in PERSONS for noun in nouns)
 
     def opposite(self, name: str, at: int, word: str, width: int = 1) -> Slot:
         """A place for a word and its antonyms."""
@@ -227,5 +237,7 @@ def _before_noun(sentence: Sentence, at: int) -> bool:
     """Whether the word at a position belongs to the word after it alone."""
     after = sentence.lower(at + 1)
     return (
-        after not in CLOSED - PREPOSITIONS and after not in PREPOSITIONS | {"", ","} and sentence.lower(at - 1) != "and"
+        after not in CLOSED - PREPOSITIONS
+        and after not in PREPOSITIONS | {"", ","}
+        and sentence.lower(at - 1) not in ("and", "african", "native")
     )
