@@ -118,10 +118,14 @@ def test_roles_change_places_or_voice(pairs: list[tuple[str, str, str, str]]) ->
 def test_under_negation_the_subject_stays_who_it_was(pairs: list[tuple[str, str, str, str]]) -> None:
     for kind, label, first, second in pairs:
         if kind == "negated" or (kind, label) == ("negation", NEUTRAL):
-            subjects = [re.split(r" (?:is|are) ", text)[0] for text in (first, second)]
+            subjects, rests = zip(
+                *(re.split(r" (?:is|are) ", text, maxsplit=1) for text in (first, second)), strict=True
+            )
             assert subjects[0] == subjects[1] or "Nobody" in subjects
-            longer, shorter = (first, second) if label == NEUTRAL else (second, first)
-            assert len(longer) > len(shorter)
+            more, less = (
+                text.removeprefix("not ").rstrip(".") for text in (rests if label == NEUTRAL else rests[::-1])
+            )
+            assert more.startswith(less) and more != less
 
 
 def test_words_that_may_both_hold_do_not_contradict(lists: Lists) -> None:
