@@ -5,6 +5,15 @@
 
 The file has SNLI's jsonl layout; a pair's id names its kind (``cohyponym-17``), so that a recipe's ``part_weights``
 can weigh the kinds. The same seed gives the same bytes.
+
+200 pairs of each kind were read by eye; good are those whose label is beyond doubt and whose English is clean, however
+odd the scene (in one of five co-hyponym pairs it is odd: a man smokes a briefcase). Per cent good, with seed 1:
+
+    added 98, antonym 94, cohyponym 93, colour 98, dropped 98, hypernym 96, hyponym 97, name 98, negated 96,
+    negation 97, number 98, same 99, swapped 98, synonym 98
+
+What was found wrong in that reading was mended where a rule or a list could do it; cohyponym, negated and swapped were
+read again after it, the others not. Most of what is left are faults of the premises themselves.
 """
 
 from __future__ import annotations

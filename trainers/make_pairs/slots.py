@@ -134,18 +134,20 @@ class Slots:
         return [one_of("colour", at, word, words)] if word in words else []
 
     def named(self, sentence: Sentence, at: int) -> list[Slot]:
-        """A material or a nationality."""
-        kinds = (("cohyponym", "materials"), ("name", "nationalities"))
-        return [
-            one_of(kind, at, sentence.words[at], self.lists.lists[name])
-            for kind, name in kinds
-            if sentence.words[at] in self.lists.lists[name]
-            and _before_noun(sentence, at)
-            and (
-                name == "nationalities"
-                or (sentence.lower(at + 1) in self.lists.forms and not self.person(sentence, at + 1))
-            )
-        ]
+        """A nationality, or the material of a thing."""
+        word, after, named = sentence.words[at], sentence.lower(at + 1), self.lists.lists
+        if not _before_noun(sentence, at):
+            return []
+        if word in named["nationalities"]:
+            return [one_of("name", at, word, named["nationalities"])]
+        materials: list[str] = named["materials"]
+        if word not in materials or after not in self.lists.forms or self.person(sentence, at + 1):
+            return []
+
+        def others(material: str) -> list[str]:
+            return [other for other in materials if other != material and self.lists.exclude(material, other)]
+
+        return [Slot("cohyponym", at, word, materials, others)]
 
     def number(self, sentence: Sentence, at: int) -> list[Slot]:
         """A number before a plural, where it is the sentence's only one."""
