@@ -14,9 +14,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.checkpoint import Checkpoint, open_checkpoint
+from core.checkpoint import open_checkpoint
 from core.evaluation.probe import figures, probe
-from core.files import whole_file
+from trainers.card import add_to_card
 from trainers.evaluate import pick_device
 
 
@@ -33,17 +33,10 @@ def run(args: argparse.Namespace) -> int:
     checkpoint = open_checkpoint(args.checkpoint)
     result = probe(checkpoint, pick_device(args.device))
     if args.card:
-        write_card(checkpoint, result)
+        add_to_card(checkpoint.folder, probe=figures(result))
     result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], **result}
     print(json.dumps(result, indent=1, ensure_ascii=False) if args.json else table(result))
     return 0
-
-
-def write_card(checkpoint: Checkpoint, result: Mapping[str, Any]) -> None:
-    """Write the figures of a result into the card of a checkpoint's folder."""
-    written = {**checkpoint.card, "probe": figures(result)}
-    with whole_file(checkpoint.folder / "card.json") as scratch:
-        scratch.write_text(json.dumps(written, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def table(result: Mapping[str, Any]) -> str:
