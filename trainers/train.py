@@ -19,11 +19,11 @@ import torch
 
 from core.checkpoint import load
 from core.errors import RunError
-from core.evaluation.probe import probe, suits
+from core.evaluation.probe import figures, probe, suits
 from core.files import check_writable
 from trainers import recipe as recipes
 from trainers import resume
-from trainers.probe import write_card
+from trainers.card import add_to_card
 from trainers.training_data import load_data, table_for
 
 
@@ -79,9 +79,8 @@ def run(args: argparse.Namespace) -> int:
         for name, result in card["results"].items():
             print(f"{name}: {scores_text(result)}")
         if suits(card):
-            checkpoint = load(out)
-            result = probe(checkpoint, torch.device("cpu"))
-            write_card(checkpoint, result)
+            result = probe(load(out), torch.device("cpu"))
+            add_to_card(out, probe=figures(result))
             print(f"simple pairs: {result['right']} of {result['total']}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
