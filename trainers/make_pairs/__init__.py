@@ -13,7 +13,8 @@ odd the scene (in one of five co-hyponym pairs it is odd: a man smokes a briefca
     negation 97, number 98, same 99, swapped 98, synonym 98
 
 What was found wrong in that reading was mended where a rule or a list could do it; cohyponym, negated and swapped were
-read again after it, the others not. Most of what is left are faults of the premises themselves.
+read again after it, the others not. Numbers beside "some" and "several", and "isn't", came after that reading. Most of
+what is left are faults of the premises themselves.
 """
 
 from __future__ import annotations

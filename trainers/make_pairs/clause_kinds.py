@@ -38,6 +38,8 @@ def negation(maker: Maker, frame: Frame) -> None:
     # Who "a man" is must not change with the negation: these say less of the same subject.
     less = cut_short(sentence, parts, maker.random.choice(parts.cuts))
     yes_less, no_less = write(sentence, less), write(sentence, negated(less, parts, nobody))
+    if maker.random.random() < 0.3:
+        no_whole, no_short, no_less = map(contracted, (no_whole, no_short, no_less))
     draw = maker.random.random()
     if draw < 0.35:
         maker.emit("negation", "negation", CONTRADICTION, yes_whole, maker.random.choice((no_short, no_whole)))
@@ -51,6 +53,11 @@ def negation(maker: Maker, frame: Frame) -> None:
         maker.emit("negation", "negated", NEUTRAL, no_whole, no_less)
     else:
         maker.emit("negation", "negated", ENTAILMENT, no_less, no_whole)
+
+
+def contracted(text: str) -> str:
+    """The same with "isn't" and "aren't"."""
+    return text.replace(" is not ", " isn't ").replace(" are not ", " aren't ")
 
 
 def _words(sentence: Sentence, order: Order) -> list[str]:

@@ -36,7 +36,10 @@ WANTED = {
         ("hypernym", ENTAILMENT): 3000, ("hyponym", NEUTRAL): 4200, ("negation", CONTRADICTION): 1200,
     },
     "antonym": {("antonym", CONTRADICTION): 3000, ("dropped", ENTAILMENT): 1500, ("added", NEUTRAL): 1500},
-    "number": {("number", CONTRADICTION): 2200, ("dropped", ENTAILMENT): 1100, ("added", NEUTRAL): 1100},
+    "number": {
+        ("number", CONTRADICTION): 2200, ("dropped", ENTAILMENT): 1100, ("added", NEUTRAL): 1100,
+        ("hypernym", ENTAILMENT): 500, ("hyponym", NEUTRAL): 500,
+    },
     "colour": {("colour", CONTRADICTION): 2200, ("dropped", ENTAILMENT): 1100, ("added", NEUTRAL): 1100},
     "name": {
         ("name", CONTRADICTION): 2500, ("dropped", ENTAILMENT): 1250, ("added", NEUTRAL): 1250,

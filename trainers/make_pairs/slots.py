@@ -162,7 +162,11 @@ class Slots:
             return []
         many = noun in ("people", "kids") or any(n.number == PLURAL for n in self.lists.forms.get(noun, []))
         before = sentence.lower(at - 1)
-        return [one_of("number", at, sentence.lower(at), words)] if many and (at == 0 or before not in ARTICLES) else []
+        if not many or (at > 0 and before in ARTICLES):
+            return []
+        # "Two" and "three" are "some", and perhaps not "several".
+        above = {word: ("some", "several") if words.index(word) > 2 else ("some",) for word in words}
+        return [one_of("number", at, sentence.lower(at), words, lambda word: above.get(word, ()))]
 
     def adjective(self, sentence: Sentence, at: int) -> list[Slot]:
         """An adjective with each of its antonyms that can be said of its noun: a child is not old, nobody is new."""
