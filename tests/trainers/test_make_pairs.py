@@ -116,7 +116,7 @@ def test_roles_change_places_or_voice(pairs: list[tuple[str, str, str, str]]) ->
 
 
 def test_a_number_is_some_and_only_from_five_on_several(pairs: list[tuple[str, str, str, str]]) -> None:
-    numbers = "two three four five six seven eight nine ten eleven twelve fifteen twenty thirty fifty".split()
+    numbers = ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "fifteen", "twenty", "thirty", "fifty"]
     vague = set()
     for kind, label, first, second in pairs:
         narrow, wide = (text.lower().split() for text in ((first, second) if kind == "hypernym" else (second, first)))
