@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -59,6 +59,27 @@ class ModelForm:
             "Model", names, names.index(model) if model else None, key=key, on_change=self.page.take,
             args=("model", key), format_func=models.__getitem__, placeholder="No model is installed",
         )  # fmt: skip
+
+    def task_and_model(self, groups: Mapping[str, Sequence[str]], models: Mapping[str, str]) -> Sequence[str]:
+        """The choosers of the task, of which another begins with its first model, and of a model of it, whose names
+        are never cut. Returns the task's models."""
+        tasks, key = list(groups), self.page.key("task")
+        shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
+        st.selectbox(
+            "Task", tasks, tasks.index(shown) if shown else None, key=key, on_change=self._take_task,
+            args=(key, groups), format_func=lambda task: task[:1].upper() + task[1:],
+        )  # fmt: skip
+        names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
+        st.radio(
+            "Model", names, names.index(model) if model in names else None, key=key, on_change=self.page.take,
+            args=("model", key), format_func=lambda name: page_style.plain(models[name]),
+        )  # fmt: skip
+        return names
+
+    def _take_task(self, key: str, groups: Mapping[str, Sequence[str]]) -> None:
+        task = st.session_state[key]
+        if key == self.page.key("task") and task in groups:
+            self.page.set(self.page.state.anew(model=groups[task][0]))
 
     def key_of_texts(self, widget: str, *more: Any) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
@@ -144,8 +165,7 @@ class PairForm(ModelForm):
                 f"{role[:1].upper()}{role[1:]} ({meaning})", text, key=key, on_change=self._new_text, args=(side, key)
             )
         middle.button(
-            "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, help="Swap sides",
-            width="stretch",
+            "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch"
         )  # fmt: skip
 
     def _new_text(self, side: str, key: str) -> None:

@@ -14,6 +14,9 @@ from core.evidence import AttentiveContext, ContextWord, Explanation, Record, Se
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 
+LONG = 4
+"""Letters of a word that is long enough to be known by."""
+
 
 @torch.inference_mode()
 def explain(
@@ -110,6 +113,11 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
         out.append(f"The {side.role} is in a script that the model was not trained on: read its verdict as a guess.")
     elif 2 * sum(t.unknown for t in words) > len(words):
         out.append(f"Most words of the {side.role} are unknown to the word table: read its verdict as a guess.")
+    elif _misspelt(side):
+        odd = ", ".join([token.text for token in words if token.unknown][:4])
+        out.append(
+            f"Words of the {side.role} are unknown to the word table ({odd}): if misspelt, its verdict is a guess."
+        )
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:
         out.append(
@@ -117,6 +125,13 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
             f"{longest}."
         )
     return out
+
+
+def _misspelt(side: Sentence) -> bool:
+    """Whether so many of its long words are unknown that they are hardly names: two, and a third of them (short words
+    are mostly known even when they are misspelt)."""
+    unknown = [token.unknown for token in side.tokens if sum(c.isalpha() for c in token.text) >= LONG]
+    return sum(unknown) > 1 and 3 * sum(unknown) >= len(unknown)
 
 
 def _latin(character: str) -> bool:

@@ -7,7 +7,8 @@ function drawVerdict(verdict, notices) {
     ? html("span", { class: "alone", title: verdict.alone.model }, `On the ${verdict.judged} alone: `, html("b", {}, `${verdict.alone.label} ${percent(verdict.alone.p)}`))
     : null;
   return html("section", { class: "verdict", "aria-label": "Verdict" },
-    html("div", { class: "said", "data-part": "verdict" }, `${capital(verdict.label)}, ${percent(best.p)}`),
+    html("div", {}, html("div", { class: "said", "data-part": "verdict" }, `${capital(verdict.label)}, ${percent(best.p)}`),
+      html("div", { class: "model" }, html("bdi", {}, verdict.model))),
     html("div", { class: "shares" }, bar, html("div", { class: "under" }, key, alone)),
     drawNotices(notices));
 }

@@ -9,6 +9,7 @@ class View {
   constructor(root) {
     this.root = root;
     this.turn = 0;
+    this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
     this.onResize = () => this.fit();
   }

@@ -12,15 +12,19 @@ from app.pairs import Pair
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
-    "column": "Weights, columns add up to 1 (not what the model used)",
+    "column": "Weights rescaled so that columns add up to 1 (not what the model used)",
     "score": "Raw scores before the softmax",
 }
 """What the matrix may show, by its name in a link."""
 
+NOTHING = "none"
+"""In a link: no word is selected."""
+
 
 @dataclass(frozen=True)
 class Selection:
-    """A word of the judged sentence (``row``), of its context (``column``) or, with both, a cell of the matrix."""
+    """A word of the judged sentence (``row``), of its context (``column``) or, with both, a cell of the matrix; with
+    neither, nothing is selected, not even the word that a page selects at first."""
 
     row: int | None = None
     column: int | None = None
@@ -28,11 +32,14 @@ class Selection:
     def __str__(self) -> str:
         row = "" if self.row is None else f"x{self.row + 1}"
         column = "" if self.column is None else f"y{self.column + 1}"
-        return row + column
+        return row + column or NOTHING
 
     @classmethod
     def parse(cls, text: str) -> Selection | None:
-        """``x6`` (6th judged word), ``y14`` (14th context word) or ``x6y14`` (their cell); None for anything else."""
+        """``x6`` (6th judged word), ``y14`` (14th context word), ``x6y14`` (their cell) or ``none``; None for anything
+        else."""
+        if text == NOTHING:
+            return cls()
         match = re.fullmatch(r"(?:x([1-9]\d{0,3}))?(?:y([1-9]\d{0,3}))?", text, re.ASCII)
         if not text or match is None:
             return None
@@ -46,8 +53,8 @@ class Selection:
 
 _NOT_SHOWN = f"The link asks to show “{{}}”; known are {', '.join(SHOWN)}: weights are shown."
 _NO_WORD = (
-    "The link selects “{}”, which names no word: write x6 (a word of the judged sentence), y14 (of its context) or "
-    "x6y14 (their cell)."
+    "The link selects “{}”, which names no word: write x6 (a word of the judged sentence), y14 (of its context), "
+    "x6y14 (their cell) or none."
 )
 
 

@@ -53,5 +53,6 @@ def payload(explanation: Explanation, alone: Explanation | None = None) -> dict[
         "label": names[explanation.labels.index(explanation.verdict)],
         "classes": classes(names, explanation.probabilities),
         "judged": explanation.judged,
+        "model": explanation.title,
         "alone": beside,
     }

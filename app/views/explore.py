@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Mapping
@@ -9,15 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import components, page_style, panels
-from app.model_choice import judging_alone, offered, reads_pairs
+from app.model_choice import by_task, judging_alone, offered, reads_pairs, unread
 from app.page_state.codec import fits_a_link
 from app.page_state.explore import SHOWN, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, once, titles
-from app.panels.panel import Page
-from core.checkpoint import Checkpoint, CheckpointError, load_named
+from app.panels import card
+from app.panels.panel import Page, Payload
+from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
 from core.explain import explain, with_nearest
 from core.reading.reader import PairError
@@ -34,11 +37,11 @@ def main() -> None:
     page_style.apply()
     models = offered(reads_pairs, unreadable=True)  # those of single texts belong to the page Filter map
     PAGE.open(dict.fromkeys(models, ""))
-    _sidebar(models)
+    options = _sidebar(models)
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
     if explained is not None:
-        _show(PAGE.state, *explained, PAGE.problems)
+        _show(PAGE.state, *explained, PAGE.problems, options)
 
 
 def _selected() -> None:
@@ -48,16 +51,38 @@ def _selected() -> None:
         PAGE.change(selection=Selection(picked.get("row"), picked.get("column")))
 
 
-def _sidebar(models: Mapping[str, Path]) -> None:
+def _sidebar(models: Mapping[str, Path]) -> DeltaGenerator:
+    """Its widgets, with a place for those that suit some models only."""
     with st.sidebar:
-        FORM.model(titles(models))
+        shown = titles(models)
+        names = FORM.task_and_model(by_task(models), shown)
+        _about({name: models[name] for name in names}, shown)
         FORM.example()
+        options = st.container()
+        FORM.files()
+    return options
+
+
+def _about(models: Mapping[str, Path], shown: Mapping[str, str]) -> None:
+    """What the model is, and on demand what each of its task is."""
+    lines = {}
+    for name, folder in models.items():
+        with contextlib.suppress(CheckpointError):
+            lines[name] = card.one_line(read_card(folder))
+    if PAGE.state.model in lines:
+        page_style.note(lines[PAGE.state.model])
+    with st.popover("All models of this task", type="tertiary"):
+        page_style.terms([(shown[name], line) for name, line in lines.items()])
+
+
+def _options(drawn: Payload) -> None:
+    """What the figures that are drawn can be asked to show."""
+    if any("show" in panel["data"] for panel in drawn["panels"]):
         shown = list(SHOWN)
         st.radio(
             "Matrix shows", shown, shown.index(PAGE.state.show), key=PAGE.key("show"), on_change=PAGE.take,
             args=("show", PAGE.key("show")), format_func=SHOWN.__getitem__,
         )  # fmt: skip
-        FORM.files()
 
 
 def _explained(page: ExploreState) -> tuple[Checkpoint, Explanation, Explanation | None]:
@@ -75,9 +100,16 @@ def _explained(page: ExploreState) -> tuple[Checkpoint, Explanation, Explanation
 
 
 def _show(
-    page: ExploreState, checkpoint: Checkpoint, explanation: Explanation, alone: Explanation | None, problems: list[str]
+    page: ExploreState,
+    checkpoint: Checkpoint,
+    explanation: Explanation,
+    alone: Explanation | None,
+    problems: list[str],
+    options: DeltaGenerator,
 ) -> None:
-    drawn = panels.drawing(explanation, page.show, alone)
+    drawn = panels.drawing(explanation, page.show, alone, unread(checkpoint.card))
+    with options:
+        _options(drawn)
     lengths = {side["axis"]: len(side["tokens"]) for side in drawn["sides"]}
     selection = page.selection
     if selection is not None and not selection.fits(lengths["row"], lengths["column"]):

@@ -27,6 +27,9 @@ class AttentionMap(Record, kind="attention_map"):
     weights: Matrix
     overridden: bool = False
     units: str = "words"
+    null: tuple[float, ...] = ()
+    """Each row's weight on the null word, a learned vector among the other side's words; empty for models without one.
+    With it a row adds up to 1."""
 
     def to_text(self, explanation: Explained) -> list[str]:
         if self.units != "words":

@@ -337,7 +337,9 @@ def test_a_selection_names_words_from_one():
     assert Selection.parse("y14") == Selection(column=13)
     assert Selection.parse("") is None
     assert not Selection(5, 13).fits(5, 20)
-    assert "select" not in ExploreState("m", selection=Selection()).to_parameters()
+    assert "select" not in ExploreState("m").to_parameters()
+    assert ExploreState("m", selection=Selection()).to_parameters()["select"] == "none"
+    assert Selection.parse("none") == Selection()
 
 
 def test_a_selection_names_phrases_from_one():

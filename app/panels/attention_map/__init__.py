@@ -19,13 +19,14 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
     """What the matrix and the ribbons draw.
 
     ``values`` are what the cells show (``show``: weight, column or score); ``weights`` are always what the model used.
+    ``none`` has the same of the null word's column, in a model that has one.
     """
-    values = record.weights
+    values, null = record.weights, record.null
     if show == "score":
-        values = record.scores
+        values, null = record.scores, null_scores(record)
     elif show == "column":
-        values = column_normalised(record.scores)
-    flat = [value for row in values for value in row]
+        values, null = rescaled(record.weights), tuple(_shares(record.null))
+    flat = [value for row in (*values, null) for value in row if value is not None]
     low = min(flat) if show == "score" else 0.0
     return {
         "units": record.units,
@@ -35,10 +36,13 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
         "weights": compact(record.weights),
         "scores": compact(record.scores),
         "values": compact(values),
+        "none": {
+            "weights": compact([record.null])[0], "scores": _rounded(null_scores(record)), "values": _rounded(null)
+        } if record.null else None,
         "low": low,
         "high": max(max(flat), low + 1e-9),
         "focus": sharpest_row(record, explanation),
-    }
+    }  # fmt: skip
 
 
 def windows(record: AttentionMap, explanation: Explanation) -> Payload | None:
@@ -58,15 +62,24 @@ def windows(record: AttentionMap, explanation: Explanation) -> Payload | None:
             "lines": lines}  # fmt: skip
 
 
-def column_normalised(scores: Matrix) -> Matrix:
-    """Softmax of the scores down each column: who would look at a context word. Not what a model used."""
-    columns = []
-    for column in zip(*scores, strict=True):
-        top = max(column)
-        shares = [math.exp(score - top) for score in column]
-        total = sum(shares)
-        columns.append([share / total for share in shares])
-    return tuple(zip(*columns, strict=True))
+def rescaled(weights: Matrix) -> Matrix:
+    """The weights, each column divided by its sum: whose weight a word of the columns gets. Not what a model used."""
+    return tuple(zip(*map(_shares, zip(*weights, strict=True)), strict=True))
+
+
+def _shares(column: Sequence[float]) -> list[float]:
+    total = sum(column)
+    return [weight / total if total > 0 else 0.0 for weight in column]
+
+
+def null_scores(record: AttentionMap) -> tuple[float | None, ...]:
+    """The null word's raw score in each row, which its softmax's weights hold; None where its weight is 0."""
+    out: list[float | None] = []
+    for scores, weights, null in zip(record.scores, record.weights, record.null, strict=False):
+        best = max(range(len(weights)), key=weights.__getitem__)
+        known = null > 0 and weights[best] > 0 and not record.overridden
+        out.append(scores[best] + math.log(null / weights[best]) if known else None)
+    return tuple(out)
 
 
 def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
@@ -79,6 +92,10 @@ def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
 def compact(values: Sequence[Sequence[float]]) -> list[list[float]]:
     """Six significant digits: what a figure can show, at a third of the characters."""
     return [[float(f"{value:.6g}") for value in row] for row in values]
+
+
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    return [None if value is None else float(f"{value:.6g}") for value in values]
 
 
 PANEL = Panel(("attention_map",), "main", payloads)

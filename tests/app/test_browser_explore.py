@@ -1,0 +1,206 @@
+"""Explore in a real browser: what a class and a person with a phone need of it."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.app.test_palette import contrast
+
+pytestmark = pytest.mark.browser
+
+PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping"}
+PRESSED = '.chip[aria-pressed="true"]'
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def link(**parameters):
+    return "/?" + urlencode({"model": "test-light"} | PAIR | parameters)
+
+
+def chip(page, role, word):
+    return page.locator(f'.side[data-role="{role}"] .chip', has_text=re.compile(f"^{word}$"))
+
+
+def hexadecimal(colour):
+    return "#" + "".join(f"{int(c):02x}" for c in re.findall(r"\d+", colour)[:3])
+
+
+def ribbons(page, kind):
+    return page.locator(f".ribbons path.{kind}")
+
+
+def test_a_rescaled_matrix_is_called_what_it_is(open_page):
+    page = open_page(link(show="column"))
+    expect(page.locator(".attention h2")).to_contain_text("columns rescaled: not what the model used")
+    expect(page.locator('[data-cell="1,1"]')).to_have_attribute("aria-label", re.compile("of the column, not what"))
+
+
+@pytest.mark.parametrize("undo", ["Escape", "a second click", "a click beside"])
+def test_a_selection_is_undone(open_page, undo):
+    page = open_page(link())
+    chip(page, "hypothesis", "dog").click()
+    expect(page.locator(PRESSED)).to_have_text(["dog"])
+    page.wait_for_url(re.compile("select=x2"))
+    if undo == "Escape":
+        page.keyboard.press("Escape")
+    elif undo == "a second click":
+        chip(page, "hypothesis", "dog").click()
+    else:
+        page.locator(".attention .how").click(position={"x": 4, "y": 4})
+    expect(page.locator(PRESSED)).to_have_count(0)
+    page.wait_for_url(re.compile("select=none"))
+    expect(page.locator(".context")).to_contain_text("Select a word")
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
+    expect(page.locator(PRESSED)).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_ribbons_stay_readable_beside_a_selected_word(open_page, scheme):
+    page = open_page(link(select="x2"), color_scheme=scheme)
+    ground = hexadecimal(page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor"))
+    others = ribbons(page, "other")
+    expect(others.first).to_be_attached()
+    look = others.first.evaluate("node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeOpacity]")
+    assert look[1] == "1"
+    assert contrast(hexadecimal(look[0]), ground) >= 3
+
+
+def test_between_long_sentences_the_selected_words_ribbons_are_drawn_alone(open_page):
+    long = " ".join(["dog", "animal", "playing", "snow", "weather"] * 6)
+    page = open_page(link(first=long, select="x2"))
+    expect(ribbons(page, "mine").first).to_be_attached()
+    expect(ribbons(page, "other")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator(".ribbons path")).to_have_count(0)
+
+
+def test_the_slider_says_from_which_weight_ribbons_are_drawn(open_page):
+    page = open_page(link(select="none"))
+    before = ribbons(page, "other").count()
+    slider = page.locator(".threshold input")
+    slider.fill("100")
+    expect(ribbons(page, "other")).to_have_count(0)
+    slider.fill("1")
+    assert ribbons(page, "other").count() >= before > 0
+
+
+def test_a_pointer_on_a_word_shows_its_ribbons_with_the_rest(open_page):
+    page = open_page(link(select="none"))
+    everything = ribbons(page, "other").count()
+    chip(page, "hypothesis", "dog").hover()
+    expect(ribbons(page, "mine").first).to_be_attached()
+    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
+
+
+def test_models_stand_by_task_with_what_they_are_and_controls_that_do_something(open_page):
+    page = open_page(link())
+    sidebar = page.get_by_test_id("stSidebar")
+    names = sidebar.get_by_role("radiogroup", name="Model").locator("label")
+    assert names.first.inner_text() == "AttConv advanced"
+    assert not any("answer" in name for name in names.all_inner_texts())
+    for name in names.all():
+        assert name.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+    expect(sidebar).to_contain_text("Yin & Schütze 2018, section 3.1")
+    expect(page.locator(".verdict .model")).to_have_text("Test light")
+    expect(sidebar.get_by_text("Matrix shows")).to_be_visible()
+    names.get_by_text("Test alone").click()
+    expect(page.locator(".verdict .model")).to_have_text("Test alone")
+    expect(sidebar.get_by_text("Matrix shows")).to_have_count(0)
+    expect(sidebar).to_contain_text("over the judged sentence alone")
+    premise = page.locator('.side[data-role="premise"]')
+    expect(premise).to_contain_text("not read")
+    assert float(premise.locator(".chip").first.evaluate("node => getComputedStyle(node).opacity")) < 0.7
+    sidebar.get_by_role("combobox", name="Task").click()
+    page.get_by_role("option", name="Answer selection").click()
+    expect(page.locator(".verdict .model")).to_have_text("GRU k-max-max, answer selection")
+
+
+def test_every_page_has_an_address_of_its_name_and_a_title(open_page):
+    page = open_page("/explore?" + urlencode({"model": "test-light"} | PAIR))
+    expect(chip(page, "hypothesis", "dog")).to_be_visible()
+    assert page.get_by_role("dialog").count() == 0
+    expect(page).to_have_title("Explore · PairLens")
+    menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
+    assert menu.all_inner_texts() == ["Explore", "Phrases", "Filter map", "Models"]
+    menu.nth(1).click()
+    expect(page).to_have_title("Phrases · PairLens")
+
+
+def test_the_sidebar_shows_where_the_keyboard_is_and_no_tooltip_stays_after_a_swap(open_page):
+    page = open_page(link())
+    entry = page.get_by_test_id("stSidebarNav").get_by_role("link").nth(1)
+    page.get_by_test_id("stSidebarNav").get_by_role("link").first.focus()
+    page.keyboard.press("Tab")
+    expect(entry).to_be_focused()
+    assert entry.evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
+    page.get_by_role("button", name="Swap sides").click()
+    expect(chip(page, "premise", "dog")).to_be_visible()
+    expect(page.get_by_role("tooltip").filter(visible=True)).to_have_count(0)
+
+
+def test_text_that_runs_leftwards_stands_leftwards(open_page):
+    page = open_page(link(first="הכלב משחק בשלג"))
+    left = [one.bounding_box()["x"] for one in page.locator('.side[data-role="premise"] .chip').all()]
+    assert left == sorted(left, reverse=True)
+    cells = [page.locator(f'[data-cell="0,{j}"]').bounding_box()["x"] for j in range(3)]
+    assert cells == sorted(cells, reverse=True)
+    assert page.get_by_label("Premise (").evaluate("node => getComputedStyle(node).unicodeBidi") == "plaintext"
+
+
+def test_a_sentence_of_typos_gets_a_warning(open_page):
+    page = open_page(link(model="nli-attconv-light", second="A dgo jumpnig in teh sonw"))
+    expect(page.locator(".notices")).to_contain_text("unknown to the word table (dgo, jumpnig, sonw)")
+
+
+@pytest.mark.parametrize("width", [390, 768])
+def test_the_filters_and_their_logits_are_whole_on_a_narrow_screen(open_page, width):
+    page = open_page(link(), **(PHONE | {"viewport": {"width": width, "height": 844}}))
+    frame = page.locator(".filters .scroll")
+    assert frame.evaluate("node => node.scrollWidth <= node.clientWidth")
+    right = frame.bounding_box()["x"] + frame.bounding_box()["width"]
+    logits = page.locator(".filters .logit td")
+    expect(logits).to_have_count(3)
+    for number in logits.all():
+        assert number.bounding_box()["x"] + number.bounding_box()["width"] <= right + 1
+
+
+def test_on_a_phone_the_sidebars_button_covers_no_text(open_page):
+    page = open_page(link(), **PHONE)
+    header = page.locator(".stAppHeader")
+    ground = page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor")
+    assert header.evaluate("node => getComputedStyle(node).backgroundColor") == ground
+    label = page.get_by_text("Premise (the context)").bounding_box()
+    assert label["y"] >= header.bounding_box()["y"] + header.bounding_box()["height"] - 1
+
+
+def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
+    page = open_page(link(first="dog and cat " * 70, second="A dog jumping in the snow"))
+    frame = page.locator(".text .stage").bounding_box()
+    for word in page.locator('.side[data-role="hypothesis"] .chip').all():
+        box = word.bounding_box()
+        assert box["y"] >= frame["y"]
+        assert box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
+    premise = page.locator('.side[data-role="premise"] .chips')
+    expect(page.locator('.side[data-role="premise"] .more-below')).to_have_text("200 words: scroll to see all")
+    bottom = premise.bounding_box()["y"] + premise.bounding_box()["height"]
+    cut = [
+        one
+        for one in premise.locator(".chip").all()
+        if (at := one.bounding_box())["y"] < bottom < at["y"] + at["height"]
+    ]
+    assert cut == []
+
+
+def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
+    page = open_page(link(model="nli-attconv-light", select="x2"))
+    frame = page.locator(".bars li i").first.bounding_box()["width"]
+    for line in page.locator(".bars li[title]").all():
+        share = float(line.get_attribute("title").split("\u00a0")[0]) / 100
+        assert share >= 0.001
+        assert line.locator("i span").bounding_box()["width"] == pytest.approx(max(1, share * frame), abs=1)
+    expect(page.locator(".bars .rest")).to_contain_text("other word")
