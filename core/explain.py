@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import torch
-from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.evidence import AttentiveContext, ContextWord, Explanation, Record, Sentence
+from core.models.base import Override
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 
@@ -24,7 +24,7 @@ def explain(
     first: str,
     second: str = "",
     *,
-    override: Tensor | None = None,
+    override: Override | None = None,
     records: Collection[type[Record]] | None = None,
     nearest_for: int | None = None,
 ) -> Explanation:
@@ -32,7 +32,9 @@ def explain(
 
     ``first`` and ``second`` stand in the data set's order (premise, hypothesis). A model of single texts reads
     ``first`` alone and ignores ``second``. ``override`` takes the place of the model's own attention (what-if
-    editing), numbered as the model's record numbers it: ``[T_x, T_y]`` over words, phrases or windows.
+    editing), numbered as the model's record numbers it: ``[T_x, T_y]`` over words, phrases or windows, and one more
+    column where the record has a null word; of a model with two attention maps a pair of them, in the records' order
+    (None leaves a map as it is).
     ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
     word whose attentive context is also given as nearest words. Raises PairError for a side without a word, ValueError
     for an override of another shape.

@@ -34,7 +34,7 @@ class TextPanel {
   // What a word puts on the null word, in a model that has one.
   toNull(side, index) {
     const map = this.maps.find(({ rows, none }) => rows === side.role && none);
-    return map ? `${side.tokens[index]}: ${percent(map.none.weights[index])} of its weight on the null word` : null;
+    return map ? `${side.tokens[index]}: ${percent(map.none.weights[index])} of its weight on no word` : null;
   }
 
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from app.panels.panel import Panel, Payload
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
+from core.evidence.attention_map import NO_WORD
 
 
 def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: str) -> list[Payload]:
@@ -21,11 +22,12 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
     ``values`` are what the cells show (``show``: weight, column or score); ``weights`` are always what the model used.
     ``none`` has the same of the null word's column, in a model that has one.
     """
-    values, null = record.weights, record.null
+    values: Matrix = record.weights
+    null: Sequence[float | None] = record.null
     if show == "score":
         values, null = record.scores, null_scores(record)
     elif show == "column":
-        values, null = rescaled(record.weights), tuple(_shares(record.null))
+        values, null = rescaled(record.weights), _shares(record.null)
     flat = [value for row in (*values, null) for value in row if value is not None]
     low = min(flat) if show == "score" else 0.0
     return {
@@ -37,7 +39,10 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
         "scores": compact(record.scores),
         "values": compact(values),
         "none": {
-            "weights": compact([record.null])[0], "scores": _rounded(null_scores(record)), "values": _rounded(null)
+            "word": NO_WORD,
+            "weights": _rounded(record.null),
+            "scores": _rounded(null_scores(record)),
+            "values": _rounded(null),
         } if record.null else None,
         "low": low,
         "high": max(max(flat), low + 1e-9),

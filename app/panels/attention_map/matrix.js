@@ -2,7 +2,6 @@
 
 const CELL = { most: 36, least: 17 };
 const PROJECTED = { most: 64, least: 56 };
-const NULL_WORD = "null word";
 
 class MatrixPanel {
   constructor(view, attention) {
@@ -20,7 +19,7 @@ class MatrixPanel {
         : "Brighter cell: more weight. A row adds up to 1. Click a cell or a word to follow it.";
     const [judged, context] = view.sideOf(attention.rows).judged ? [", the sentence that is judged", ", its context"] : ["", ""];
     const more = `Rows are the ${attention.rows}${judged}; columns the ${attention.columns}${context}. ` +
-      `The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for “nothing in the ${attention.columns} fits”; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
+      `The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in the ${attention.columns}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
     this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
     const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
     key.append(this.scrolls);
@@ -59,7 +58,7 @@ class MatrixPanel {
   }
 
   word(j) {
-    return j === this.columns.length ? NULL_WORD : this.columns[j];
+    return j === this.columns.length ? this.none.word : this.columns[j];
   }
 
   // A number of the cell: what it shows (`values`), its weight or its raw score; of the null word's column, too.
@@ -102,7 +101,7 @@ class MatrixPanel {
     const { type } = this.view;
     const letters = (words) => Math.min(24, Math.max(...words.map((word) => Array.from(word).length)));
     const left = Math.min(Math.max(44, letters(this.rows) * 7.6 * type + 16), Math.max(90, width * 0.3));
-    const tall = Math.max(30, letters([...this.columns, this.none ? NULL_WORD : ""]) * 5.4 * type + 18);
+    const tall = Math.max(30, letters([...this.columns, this.none ? this.none.word : ""]) * 5.4 * type + 18);
     const fit = Math.min((width - left - 0.6 * tall) / (this.count + (this.none ? 0.3 : 0)), (height - tall) / this.rows.length);
     const { most, least } = this.view.type > 1 ? PROJECTED : CELL;
     return { left, tall, cell: Math.round(Math.min(most, Math.max(least, Math.floor(fit)))) };
@@ -146,7 +145,7 @@ class MatrixPanel {
       const none = j === this.columns.length;
       const x = this.x(j) + cell * 0.5;
       const text = svg("text", { x, y: tall - 7, transform: `rotate(-45 ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
-      text.append(svg("title", {}, none ? `Nothing in the ${this.attention.columns} fits` : word));
+      text.append(svg("title", {}, none ? `The null word: no counterpart in the ${this.attention.columns}` : word));
       return text;
     });
   }

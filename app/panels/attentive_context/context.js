@@ -27,7 +27,7 @@ class ContextPanel {
     return [
       this.heading("Attentive context of ", rows, row, `The mix of ${columns} words that enters its convolution.`,
         `c = Σ weight × state of the ${columns} word, then tanh(W₁[left; self; right] + W₂c + b) makes the filters’ values at this word.`),
-      this.bars(weights[row], 1, column, this.nothing?.[row]),
+      this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
       this.won(row),
     ];
@@ -54,9 +54,9 @@ class ContextPanel {
   }
 
   // Each word's weight on the null word, of a model that has one.
-  get nothing() {
+  get none() {
     const { rows, columns } = this.record;
-    return this.view.dataOf("attention_map", (map) => map.rows === rows && map.columns === columns)?.none?.weights;
+    return this.view.dataOf("attention_map", (map) => map.rows === rows && map.columns === columns)?.none;
   }
 
   // The words of this edge (0: rows, 1: columns) with the largest weights, the selected one, and the null word, all on
@@ -68,7 +68,7 @@ class ContextPanel {
       if (best.length === MOST_BARS) best.pop();
       best.push(ranked.find((bar) => bar.index === selected));
     }
-    if (nothing !== undefined) best.push({ weight: nothing, index: null, word: "null word" });
+    if (nothing !== undefined) best.push({ weight: nothing, index: null, word: this.none.word });
     this.shown.bars = best;
     const rest = weights.length - best.filter((bar) => bar.index !== null).length;
     const left = weights.reduce((a, b) => a + b, 0) - best.reduce((a, b) => a + (b.index === null ? 0 : b.weight), 0);
