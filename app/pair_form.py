@@ -100,7 +100,8 @@ class ModelForm:
         state, slug = self.page.state, st.session_state[key]
         example = next((example for example in state.examples(self.page.models) if example.slug == slug), None)
         if example is not None and key == self.key_of_texts("example"):
-            self.page.set(state.anew(texts=example.texts))
+            about = example.model in self.page.models and example.model
+            self.page.set(state.anew(texts=example.texts, **({"model": about} if about else {})))
 
     def files(self) -> None:
         """Save the texts as a file and open one, for texts too long for a link."""
@@ -147,6 +148,12 @@ class PairForm(ModelForm):
         with st.spinner(waiting):
             return checkpoint, once(f"{self.page.name} explanation", key, lambda: explain(checkpoint, *state.pair.now))
 
+    @property
+    def last(self) -> Explanation | None:
+        """The explanation that :meth:`explanation` made last."""
+        made = st.session_state.get(f"{self.page.name} explanation")
+        return None if made is None else made[1]
+
     def explained(self, compute: Callable[[Any], Answer], none_installed: str) -> Answer | None:
         """Write the link and compute what the page shows, or say why there is nothing to show."""
         self.page.write_link()
@@ -160,7 +167,8 @@ class PairForm(ModelForm):
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
             role, key = page_style.plain(str(roles[side])), self.page.key(side)
-            meaning = "the sentence judged" if roles["judged"] in (roles[side], BOTH) else "the context"
+            meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
+            meaning = "both are judged" if roles["judged"] == BOTH else meaning
             column.text_input(
                 f"{role[:1].upper()}{role[1:]} ({meaning})", text, key=key, on_change=self._new_text, args=(side, key)
             )

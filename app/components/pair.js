@@ -1,14 +1,14 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column], .more";
+const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column], .more, .tour";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
   constructor(root) {
     super(root);
     this.onKey = (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !event.target.closest?.(ELSEWHERE)) this.undo();
+      if (event.key === "Escape" && !event.defaultPrevented && !event.target.closest?.(ELSEWHERE) && !this.tour?.leave()) this.undo();
     };
     // A click beside all that can be clicked.
     this.onClick = (event) => { if (!event.target.closest(CLICKED)) this.undo(); };
@@ -53,6 +53,8 @@ class PairView extends View {
 
   build() {
     const { data } = this;
+    const step = this.tour?.at;
+    this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
     const drawn = data.panels.map(({ kind, place, data: own }) => ({ kind, place, panel: PANELS[kind](this, own) }));
     for (const { kind, panel } of drawn) panel.element.classList.add("panel", kind); // its folder's style holds inside of it
     const [main, beside, below] = ["main", "beside", "below"].map((place) => drawn.filter((one) => one.place === place).map(({ panel }) => panel.element));
@@ -63,6 +65,8 @@ class PairView extends View {
     this.switch = this.directions.length > 1 ? html("div", { class: "choices directions", role: "group", "aria-label": "Whose attention" }) : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
+    // With another pair the tour stays where it was.
+    if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     const nothing = html("p", { class: "empty" }, "This model tells nothing of how it came to its verdict, which stands above.");
     return [drawVerdict(data.verdict, data.notices), text?.element, this.switch, beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
       below, data.panels.length ? null : nothing].flat();

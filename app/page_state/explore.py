@@ -17,6 +17,9 @@ SHOWN: dict[str, str] = {
 }
 """What the matrix may show, by its name in a link."""
 
+TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
+"""What the softmax's scores may be divided by, to see what if; models are trained at 1."""
+
 NOTHING = "none"
 """In a link: no word is selected."""
 
@@ -58,6 +61,38 @@ _NO_WORD = (
 )
 
 
+_NOT_OFFERED = (
+    f"The link asks for the temperature “{{}}”; known are {', '.join(f'{t:g}' for t in TEMPERATURES)}: it is 1."
+)
+
+
+def _temperature(text: str) -> float | None:
+    return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
+
+
+@dataclass(frozen=True)
+class Temperature(Codec):
+    """What the scores are divided by before the softmax."""
+
+    def format(self, value: float) -> str:
+        return f"{value:g}"
+
+
+_NO_SWITCH = "The link says “{}” of the projector, which is on or left out: it is off."
+
+
+def _on(text: str) -> bool | None:
+    return True if text == "on" else None
+
+
+@dataclass(frozen=True)
+class Switch(Codec):
+    """On, or left out."""
+
+    def format(self, value: bool) -> str:
+        return "on"
+
+
 @dataclass(frozen=True)
 class ExploreState(TextState):
     """All that decides what Explore shows."""
@@ -65,6 +100,8 @@ class ExploreState(TextState):
     page = "explore"
     texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts(examples=EXAMPLES)))
     show: str = field(default="weight", metadata=parameter(Codec("show", _NOT_SHOWN, one_of(SHOWN))))
+    temperature: float = field(default=1.0, metadata=parameter(Temperature("temperature", _NOT_OFFERED, _temperature)))
+    projector: bool = field(default=False, metadata=parameter(Switch("projector", _NO_SWITCH, _on)))
     selection: Selection | None = field(
         default=None, metadata=parameter(Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     )

@@ -30,13 +30,17 @@ def panels_of(explanation: Explanation) -> list[tuple[Panel, list[object]]]:
 
 
 def drawing(
-    explanation: Explanation, show: str = "weight", alone: Explanation | None = None, unread: str = ""
+    explanation: Explanation,
+    show: str = "weight",
+    alone: Explanation | None = None,
+    unread: str = "",
+    trained: Explanation | None = None,
 ) -> Payload:
     """What the browser draws of an explanation: verdict, both sentences in reading order, and the panels.
 
     ``show``: what a matrix shows (weight, column or score). ``alone``: what a model says that read the judged sentence
-    only. ``unread``: the role that this model does not look at. A side's ``axis`` says which part of a selection names
-    its words.
+    only. ``unread``: the role that this model does not look at. ``trained``: what it says itself, where the explanation
+    is one of what if. A side's ``axis`` says which part of a selection names its words.
     """
     drawn: list[Payload] = [
         {"kind": panel.kinds[0], "place": panel.place, "data": data}
@@ -53,7 +57,7 @@ def drawing(
             sentence(side) | {"axis": axis, "judged": explanation.judges(side.role), "read": side.role != unread}
             for side, axis in zip(sides, axes, strict=True)
         ],
-        "verdict": verdict.payload(explanation, alone),
+        "verdict": verdict.payload(explanation, alone, trained),
         "panels": drawn,
     }
 

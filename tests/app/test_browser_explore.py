@@ -204,3 +204,167 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
         assert share >= 0.001
         assert line.locator("i span").bounding_box()["width"] == pytest.approx(max(1, share * frame), abs=1)
     expect(page.locator(".bars .rest")).to_contain_text("other word")
+
+
+TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "second": "a dog is not playing"}
+
+
+def saved(page, name):
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=name).filter(visible=True).first.click()
+    return waiting.value.suggested_filename, waiting.value.path().read_text()
+
+
+def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
+    page = open_page(link(**TWO_SIDED, select="x2"))
+    expect(page.get_by_label("Premise (both are judged)")).to_be_visible()
+    grid = page.locator(".matrix").filter(visible=True)
+    expect(grid).to_have_count(1)
+    assert grid.get_attribute("aria-colcount") == "6"
+    none = grid.locator('[data-cell="1,5"]')
+    assert re.fullmatch(r"dog to \(no word\): weight .*%", none.get_attribute("aria-label"))
+    apart = none.bounding_box()["x"] - grid.locator('[data-cell="1,4"]').bounding_box()["x"]
+    assert (
+        apart
+        > grid.locator('[data-cell="1,1"]').bounding_box()["x"] - grid.locator('[data-cell="1,0"]').bounding_box()["x"]
+    )
+    none.hover()
+    expect(page.locator(".tip").filter(visible=True)).to_contain_text("(no word)")
+    grid.locator('[data-cell="1,4"]').focus()
+    page.keyboard.press("ArrowRight")
+    expect(none).to_be_focused()
+    expect(page.locator(".bars .of-nothing").filter(visible=True)).to_contain_text("(no word)")
+    expect(page.locator(PRESSED)).to_have_text(["dog"])
+    assert ">(no word)<" in saved(page, "Save the matrix as SVG")[1]
+    page.get_by_role("button", name="Where the premise looks").click()
+    expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
+    expect(page.locator(".matrix").filter(visible=True).locator("text.on")).to_have_text(["dogdog"])
+    expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Who looks at")
+    chip(page, "premise", "playing").click()
+    expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Attentive context of playing")
+    expect(page.locator(".nearest b").filter(visible=True).first).to_be_visible()
+    chip(page, "hypothesis", "not").hover()
+    expect(ribbons(page, "back").first).to_be_attached()
+    expect(page.locator(".whose")).to_contain_text("premise")
+
+
+def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
+    page = open_page(link(model="nli-attconv-light", select="x2"))
+    own = page.locator('[data-part="verdict"]').inner_text()
+    sharp = page.locator('[data-cell="1,1"]').get_attribute("aria-label")
+    slider = page.get_by_role("slider", name="What if: temperature of the softmax")
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".verdict .model")).to_contain_text("what if: softmax at temperature 50")
+    expect(page.locator(".verdict .trained")).to_contain_text(own.rpartition(" ")[0].split(", ")[0].lower())
+    assert page.locator('[data-cell="1,1"]').get_attribute("aria-label") != sharp
+    page.wait_for_url(re.compile("temperature=50"))
+    assert "what if: softmax at temperature 50" in saved(page, "Save the matrix as SVG")[1]
+
+
+def test_back_goes_back_with_one_press_from_every_page(open_page):
+    page = open_page(link())
+    menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
+    places = []
+    for place, sign in ((1, ".phrase_selection .said"), (3, '[data-testid="stHeading"]'), (0, ".verdict .said")):
+        places.append(page.url.split("?")[0])
+        menu.nth(place).click()
+        page.locator(sign).first.wait_for()
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(500)
+    for place in reversed(places):
+        page.go_back()
+        page.wait_for_url(lambda url, place=place: url.split("?")[0] == place)
+        page.wait_for_timeout(1500)
+    expect(chip(page, "hypothesis", "jumping")).to_be_visible()
+
+
+def test_a_saved_figure_names_model_pair_verdict_and_list(open_page):
+    page = open_page(link(select="x2"))
+    verdict = page.locator('[data-part="verdict"]').inner_text().split(", ")[0].lower()
+    figures = [saved(page, f"Save the {what} as SVG") for what in ("matrix", "ribbons", "bars", "filters")]
+    for _, text in figures:
+        assert f"Test light: {verdict} " in re.sub("<[^>]*>", " ", text)
+        assert all(sentence in text for sentence in (f"Premise: {PAIR['first']}", f"Hypothesis: {PAIR['second']}"))
+        assert "<image" not in text
+    assert "won by “dog”" in figures[3][1]
+    page.locator(".filters .choice", has_text="neutral").click()
+    figures.append(saved(page, "Save the filters as SVG"))
+    assert "strongest towards neutral (8 of 12)" in figures[4][1]
+    page.get_by_role("button", name="Swap sides").click()
+    expect(chip(page, "premise", "dog")).to_be_visible()
+    figures.append(saved(page, "Save the filters as SVG"))
+    assert len({name for name, _ in figures}) == 6
+
+
+def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(open_page):
+    page = open_page("/?model=test-light&example=playing-outdoors")
+    expect(page.locator(".gold")).to_have_text("Gold label (SICK): entailment")
+    page.get_by_role("combobox", name="Example").click()
+    page.get_by_role("option", name="A question and its answer").click()
+    expect(page.locator(".verdict .model")).to_have_text("GRU k-max-max, answer selection")
+    expect(page.locator(".gold")).to_have_text("Gold label (WikiQA): answer")
+
+
+def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
+    page = open_page(link(select="x2"))
+    first = page.locator('[data-part="verdict"]').inner_text()
+    page.get_by_role("button", name="Insert “not” before “dog”").click()
+    expect(page.get_by_label("Hypothesis (")).to_have_value("A not dog jumping")
+    chip(page, "hypothesis", "jumping").click()
+    page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
+    expect(page.get_by_label("Hypothesis (")).to_have_value("A not dog")
+    page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
+    tried = page.locator('[class*="st-key-reopen-"]')
+    expect(tried).to_have_count(3)
+    expect(tried.nth(0)).to_contain_text("without “jumping”")
+    expect(tried.nth(1)).to_contain_text("“not” before “dog”")
+    expect(tried.nth(2)).to_contain_text(first.lower().replace(",", ""))
+    page.locator(".st-key-pin-2 button").click()
+    expect(page.locator(".verdict .pinned")).to_contain_text("A dog jumping")
+    tried.nth(2).get_by_role("button").click()
+    expect(page.get_by_label("Hypothesis (")).to_have_value("A dog jumping")
+
+
+def test_the_projector_has_large_type_and_cells_and_is_in_the_address(open_page):
+    page = open_page(link(select="x2"), viewport={"width": 1920, "height": 1080})
+    before = page.locator('[data-part="verdict"]').evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+    page.get_by_test_id("stSidebar").get_by_text("Projector").click()
+    page.wait_for_url(re.compile("projector=on"))
+    expect(page.locator(".pairlens.projector")).to_be_attached()
+    after = page.locator('[data-part="verdict"]').evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+    assert after == pytest.approx(1.5 * before)
+    assert page.locator('[data-cell="0,0"]').bounding_box()["width"] >= 56 - 2
+    assert page.locator(".stMainBlockContainer").evaluate("node => getComputedStyle(node).maxWidth") == "1600px"
+    small = page.evaluate("""() => {
+      const out = [];
+      const walk = (root) => root.querySelectorAll('*').forEach((node) => {
+        if (node.shadowRoot) walk(node.shadowRoot);
+        const text = Array.from(node.childNodes).some((child) => child.nodeType === 3 && child.textContent.trim());
+        if (!text || !node.getClientRects().length || node.closest('style, script')) return;
+        const size = parseFloat(getComputedStyle(node).fontSize);
+        if (size < 18) out.push([node.textContent.slice(0, 30), size]);
+      });
+      walk(document.body);
+      return out;
+    }""")
+    assert small == []
+
+
+def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):
+    page = open_page(link(), tour=True)
+    tour = page.get_by_role("dialog", name="Tour")
+    expect(tour).to_contain_text("1 of 5")
+    for step in range(2, 6):
+        tour.get_by_role("button").first.click()
+        expect(tour).to_contain_text(f"{step} of 5")
+        expect(page.locator(".toured").first).to_be_attached()
+    page.keyboard.press("Escape")
+    expect(tour).to_have_count(0)
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
+    expect(tour).to_have_count(0)
+    page.locator("footer").get_by_role("button", name="Five steps").click()
+    expect(tour).to_contain_text("1 of 5")
+    tour.get_by_role("button", name="Leave the tour").click()
+    expect(tour).to_have_count(0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from app.panels.panel import Panel, Payload
@@ -25,7 +24,7 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
     values: Matrix = record.weights
     null: Sequence[float | None] = record.null
     if show == "score":
-        values, null = record.scores, null_scores(record)
+        values, null = record.scores, record.null_scores
     elif show == "column":
         values, null = rescaled(record.weights), _shares(record.null)
     flat = [value for row in (*values, null) for value in row if value is not None]
@@ -41,11 +40,12 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
         "none": {
             "word": NO_WORD,
             "weights": _rounded(record.null),
-            "scores": _rounded(null_scores(record)),
+            "scores": _rounded(record.null_scores),
             "values": _rounded(null),
         } if record.null else None,
         "low": low,
         "high": max(max(flat), low + 1e-9),
+        "lead": lead(record),
         "focus": sharpest_row(record, explanation),
     }  # fmt: skip
 
@@ -77,14 +77,11 @@ def _shares(column: Sequence[float]) -> list[float]:
     return [weight / total if total > 0 else 0.0 for weight in column]
 
 
-def null_scores(record: AttentionMap) -> tuple[float | None, ...]:
-    """The null word's raw score in each row, which its softmax's weights hold; None where its weight is 0."""
-    out: list[float | None] = []
-    for scores, weights, null in zip(record.scores, record.weights, record.null, strict=False):
-        best = max(range(len(weights)), key=weights.__getitem__)
-        known = null > 0 and weights[best] > 0 and not record.overridden
-        out.append(scores[best] + math.log(null / weights[best]) if known else None)
-    return tuple(out)
+def lead(record: AttentionMap) -> float | None:
+    """How far a row's best score lies above its next one, on average; None where no row has two."""
+    leads = [best - second for scores in record.scores if len(scores) > 1
+             for *_, second, best in [sorted(scores)]]  # fmt: skip
+    return sum(leads) / len(leads) if leads else None
 
 
 def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:

@@ -23,7 +23,7 @@ class MatrixPanel {
     this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
     const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
     key.append(this.scrolls);
-    const saves = saveButtons(view, "matrix", "attention", (ink) => this.saved(ink));
+    const saves = saveButtons(view, "matrix", `attention-of-${attention.rows}${attention.show === "weight" ? "" : `-${attention.show}`}`, (ink) => this.saved(ink));
     this.element = html("section", { class: "attention", "aria-label": this.title() }, heading(this.title(), how, more, saves), this.frame, key, this.tip);
     this.listen();
   }
@@ -90,10 +90,10 @@ class MatrixPanel {
     return show === "column" ? `${cell}${percent(this.number("values", i, j))} of the column, not what the model used` : `${cell}weight ${percent(this.number("weights", i, j))}`;
   }
 
-  // The null word's score follows from its weight, where that is above 0.
+  // The null word's score follows from the model's own weights, where they are above 0.
   score(i, j, digits) {
     const score = this.number("scores", i, j);
-    return score === null ? "score unknown, its weight is 0" : `score ${signed(score, digits)}`;
+    return score === null ? "score not known" : `score ${signed(score, digits)}`;
   }
 
   // The cell's side in pixels: as large as width and height allow, never so small that words collide.

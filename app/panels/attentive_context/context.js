@@ -26,7 +26,7 @@ class ContextPanel {
     const { rows, columns, weights } = this.record;
     return [
       this.heading("Attentive context of ", rows, row, `The mix of ${columns} words that enters its convolution.`,
-        `c = Σ weight × state of the ${columns} word, then tanh(W₁[left; self; right] + W₂c + b) makes the filters’ values at this word.`),
+        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the convolution reads it beside the word and its neighbours.`),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
       this.won(row),
@@ -45,7 +45,7 @@ class ContextPanel {
   heading(title, role, index, how, more) {
     const word = this.view.sideOf(role).tokens[index];
     this.shown = { title: title + word };
-    return heading([title, html("bdi", { class: "selected", "data-part": "context-word" }, word)], how, more, saveButtons(this.view, "bars", "context", (ink) => this.saved(ink)));
+    return heading([title, html("bdi", { class: "selected", "data-part": "context-word" }, word)], how, more, saveButtons(this.view, "bars", `context-${role}-${index + 1}`, (ink) => this.saved(ink)));
   }
 
   ranked(weights, edge) {

@@ -25,7 +25,7 @@ class FilterPanel {
     this.whose = html("div", { class: "whose", role: "group", "aria-label": "Filters that read the" });
     this.choices = html("div", { class: "choices", role: "group", "aria-label": "Which filters" });
     this.table = html("div", { class: "scroll", tabindex: "-1" });
-    const saves = saveButtons(view, "filters", "filters", (ink) => this.saved(ink));
+    const saves = saveButtons(view, "filters", () => `filters-of-${this.side.role}-${this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest"}`.replace(/\s+/g, "-"), (ink) => this.saved(ink));
     this.element = html("section", { class: "filters listing", "aria-label": "What won the filters" }, heading("What won the filters", this.how(), this.more(), saves), this.whose, this.choices, this.table);
   }
 
@@ -233,6 +233,14 @@ class FilterPanel {
     ];
   }
 
+  // What the list that is shown holds, in words.
+  listTitle() {
+    const { length } = this.listed();
+    const of = `${this.shown.length} of ${length}`;
+    if (this.mode === "word") return `won by “${this.side.tokens[this.row]}” (${of})`;
+    return this.classes.length ? `strongest towards ${this.classes[Number(this.mode)].label} (${of})` : `strongest (${of})`;
+  }
+
   saved(ink) {
     const width = 560 + Math.max(1, this.classes.length) * 110;
     const names = ["filter", "winning n-gram", "parts", "sum"];
@@ -246,10 +254,10 @@ class FilterPanel {
         label(at[3], y, signed(f.pre), { fill: ink }), ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" }))];
     });
     const probes = Array.from(this.table.querySelectorAll(".legend.parts rect"));
-    const legend = this.side.used.map((name, i) => [
+    const legend = (probes.length ? this.side.used : []).map((name, i) => [
       svg("rect", { x: 12 + i * 100, y: 84 + this.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probes[i]).fill, stroke: getComputedStyle(probes[i]).stroke }),
       label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 })]);
-    return [width, 110 + this.shown.length * 26, [label(12, 24, this.sides.length > 1 ? `What won the filters that read the ${this.side.role}` : "What won the filters", { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
+    return [width, 110 + this.shown.length * 26, [label(12, 24, `What won the filters that read the ${this.side.role}: ${this.listTitle()}`, { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
   }
 }
 
