@@ -100,8 +100,8 @@ class ExploreState(TextState):
     page = "explore"
     texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts(examples=EXAMPLES)))
     show: str = field(default="weight", metadata=parameter(Codec("show", _NOT_SHOWN, one_of(SHOWN))))
-    temperature: float = field(default=1.0, metadata=parameter(Temperature("temperature", _NOT_OFFERED, _temperature)))
-    projector: bool = field(default=False, metadata=parameter(Switch("projector", _NO_SWITCH, _on)))
     selection: Selection | None = field(
         default=None, metadata=parameter(Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     )
+    temperature: float = field(default=1.0, metadata=parameter(Temperature("temperature", _NOT_OFFERED, _temperature)))
+    projector: bool = field(default=False, metadata=parameter(Switch("projector", _NO_SWITCH, _on)))

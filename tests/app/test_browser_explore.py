@@ -252,7 +252,9 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     page = open_page(link(model="nli-attconv-light", select="x2"))
     own = page.locator('[data-part="verdict"]').inner_text()
     sharp = page.locator('[data-cell="1,1"]').get_attribute("aria-label")
-    slider = page.get_by_role("slider", name="What if: temperature of the softmax")
+    slider = (
+        page.get_by_test_id("stSlider").filter(has_text="What if: temperature of the softmax").get_by_role("slider")
+    )
     slider.focus()
     page.keyboard.press("End")
     expect(page.locator(".verdict .model")).to_contain_text("what if: softmax at temperature 50")
@@ -266,7 +268,7 @@ def test_back_goes_back_with_one_press_from_every_page(open_page):
     page = open_page(link())
     menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
     places = []
-    for place, sign in ((1, ".phrase_selection .said"), (3, '[data-testid="stHeading"]'), (0, ".verdict .said")):
+    for place, sign in ((1, ".phrase_selection .said"), (3, ".pl-card"), (0, ".verdict .said")):
         places.append(page.url.split("?")[0])
         menu.nth(place).click()
         page.locator(sign).first.wait_for()

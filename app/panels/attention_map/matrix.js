@@ -215,7 +215,7 @@ class MatrixPanel {
   }
 
   key(event) {
-    const [i, j] = this.at;
+    const [i, j] = event.target.dataset?.cell?.split(",").map(Number) ?? this.at;
     const last = [this.rows.length - 1, this.count - 1];
     const right = this.mirrored ? -1 : 1;
     const next = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - right], ArrowRight: [i, j + right],
@@ -258,7 +258,8 @@ class MatrixPanel {
     if (row !== null && column !== null) marks.push(svg("rect", { class: "cell-mark", x: this.x(column) + 1, y: row * cell + 1, width: cell - 2, height: cell - 2, rx: 3, fill: "none" }));
     this.marks.replaceChildren(...marks);
     this.marked?.removeAttribute("aria-selected");
-    this.reach([row ?? 0, column ?? 0]);
+    const onNone = this.none && this.at[0] === row && this.at[1] === this.columns.length;
+    this.reach([row ?? 0, column ?? (onNone ? this.at[1] : 0)]);
     if (row !== null && column !== null) this.marked?.setAttribute("aria-selected", "true");
   }
 
