@@ -9,7 +9,7 @@ from core.models.features import EXTRA_SIZES
 from core.models.two_sided import TwoSidedTrace
 from core.reading.batch import Batch
 
-SIZES = {"input_size": 6, "hidden": 5, "filters": 4, "width": 3, "code": 5, "perspectives": 3, "k": 3}
+SIZES = {"input_size": 6, "hidden": 5, "compared": 5, "filters": 4, "width": 3, "code": 5, "perspectives": 3, "k": 3}
 SIZES |= {"embedding_dropout": 0.0, "dropout": 0.0}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from core.evaluation import alignment_table
 from core.models import REGISTRY
 
 
@@ -43,6 +44,7 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         if _number(result.get("macro_f1")):
             notes.append(f"macro-F1 {100 * result['macro_f1']:.1f} %")
         lines.append((str(name), score(result), ", ".join(notes)))
+    lines += simple_pairs(card)
     for name, value in _mapping(card.get("paper")).items():
         ranked = str(name).endswith(("MAP", "MRR"))
         shown = str(value)
@@ -50,6 +52,17 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             shown = f"{value:.4f}" if ranked else f"{100 * value if value <= 1 else value:.1f} %"
         lines.append((f"{name}, in the paper", shown, "other training data"))
     return lines
+
+
+def simple_pairs(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """One line of how many simple pairs of our own the model gets right, in all and by kind; none where not probed."""
+    probed = _mapping(card.get("probe"))
+    right, total = probed.get("right"), probed.get("total")
+    if not (_number(right) and _number(total) and total):
+        return []
+    counts = {str(kind): _mapping(counts) for kind, counts in _mapping(probed.get("kinds")).items()}
+    kinds = [f"{kind} {n.get('right')} of {n.get('total')}" for kind, n in counts.items()]
+    return [("Simple pairs", f"{right:,} of {total:,}", ", ".join(kinds))]
 
 
 def score(result: Any) -> str:
@@ -65,6 +78,13 @@ def made_and_measured(card: Mapping[str, Any]) -> list[str]:
     out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
     first = [f"{name} {score(result)}" for name, result in _mapping(card.get("results")).items() if score(result)]
     return out + first[:1]
+
+
+def agreement(card: Mapping[str, Any]) -> dict[str, str] | None:
+    """How well attention agrees with people's word alignments, for a line under the matrix with the second sentence
+    (``rows``) along its rows; None for a card without."""
+    stored = card.get("alignment")
+    return stored and {"rows": card["roles"]["second"], "text": alignment_table.in_one_line(stored)}
 
 
 def tables(folder: Path) -> list[Path]:

@@ -47,7 +47,17 @@ with_markup = pytest.mark.parametrize(
 """For a test of two sentences that show as they are typed."""
 
 
-def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra") -> None:
+IDENTICAL = {"precision": 0.8, "recall": 0.7, "f1": 0.7466, "aer": 0.2534}
+ALIGNMENT = {
+    "threshold": 0.25, "both_ways": {}, "fixed_on": "RTE-2 dev", "results": {"RTE-2 dev": {
+        "threshold": 0.25, "precision": 0.5, "recall": 0.25, "f1": 1 / 3, "aer": 2 / 3, "content_on_function": 0.125,
+        "entropy": 0.5, "both_ways": None, "identical_words": IDENTICAL, "command": "python -m trainers align test",
+    }},
+}  # fmt: skip
+"""What a card says of a model whose attention was measured."""
+
+
+def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra", **more: Any) -> None:
     """An untrained light model with a word table of its own, so that no test needs the shipped files."""
     generator = torch.Generator().manual_seed(seed)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
@@ -61,7 +71,7 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
         "results": {"SNLI dev": {"accuracy": 0.5, "macro_f1": 0.5, "items": 10}}, "data": [{"name": "none", "rows": 0}],
         "epochs": [{"epoch": 1, "loss": 1.0, "snli_dev": 0.4}, {"epoch": 2, "loss": 0.9, "snli_dev": 0.5}],
         "training": {"seconds": 61, "device": "CPU", "command": "python -m trainers train test"},
-        "typical_length": {"premise": 30, "hypothesis": 30},
+        "typical_length": {"premise": 30, "hypothesis": 30}, **more,
     }  # fmt: skip
     checkpoint.save(folder / name, model, card, words)
 
@@ -166,7 +176,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     that make filters (with and without a map), and broken ones. The folder data beside them has what the maps were made
     of."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    make_checkpoint(folder, "test-light", "Test light", 1)
+    make_checkpoint(folder, "test-light", "Test light", 1, alignment=ALIGNMENT)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
     make_two_sided(folder, "test-two-sided", "Test two-sided")

@@ -193,7 +193,8 @@ def test_going_back_brings_back_the_selection(open_page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_first_screen_holds_sentences_verdict_attention_and_context(open_page, scheme):
     page = open_page("/?model=test-light&example=figure-6", color_scheme=scheme)
-    names = (".said", ".text", ".matrix", ".attention", ".context")
+    names = (".said", ".text", ".matrix", ".attention", ".context", ".attention .legend")
+    assert "F1 .33 against people’s word alignments (RTE-2 dev)" in page.locator(".attention .legend").inner_text()
     boxes = {name: page.locator(name).bounding_box() for name in names}
     for box in boxes.values():
         assert box["y"] >= 0

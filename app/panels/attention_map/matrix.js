@@ -23,6 +23,8 @@ class MatrixPanel {
     this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
     const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
     key.append(this.scrolls);
+    const { agreement } = view.data;
+    if (agreement?.rows === attention.rows) key.append(html("span", {}, agreement.text));
     const saves = saveButtons(view, "matrix", `attention-of-${attention.rows}${attention.show === "weight" ? "" : `-${attention.show}`}`, (ink) => this.saved(ink));
     this.element = html("section", { class: "attention", "aria-label": this.title() }, heading(this.title(), how, more, saves), this.frame, key, this.tip);
     this.listen();
