@@ -44,7 +44,7 @@ def frame(
     explanation: Explanation, card_of: Mapping[str, Any], link: Mapping[str, str] | None, problems: Sequence[str]
 ) -> dict[str, Any]:
     """The frame of every drawing: warnings, the footer, the parameters of a copied link (None: the pair is too long for
-    one), how well the model's attention agrees with people's word alignments, and what a saved figure says of itself."""
+    one), how well its attention agrees with people's word alignments, and what a saved figure says of itself."""
     if link is None:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
     return {
