@@ -313,7 +313,9 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     first = page.locator('[data-part="verdict"]').inner_text()
     page.get_by_role("button", name="Insert “not” before “dog”").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A not dog jumping")
-    chip(page, "hypothesis", "jumping").click()
+    expect(chip(page, "hypothesis", "not")).to_be_visible()
+    if chip(page, "hypothesis", "jumping").get_attribute("aria-pressed") == "false":  # a page may begin with it
+        chip(page, "hypothesis", "jumping").click()
     page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A not dog")
     page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
