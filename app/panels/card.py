@@ -12,10 +12,23 @@ from core.models import REGISTRY
 
 
 def description(card: Mapping[str, Any]) -> str:
-    """What the model is: the first sentence of its architecture's docstring, and the card's notes."""
+    """What the model is: a sentence on its architecture with these settings, and the card's notes."""
+    return " ".join(f"{_about(card)} {card.get('notes') or ''}".split())
+
+
+def one_line(card: Mapping[str, Any]) -> str:
+    """The paper with its section, and a sentence on what the model is."""
+    spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
+    return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
+
+
+SECTION = r" \(sections? [^)]*\)"
+"""Where a docstring says it: a line that begins with the paper has it there."""
+
+
+def _about(card: Mapping[str, Any]) -> str:
     spec = REGISTRY.get(str(card["architecture"]))
-    first = spec.summary if spec else f"Architecture {card['architecture']}."
-    return " ".join(f"{first} {card.get('notes') or ''}".split())
+    return spec.model.about(_mapping(card["config"])) if spec else f"Architecture {card['architecture']}."
 
 
 def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
