@@ -107,7 +107,7 @@ class TwoSidedTrace:
 
 
 @register(
-    "two-sided", config=TwoSidedConfig, title="Two-sided AttConv", paper="extends Yin & Schütze 2018", section="3.1",
+    "two-sided", config=TwoSidedConfig, title="Two-sided AttConv", paper="Extends Yin & Schütze 2018", section="3.1",
     tasks=("entailment", "paraphrase"), shows=(AttentionMap, AttentiveContext, FilterProvenance),
 )  # fmt: skip
 class TwoSided(PairModel):
