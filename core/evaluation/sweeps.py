@@ -19,7 +19,9 @@ LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
 PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
-    "model.extra": {"none": "without extra", "entailment": "with extra", "answer": "with extra"},
+    "model.extra": {
+        "none": "without extra", "entailment": "with extra", "answer": "with extra", "answer-type": "with answer types",
+    },
     "model.adaptivity": {
         "none": "fixed filters", "self": "the text’s own filters", "one-way": "the question’s filters",
         "two-way": "the other text’s filters",

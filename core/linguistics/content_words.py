@@ -1,0 +1,39 @@
+"""Words that carry content, and what each weighs."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.reading.tokens import Token
+
+if TYPE_CHECKING:
+    from core.reading.word_table import WordTable
+
+
+def norms(tokens: Sequence[Token]) -> list[str]:
+    """The normalised words among tokens; signs such as commas are left out."""
+    return [token.norm for token in tokens if token.is_word]
+
+
+@functools.cache
+def stop_words() -> frozenset[str]:
+    """scikit-learn's list of English words without content."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
+
+
+def weight(word: str, words: WordTable) -> float:
+    """log(1 + rank) / log(1 + V), above 0 to 1: a word's rank among the V words of the table stands for its inverse
+    document frequency (Zipf's law), so that no counts of a corpus need to travel with a checkpoint. A word outside
+    the table has rank V."""
+    last = max(1, len(words))
+    return math.log1p(_ranks(words).get(word, last)) / math.log1p(last)
+
+
+@functools.lru_cache(maxsize=2)
+def _ranks(words: WordTable) -> dict[str, int]:
+    return {word: rank for rank, word in enumerate(words.words, start=1)}
