@@ -17,6 +17,8 @@ from core.models import REGISTRY
 
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
+TEACHERS = ("one teacher", "the teachers’ mean")
+"""Columns of runs that learn from others: a teacher's score on average, and that of their mean prediction."""
 PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
     "model.extra": {
@@ -155,8 +157,8 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     if not {"seed", "best_epoch", measure} <= {*head} or len({*head}) < len(head):
         raise ValueError("its first line does not name a sweep’s columns")
     names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
-    columns = {key: name for key, name in (names | {f"{measure} ({kind})": kind for kind in KINDS}).items()
-               if key in head}  # fmt: skip
+    names |= {f"{measure} ({kind})": kind for kind in (*KINDS, *TEACHERS)}
+    columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
     for row in rows:
@@ -249,7 +251,10 @@ def caption(sweep: Sweep, dev: str, bars: bool) -> str:
     line += (
         f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {sweep.dev or dev}"
     )
-    rest = "" if single or len(measures) == len(sweep.columns) else f"; then {measures[0]} of each kind of classifier"
+    names = {*sweep.columns.values()}
+    rest = "" if single or names.isdisjoint(KINDS) else f"; then {measures[0]} of each kind of classifier"
+    if not single and not names.isdisjoint(TEACHERS):
+        rest += f"; then {measures[0]} of one teacher (mean of theirs) and of the teachers’ mean prediction"
     line += f" with the classifier that was kept{rest}. "
     if runs == [1]:
         return f"{line}One run each, so there is no interval."
