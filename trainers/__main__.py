@@ -14,6 +14,7 @@ COMMANDS = {
     "evaluate": "score a checkpoint on a data file",
     "predict": "write a checkpoint's prediction for every row of a data file",
     "sweep": "train variants of a recipe with several seeds, and write a table",
+    "baselines": "score TF-IDF with a linear SVM on a recipe's data",
     "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
     "map": "lay out the filters that a checkpoint makes for the texts of a data file",
     "bench": "measure the speeds that PairLens promises",

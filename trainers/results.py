@@ -69,6 +69,7 @@ TABLES = {
     "pooling-plain": "k-min against k-max pooling with the paper’s own features `rep` and `simi` alone.",
     "seeds": "The recipe with several seeds.",
     "paper-settings": "M-ACNN with the paper’s own settings, its word vectors learnt from this sample alone.",
+    "tfidf": "What word counts reach without a network, with the same training data.",
     "single-filter": "S-ACNN against S-CNN: one filter, trained for longer.",
 }
 """What a table is about, by its file's name."""

@@ -230,7 +230,7 @@ def label(varied: dict[str, str]) -> str:
         made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
                 "question_word": f"questions with {value}" if value != "other" else "other questions",
                 "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
-                "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
+                "baseline": value, "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
         words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{key.rpartition('.')[2]} {value}"))
     return ", ".join(words) or "as the recipe says"
 
