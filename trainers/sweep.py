@@ -149,7 +149,8 @@ def with_teachers(
     scores on dev: a single one's on average, and that of their mean prediction."""
     outs = [out.with_name(f"{out.name}-teacher={seed}") for seed in whole_numbers(args.teachers)]
     for seed, own in zip(whole_numbers(args.teachers), outs, strict=True):
-        one_run(dataclasses.replace(recipe, seed=seed), folder, own, args, fold, recipe.seed)
+        teacher = dataclasses.replace(recipe, seed=seed, teacher_share=Recipe.teacher_share)  # the student's alone
+        one_run(teacher, folder, own, args, fold, recipe.seed)
     said = [load_file(own / DEV) for own in outs]
     gold, groups = said[0]["gold"].numpy(), said[0]["groups"].tolist() or None
     each = [tensors["probabilities"].double().numpy() for tensors in said]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KINDS = ("any", "who", "when", "where", "how many", "how", "what")
 """Kinds of question; a question may be of several ("what year": what and when)."""
 
-CUES = ("new numbers", "a year", "new names", "is or was")
+CUES = ("new numbers", "a year", "new names", "is or was", "a definition", "a bracket or quote")
 
 NAMES = (
     "shared stems", "weight of shared stems", "share of the question's weight", "shared pairs of words",
@@ -36,8 +36,10 @@ YEAR = re.compile(r"1\d{3}|20\d\d")
 DIGIT = re.compile(r"\d")
 MOST_NUMBERS, MOST_NAMES = 3, 4
 """More of them count no more."""
+BE = frozenset(("is", "was", "are", "were"))
 EARLY = 8
-"""Words at the start of an answer among which "is" or "was" makes a definition of it."""
+"""Words at the start of an answer among which "is" or "was" counts, and after a word of the question defines it."""
+ASIDE = frozenset(("(", '"', "``", "“"))
 REACH = 4
 """Words after a question word among which the first content word is what is asked for ("what kind of whale")."""
 
@@ -91,8 +93,12 @@ def _cues(question: Sequence[str], answer: Sequence[Token]) -> list[float]:
     numbers = sum(bool(DIGIT.search(token.text)) for token in new)
     names = sum(token.text[:1].isupper() for token in new if token is not answer[0])
     year = any(YEAR.fullmatch(token.text) for token in answer)
-    definition = not {"is", "was", "are", "were"}.isdisjoint(norms(answer)[:EARLY])
-    cues = min(numbers, MOST_NUMBERS), year, min(names, MOST_NAMES), definition
+    early = norms(answer)[:EARLY]
+    stems = {_stem(word) for word in question if word not in stop_words()}
+    be = [i for i, word in enumerate(early) if word in BE]
+    defined = any(_stem(word) in stems for word in early[: be[-1]]) if be else False
+    aside = any(token.norm in ASIDE for token in answer)
+    cues = min(numbers, MOST_NUMBERS), year, min(names, MOST_NAMES), bool(be), defined, aside
     return [float(kind * cue) for kind in kinds(question) for cue in cues]
 
 
