@@ -6,14 +6,12 @@ and patterns do it, and each kind of question weighs each cue of the answer by i
 
 from __future__ import annotations
 
-import functools
-import itertools
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from core.linguistics.content_words import norms, stop_words, weight
+from core.linguistics.content_words import directions, neighbours, norms, stem, stop_words, weight
 from core.reading.tokens import Token
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ REACH = 4
 def expected_answer(question: Sequence[Token], answer: Sequence[Token], words: WordTable) -> list[float]:
     """The numbers named by ``NAMES`` for a question and an answer; finite for empty ones, too.
 
-    Stems are Porter's (1980). A stem weighs what its word weighs (:func:`core.linguistics.content_words.weight`).
+    A stem weighs what its word weighs (:func:`core.linguistics.content_words.weight`).
     "Nearest to what is asked for" is the largest cosine, in ``words``, between the content word after the question word
     and a content word that only the answer has. A name is a word with a capital letter, the answer's first one aside:
     text in lower case has none.
@@ -59,7 +57,7 @@ def expected_answer(question: Sequence[Token], answer: Sequence[Token], words: W
 def kinds(question: Sequence[str]) -> list[bool]:
     """Which of ``KINDS`` a question of these normalised words is."""
     first = next((word for word in question if word in ("what", "where", "how", "when", "who")), "")
-    pairs = _pairs(question)
+    pairs = neighbours(question)
     amount = any(("how", word) in pairs for word in AMOUNTS)
     when = first == "when" or ("what", "year") in pairs
     return [True, first == "who", when, first == "where", amount, first == "how" and not amount, first == "what"]
@@ -67,11 +65,11 @@ def kinds(question: Sequence[str]) -> list[bool]:
 
 def _overlap(question: Sequence[str], answer: Sequence[str], words: WordTable) -> list[float]:
     content = [word for word in dict.fromkeys(question) if word not in stop_words()]
-    weights = {_stem(word): weight(word, words) for word in content}
-    stems, other = [_stem(word) for word in question], [_stem(word) for word in answer]
-    shared = [weights[stem] for stem in weights if stem in set(other)]
+    weights = {stem(word): weight(word, words) for word in content}
+    stems, other = [stem(word) for word in question], [stem(word) for word in answer]
+    shared = [value for form, value in weights.items() if form in set(other)]
     share = math.fsum(shared) / math.fsum(weights.values()) if weights else 0.0
-    pairs = [_pairs(question) & _pairs(answer), _pairs(stems) & _pairs(other)]
+    pairs = [neighbours(question) & neighbours(answer), neighbours(stems) & neighbours(other)]
     place = next((i for i, word in enumerate(answer) if word in content), len(answer)) / max(1, len(answer))
     return [float(len(shared)), math.fsum(shared), share, *(float(len(both)) for both in pairs), place]
 
@@ -79,12 +77,11 @@ def _overlap(question: Sequence[str], answer: Sequence[str], words: WordTable) -
 def _nearest(question: Sequence[str], answer: Sequence[str], words: WordTable) -> float:
     at = next((i for i, word in enumerate(question) if word in ("what", "which", "how")), len(question))
     after = (word for word in question[at + 1 : at + 1 + REACH] if word not in stop_words())
-    wanted, stems = next(after, None), {_stem(word) for word in question}
-    new = [word for word in dict.fromkeys(answer) if word not in stop_words() and _stem(word) not in stems]
+    wanted, stems = next(after, None), {stem(word) for word in question}
+    new = [word for word in dict.fromkeys(answer) if word not in stop_words() and stem(word) not in stems]
     if wanted is None or not new:
         return 0.0
-    rows = words.vectors([wanted, *new])
-    rows = rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-6)
+    rows = directions([wanted, *new], words)
     return float((rows[1:] @ rows[0]).max())
 
 
@@ -94,26 +91,9 @@ def _cues(question: Sequence[str], answer: Sequence[Token]) -> list[float]:
     names = sum(token.text[:1].isupper() for token in new if token is not answer[0])
     year = any(YEAR.fullmatch(token.text) for token in answer)
     early = norms(answer)[:EARLY]
-    stems = {_stem(word) for word in question if word not in stop_words()}
+    stems = {stem(word) for word in question if word not in stop_words()}
     be = [i for i, word in enumerate(early) if word in BE]
-    defined = any(_stem(word) in stems for word in early[: be[-1]]) if be else False
+    defined = any(stem(word) in stems for word in early[: be[-1]]) if be else False
     aside = any(token.norm in ASIDE for token in answer)
     cues = min(numbers, MOST_NUMBERS), year, min(names, MOST_NAMES), bool(be), defined, aside
     return [float(kind * cue) for kind in kinds(question) for cue in cues]
-
-
-def _pairs(words: Sequence[str]) -> set[tuple[str, str]]:
-    return set(itertools.pairwise(words))
-
-
-@functools.lru_cache(maxsize=100_000)
-def _stem(word: str) -> str:
-    return _stemmer().stem(word)  # type: ignore[no-any-return]
-
-
-@functools.cache
-def _stemmer() -> Any:
-    # Imported here because nltk takes more than a second, which an app without these features need not wait.
-    from nltk.stem.porter import PorterStemmer
-
-    return PorterStemmer()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
 
 from core.reading.tokens import Token
 
@@ -32,6 +35,42 @@ def weight(word: str, words: WordTable) -> float:
     the table has rank V."""
     last = max(1, len(words))
     return math.log1p(_ranks(words).get(word, last)) / math.log1p(last)
+
+
+@functools.lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Porter's stem of a word (1980)."""
+    return _stemmer().stem(word)  # type: ignore[no-any-return]
+
+
+def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
+    """Pairs of words that stand side by side."""
+    return set(itertools.pairwise(words))
+
+
+def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
+    """Length of the longest common subsequence."""
+    row = [0] * (len(second) + 1)
+    for word in first:
+        before = 0
+        for j, other in enumerate(second, start=1):
+            before, row[j] = row[j], before + 1 if word == other else max(row[j], row[j - 1])
+    return row[-1]
+
+
+def directions(listed: Sequence[str], words: WordTable) -> Tensor:
+    """Vectors of words, each of length 1, ``[N, D]``: their products are cosines."""
+    rows = words.vectors(list(listed))
+    unit: Tensor = rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-6)
+    return unit
+
+
+@functools.cache
+def _stemmer() -> Any:
+    # Imported here because nltk takes more than a second, which an app without these features need not wait.
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
 
 
 @functools.lru_cache(maxsize=2)
