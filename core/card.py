@@ -36,6 +36,50 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """Of links with people's (:class:`core.evaluation.alignment.Agreement`)."""
+
+    precision: float
+    recall: float
+    f1: float
+    aer: float
+
+
+@dataclass(frozen=True)
+class Linked(Agreement):
+    """The same of links above a threshold."""
+
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Measured(Linked):
+    """What `python -m trainers align` measured on one file."""
+
+    content_on_function: float
+    entropy: float
+    identical_words: Agreement
+    both_ways: dict[str, Linked] | None
+    command: str
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How well attention agrees with people's word alignments; ``both_ways``: thresholds of links by both
+    directions."""
+
+    threshold: float
+    both_ways: dict[str, float]
+    fixed_on: str
+    """The set, a key of ``results``, that the thresholds were fixed on."""
+    results: dict[str, Measured]
+
+    def __post_init__(self) -> None:
+        if self.fixed_on not in self.results:
+            raise ValueError("must have the results of the set that it was fixed on")
+
+
+@dataclass(frozen=True)
 class Card:
     """The fields of ``card.json`` that this program computes or chooses with."""
 
@@ -52,6 +96,7 @@ class Card:
     token_limits: dict[str, int] | None = None
     typical_length: dict[str, float] | None = None
     results: dict[str, dict[str, float]] | None = None
+    alignment: Alignment | None = None
 
     def __post_init__(self) -> None:
         if not self.labels or len(set(self.labels)) < len(self.labels):

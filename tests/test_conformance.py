@@ -193,14 +193,23 @@ def test_attention_put_in_place(architecture, settings):
                 model(batch, override)
         return
     assert close(model(batch, own).logits, output.logits)
-    other = torch.linspace(1, -1, own[0].numel()).view(own[0].shape).expand_as(own)
-    changed = model(batch, other)
-    assert torch.equal(own_attention(changed), other.to(own))
-    if not settings:  # full pooling of phrases keeps all of them, however they are aligned
-        assert not close(changed.logits, output.logits, 1e-6)
-    for wrong in (own[..., :-1], own[0], torch.ones(2, 3, 2, 1)):
-        with pytest.raises(ValueError, match=r"must be \[.*\], got \["):
-            model(batch, wrong)
+    maps = own if isinstance(own, tuple) else (own,)
+    for place, weights in enumerate(maps):
+
+        def alone(value, place=place):
+            """This one map's override; the others stay."""
+            return tuple(value if k == place else None for k in range(len(maps))) if len(maps) > 1 else value
+
+        other = torch.linspace(1, -1, weights[0].numel()).view(weights[0].shape).expand_as(weights)
+        changed = model(batch, alone(other))
+        after = own_attention(changed)
+        for k, theirs in enumerate(after if isinstance(after, tuple) else (after,)):
+            assert torch.equal(theirs, other.to(weights) if k == place else maps[k])
+        if not settings:  # full pooling of phrases keeps all of them, however they are aligned
+            assert not close(changed.logits, output.logits, 1e-6)
+        for wrong in (weights[..., :-1], weights[0], torch.ones(2, 3, 2, 1)):
+            with pytest.raises(ValueError, match=r"must be \[.*\], got \["):
+                model(batch, alone(wrong))
 
 
 @every_model
@@ -276,6 +285,7 @@ def fits(record, checkpoint, explanation):
     if isinstance(record, AttentionMap | AttentiveContext):
         shape = [units(record, role, checkpoint, explanation) for role in (record.rows, record.columns)]
         matrices = [m for m in (getattr(record, "scores", ()), record.weights) if m]
+        assert len(getattr(record, "null", ())) in (0, shape[0])
         return matrices and all([len(m), *{len(row) for row in m}] == shape for m in matrices)
     if isinstance(record, PooledAttention):
         return len(record.weights) == units(record, record.role, checkpoint, explanation)
@@ -363,7 +373,7 @@ def test_an_explanations_own_attention_put_back_changes_nothing(architecture, se
             explain(checkpoint, FIRST, SECOND, override=torch.ones(2, 7))
         return
     record = explanation.find(AttentionMap)
-    own = own[0] if record is None else torch.tensor(record.weights or record.scores)
+    own = own[0] if record is None else torch.tensor(record.override or record.scores)
     again = explain(checkpoint, FIRST, SECOND, override=own)
     assert again.logits == pytest.approx(explanation.logits, abs=1e-5)
     assert record is None or (again.find(AttentionMap).overridden and not record.overridden)

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint, load_named, read_card
+from core.files import whole_file
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
 from trainers.resume import Progress
@@ -53,6 +54,13 @@ def device_name(device: torch.device) -> str:
     info = Path("/proc/cpuinfo")
     model = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.is_file() else None
     return f"CPU ({model.group(1).strip() if model else platform.machine()})"
+
+
+def add_to_card(folder: Path, **fields: Any) -> None:
+    """Write fields of a finished checkpoint's card anew. Raises FileError where the operating system refuses."""
+    card = {**read_card(folder), **fields}
+    with whole_file(folder / "card.json") as scratch:
+        scratch.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
-from core.evaluation import sweeps
+from core.evaluation import alignment_table, sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.reading.tokens import MAX_TOKENS
 from trainers import recipe as recipes
@@ -54,6 +54,10 @@ its training data, so that folds.csv, not its score on dev, says what it reaches
     "text classification": f"Of a text the models read the first {MAX_TOKENS} words.",
 }
 """What to know about the checkpoints of a task."""
+
+SIMPLE_PAIRS = """\
+Simple pairs that differ in one respect, written by hand (`core/evaluation/simple_pairs.tsv`), and how many of each kind
+are right: `python -m trainers probe CHECKPOINT` names those that are not. No model is trained on them."""
 
 TABLES = {
     "ablation": "What each part of the features brings.",
@@ -148,7 +152,7 @@ def document(pretrained: Path, speed: Path) -> str:
     parts = [OPENING, "## Checkpoints"]
     for task, members in sorted(by_task.items(), key=lambda item: (-len(item[1]), item[0])):
         parts += shipped(task, members)
-    parts += [DIFFERENCES, "## Tables beside the checkpoints"]
+    parts += [*aligned(cards), DIFFERENCES, "## Tables beside the checkpoints"]
     for folder, card in cards.items():
         parts += tables(folder, card)
     parts += [*maps(folders), *word_table(pretrained / "words" / "card.json"), *speeds(speed), *licences(cards)]
@@ -177,6 +181,37 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
     yield _commands(card["training"]["command"] for card in cards.values())
     if task in TASKS:
         yield TASKS[task]
+    yield from simple_pairs(list(cards.values()))
+
+
+def simple_pairs(cards: Sequence[Card]) -> Iterator[str]:
+    """How many of our simple pairs each checkpoint gets right, by kind; nothing where no card says it."""
+    probed = [card for card in cards if "probe" in card]
+    if not probed:
+        return
+    kinds = {kind: n["total"] for card in probed for kind, n in card["probe"]["kinds"].items()}
+    head = ["checkpoint", f"simple pairs ({probed[0]['probe']['total']})", *(f"{k} ({n})" for k, n in kinds.items())]
+    yield SIMPLE_PAIRS
+    yield _table(head, [
+        [f"`{card['name']}`", card["probe"]["right"], *(card["probe"]["kinds"][kind]["right"] for kind in kinds)]
+        for card in probed
+    ])  # fmt: skip
+
+
+def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
+    """How well the attention of every model that was measured agrees with people's word alignments."""
+    measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
+    if not measured:
+        return
+    tables = {name: alignment_table.table(stored) for name, stored in measured.items()}
+    fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
+    yield "## Attention against people’s word alignments"
+    yield _table(
+        ["checkpoint", *next(iter(tables.values()))[0]],
+        [[f"`{name}`", *row] for name, (_, rows) in tables.items() for row in rows],
+    )
+    yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
+    yield _commands(result["command"] for stored in measured.values() for result in stored["results"].values())
 
 
 def minutes(card: Card) -> str:

@@ -9,14 +9,13 @@ standard deviation over seeds (n - 1 in the denominator).
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 from pathlib import Path
 from typing import Any
 
 from core.checkpoint import read_card
 from core.errors import RunError
-from core.files import whole_file
+from trainers.card import add_to_card
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,9 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """Check that the runs belong together, write, print."""
     cards = [read_card(folder) for folder in (args.checkpoint, *args.others)]
     summary = summarise(cards)
-    written = json.dumps({**cards[0], "seeds": summary}, indent=1, ensure_ascii=False) + "\n"
-    with whole_file(args.checkpoint / "card.json") as scratch:
-        scratch.write_text(written, encoding="utf-8")
+    add_to_card(args.checkpoint, seeds=summary)
     for name, values in summary["results"].items():
         print(f"{name}: {values['mean']:.2%} ± {values['spread']:.2%} over seeds {summary['seeds']}")
     return 0

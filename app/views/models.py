@@ -14,7 +14,7 @@ import streamlit as st
 from app import page_style, palette
 from app.panels import card as lines
 from core.checkpoint import CheckpointError, available, read_card
-from core.evaluation import sweeps
+from core.evaluation import alignment_table, sweeps
 
 _STYLE = """<style>
 .pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
@@ -92,6 +92,8 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         if results:
             st.html(f'<div class="pl-card"><table>{results}</table></div>')
         _curve(lines.curve(card), str(card["title"]))
+    if card.get("alignment"):
+        _alignment(card["alignment"])
     for path in lines.tables(folder):
         try:
             sweep = sweeps.read(path)
@@ -101,6 +103,16 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         _sweep(sweep, card, _capital(re.sub("[_-]", " ", path.stem)))
         st.download_button(page_style.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
                            icon=":material/download:", on_click="ignore", key=f"save {name}/{path.name}")  # fmt: skip
+
+
+def _alignment(stored: Mapping[str, Any]) -> None:
+    """How well attention agrees with people's word alignments."""
+    caption = _safe(alignment_table.CAPTION.format(fixed_on=stored["fixed_on"]))
+    commands = "".join(f"<br><code>{_safe(measured['command'])}</code>" for measured in stored["results"].values())
+    st.html(
+        '<div class="pl-card pl-sweep"><h3>Attention against people’s word alignments</h3>'
+        f"{_rows(*alignment_table.table(stored), strong=2)}<p>{caption}{commands}</p></div>"
+    )
 
 
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any], heading: str) -> None:

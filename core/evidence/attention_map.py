@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from core.evidence.record import Explained, Matrix, Record, csv_text, table_html, weight_cell
+
+NO_WORD = "(no word)"
+"""The null word's name in tables and lists."""
 
 
 @dataclass(frozen=True)
@@ -12,7 +16,9 @@ class AttentionMap(Record, kind="attention_map"):
     """Where each unit of the sentence along the rows looks: [T_x, T_y], for AttConv rows t_x (judged), columns t_y.
 
     ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
-    the model used. ``overridden`` is true when they came from outside (what-if editing).
+    the model used. ``overridden`` is true when they came from outside (what-if editing). ``null`` holds each row's
+    weight on the null word, a learned vector among the words of the columns, for a word without a counterpart: a row's
+    weights and its null add up to 1. It is empty for a model without one.
 
     ``units`` is "words"; or "phrases": then rows and columns are the phrases of the ``PhraseSelection`` beside it,
     ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
@@ -27,45 +33,77 @@ class AttentionMap(Record, kind="attention_map"):
     weights: Matrix
     overridden: bool = False
     units: str = "words"
+    null: tuple[float, ...] = ()
+
+    @property
+    def override(self) -> Matrix:
+        """The weights as :func:`core.explain.explain` takes them back: the null word's are the last column."""
+        return (
+            tuple((*row, null) for row, null in zip(self.weights, self.null, strict=True))
+            if self.null
+            else self.weights
+        )
+
+    @property
+    def null_scores(self) -> tuple[float | None, ...]:
+        """The null word's raw score in each row, which its softmax's weights hold; None where they do not: its weight
+        is 0, or came from outside."""
+        out: list[float | None] = []
+        for scores, weights, null in zip(self.scores, self.weights, self.null, strict=False):
+            best = max(range(len(weights)), key=weights.__getitem__)
+            known = null > 0 and weights[best] > 0 and not self.overridden
+            out.append(scores[best] + math.log(null / weights[best]) if known else None)
+        return tuple(out)
 
     def to_text(self, explanation: Explained) -> list[str]:
         if self.units != "words":
             return []
-        rows, columns = explanation.sentence(self.rows).tokens, explanation.sentence(self.columns).tokens
         lines = ["", f"Where each word of the {self.rows} looks in the {self.columns}:"]
-        for token, weights in zip(rows, self.weights, strict=True):
+        names = self._column_names(explanation)
+        for token, weights in zip(explanation.sentence(self.rows).tokens, self.override, strict=True):
             strongest = sorted(range(len(weights)), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
-            looks = ", ".join(f"{columns[j].text} {weights[j]:.0%}" for j in strongest)
+            looks = ", ".join(f"{names[j]} {weights[j]:.0%}" for j in strongest)
             lines.append(f"  {token.text:>16}  {looks}")
         return lines
 
     def to_html(self, explanation: Explained) -> str:
         if self.units != "words":
             return ""
-        rows, columns = explanation.sentence(self.rows), explanation.sentence(self.columns)
         caption = (
             f"Rows: the {self.rows}; columns: the {self.columns}. "
             "Darker: more weight on that word; each row adds up to 100."
         )
-        lines = zip((token.text for token in rows.tokens), self.weights, strict=True)
+        words = (token.text for token in explanation.sentence(self.rows).tokens)
+        lines = zip(words, self.override, strict=True)
         return table_html(
-            caption, [token.text for token in columns.tokens], ((word, map(weight_cell, row)) for word, row in lines)
+            caption, self._column_names(explanation), ((word, map(weight_cell, row)) for word, row in lines)
         )
 
     @property
     def tabular(self) -> bool:
         return self.units == "words"
 
+    @property
+    def title(self) -> str:
+        return f"{self.name} {self.rows} to {self.columns}" if self.null else self.name
+
     def to_csv(self, explanation: Explained) -> str:
-        """One line a cell: both words with their positions (from 1), raw score and weight. Of words alone."""
+        """One line a cell: both words with their positions (from 1), raw score and weight, of words alone; after a
+        row's words a line for the null word, which has no position and no raw score here."""
         if not self.tabular:
             return ""
-        rows, columns = explanation.sentence(self.rows).tokens, explanation.sentence(self.columns).tokens
         head = [f"{self.rows}_position", f"{self.rows}_word", f"{self.columns}_position", f"{self.columns}_word",
                 "score", "weight"]  # fmt: skip
-        cells = (
-            [i + 1, row.text, j + 1, column.text, self.scores[i][j], self.weights[i][j]]
-            for i, row in enumerate(rows)
-            for j, column in enumerate(columns)
-        )
+        names = self._column_names(explanation)
+        cells: list[list[object]] = []
+        for i, (row, scores, weights) in enumerate(
+            zip(explanation.sentence(self.rows).tokens, self.scores, self.override, strict=True)
+        ):
+            places: list[object] = [*range(1, len(scores) + 1), *[""] * len(self.null[:1])]
+            for place, name, score, weight in zip(places, names, [*scores, ""], weights, strict=False):
+                cells.append([i + 1, row.text, place, name, score, weight])
         return csv_text(head, cells)
+
+    def _column_names(self, explanation: Explained) -> list[str]:
+        words = [token.text for token in explanation.sentence(self.columns).tokens]
+        return [*words, NO_WORD] if self.null else words

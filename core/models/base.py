@@ -23,6 +23,10 @@ from core.evidence import BOTH, Record
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
+Override = Tensor | Sequence[Tensor | None]
+"""What takes the place of a model's own attention: one tensor, or of a model with several attention maps one a map, in
+the order of its records, None where the model's own stays."""
+
 Evidence = Iterator[tuple[type[Record], Callable[[], Record]]]
 """Records in the order of the page, each as its type and a function that makes it when it is asked for."""
 
@@ -132,8 +136,8 @@ class PairModel(nn.Module):
         """The model itself, where it generates filters from its texts."""
         return None
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """Logits, features and trace. ``override`` takes the place of the model's own attention.
+    def forward(self, batch: Batch, override: Any = None) -> Output:
+        """Logits, features and trace. ``override`` (an :data:`Override`) takes the place of the model's own attention.
 
         Raises ValueError for a batch that the model cannot read, and for an override of another shape or of a model
         that has no attention.
@@ -150,13 +154,20 @@ class PairModel(nn.Module):
         return cls.spec.shows
 
     @classmethod
+    def about(cls, config: Mapping[str, Any]) -> str:
+        """One sentence on what a model with these settings is: the first of its docstring."""
+        return cls.spec.summary
+
+    @classmethod
     def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
         """How many texts beside the first a model with these settings can read: one."""
         return (1,)
 
-    def lay_out(self, override: Tensor, reading: Reading) -> Tensor:
+    def lay_out(self, override: Override, reading: Reading) -> Override:
         """An override as records number it, as a batch of 1 for :meth:`forward`."""
-        return override[None]
+        if isinstance(override, Tensor):
+            return override[None]
+        return tuple(None if matrix is None else matrix[None] for matrix in override)
 
     def regulariser(self) -> Tensor | None:
         """A term of the loss beside the classes, None for a model without."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import random
 import shutil
@@ -26,6 +25,7 @@ from core.data import read
 from core.filter_map.map import FilterMap, codes_of, filter_sides
 from core.models import build
 from core.reading.word_table import WordTable, default_table
+from tests.app.pages import components
 from trainers.map import draw
 
 PATIENCE = 60_000
@@ -47,7 +47,17 @@ with_markup = pytest.mark.parametrize(
 """For a test of two sentences that show as they are typed."""
 
 
-def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra") -> None:
+IDENTICAL = {"precision": 0.8, "recall": 0.7, "f1": 0.7466, "aer": 0.2534}
+ALIGNMENT = {
+    "threshold": 0.25, "both_ways": {}, "fixed_on": "RTE-2 dev", "results": {"RTE-2 dev": {
+        "threshold": 0.25, "precision": 0.5, "recall": 0.25, "f1": 1 / 3, "aer": 2 / 3, "content_on_function": 0.125,
+        "entropy": 0.5, "both_ways": None, "identical_words": IDENTICAL, "command": "python -m trainers align test",
+    }},
+}  # fmt: skip
+"""What a card says of a model whose attention was measured."""
+
+
+def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str = "extra", **more: Any) -> None:
     """An untrained light model with a word table of its own, so that no test needs the shipped files."""
     generator = torch.Generator().manual_seed(seed)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
@@ -61,7 +71,7 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
         "results": {"SNLI dev": {"accuracy": 0.5, "macro_f1": 0.5, "items": 10}}, "data": [{"name": "none", "rows": 0}],
         "epochs": [{"epoch": 1, "loss": 1.0, "snli_dev": 0.4}, {"epoch": 2, "loss": 0.9, "snli_dev": 0.5}],
         "training": {"seconds": 61, "device": "CPU", "command": "python -m trainers train test"},
-        "typical_length": {"premise": 30, "hypothesis": 30},
+        "typical_length": {"premise": 30, "hypothesis": 30}, **more,
     }  # fmt: skip
     checkpoint.save(folder / name, model, card, words)
 
@@ -86,6 +96,23 @@ def make_phrases(folder: Path, name: str, title: str, task: str, pooling: str, k
         "token_limits": {} if entailment else {"answer": 40}, "words": {"name": words.name, "sha256": words.sha256},
     }  # fmt: skip
     checkpoint.save(folder / name, build("phrases", config), card, None if shared else words)
+
+
+def make_two_sided(folder: Path, name: str, title: str, shared: bool = False) -> None:
+    """An untrained two-sided model, whose words find their like by their vectors alone, and else the null word."""
+    words = default_table() if shared else None
+    if words is None:
+        generator = torch.Generator().manual_seed(1)
+        words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
+    torch.manual_seed(2)
+    config: dict[str, Any] = {"input_size": words.width, "hidden": 12, "filters": 20, "classes": 3}
+    card = {
+        "name": name, "title": title, "architecture": "two-sided", "config": config, "task": "entailment",
+        "labels": ["entailment", "neutral", "contradiction"], "licence": "CC0", "seed": 2,
+        "roles": {"first": "premise", "second": "hypothesis", "judged": "both"},
+        "words": {"name": words.name, "sha256": words.sha256},
+    }  # fmt: skip
+    checkpoint.save(folder / name, build("two-sided", config), card, None if shared else words)
 
 
 TOPICS = {
@@ -149,9 +176,10 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     that make filters (with and without a map), and broken ones. The folder data beside them has what the maps were made
     of."""
     folder = tmp_path_factory.mktemp("checkpoints")
-    make_checkpoint(folder, "test-light", "Test light", 1)
+    make_checkpoint(folder, "test-light", "Test light", 1, alignment=ALIGNMENT)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
+    make_two_sided(folder, "test-two-sided", "Test two-sided")
     make_phrases(folder, "test-te", "Test entailment phrases", "entailment", "kmin", 5)
     make_phrases(folder, "test-as", "Test answer phrases", "answer selection", "kmax", 6)
     make_filters(folder, "test-topics", "Test topics")
@@ -249,10 +277,12 @@ def open_page(server: str, browser: Any) -> Iterator[Callable[..., Any]]:
     def outside(url: str) -> bool:
         return not url.startswith((server, server.replace("http", "ws"), "data:", "blob:"))
 
-    def opener(path: str = "/", wait: str = ".pairlens footer", **options: Any) -> Any:
+    def opener(path: str = "/", wait: str = ".pairlens footer", tour: bool = False, **options: Any) -> Any:
         options.setdefault("viewport", {"width": 1280, "height": 800})
         context = browser.new_context(**options)
         contexts.append(context)
+        if not tour:
+            context.add_init_script("localStorage.setItem('pairlens tour', 'left')")
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.on("request", lambda request: wrong.append(request.url) if outside(request.url) else None)
@@ -274,7 +304,7 @@ def drawn() -> Callable[[Any], dict[str, Any]]:
     """Reads from an AppTest what the page gave to the browser component, with ``by_kind``: the panels' data by kind."""
 
     def read(app: Any) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(app.get("bidi_component")[0].proto.json)
+        data: dict[str, Any] = next(data for data in components(app) if "drawing" in data)
         return data | {"by_kind": {panel["kind"]: panel["data"] for panel in data.get("panels", ())}}
 
     return read

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from core.checkpoint import load
 from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
+from tests.app.conftest import ALIGNMENT
 from tests.app.pages import open_view
 
 
@@ -33,12 +35,37 @@ def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     assert "test-no-json" in page
 
 
+def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(checkpoints, tmp_path, monkeypatch):
+    for name in ("test-light", "test-other"):
+        shutil.copytree(checkpoints / name, tmp_path / name)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
+    _, page = models()
+    assert page.count("Attention against people’s word alignments") == 1
+    table = page.partition("Attention against people’s word alignments")[2].partition("</table>")[0]
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.partition("<tbody>")[2])
+    assert cells == [
+        "RTE-2 dev", "largest weight, above .25", ".333", ".500", ".250", ".667", ".125", "0.50",
+        "RTE-2 dev", "identical words", ".747", ".800", ".700", ".253", "–", "–",
+    ]  # fmt: skip
+    assert "(fixed on RTE-2 dev)" in page and "python -m trainers align test" in page
+
+
+def test_the_line_under_the_matrix_says_what_its_rows_are():
+    roles = {"first": "premise", "second": "hypothesis"}
+    assert card.agreement({"roles": roles, "alignment": ALIGNMENT}) == {
+        "rows": "hypothesis", "text": "F1 .33 against people’s word alignments (RTE-2 dev)",
+    }  # fmt: skip
+    assert card.agreement({"roles": roles}) is None
+
+
 def test_one_bad_card_costs_its_own_line_on_every_page(checkpoints, tmp_path, monkeypatch):
     changes = {
         "words": "no", "architecture": ["phrases"], "title": None, "config": 5, "labels": ["a", "b"],
         "roles": {"first": "a", "second": "a", "judged": "a"}, "typical_length": {"premise": "long"},
         "token_limits": {"premise": "long"}, "results": {"SNLI dev": 3}, "epochs": 5, "data": 5, "recipe": 5,
         "seeds": {"mean": "x"}, "training": {"seconds": 1e308}, "parameters": {"model": 1, "projection": "x"},
+        "alignment": {"threshold": 1},
     }  # fmt: skip
     for key, value in changes.items():
         shutil.copytree(checkpoints / "test-light", tmp_path / f"bad-{key}")

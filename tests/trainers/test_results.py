@@ -95,6 +95,24 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
     assert "Trained on CPU (Abacus), torch 9.9" in page and "No speeds are kept here yet" in page
 
 
+def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
+    links = {"precision": 0.5, "recall": 0.25, "f1": 1 / 3, "aer": 2 / 3}
+    ways = {"intersection": links | {"threshold": 0.1}, "union": links | {"threshold": 0.9}}
+    measured = links | {"threshold": 0.25, "content_on_function": 0.125, "entropy": 0.5, "identical_words": links}
+    stored = {"threshold": 0.25, "both_ways": {"intersection": 0.1, "union": 0.9}, "fixed_on": "RTE-2 dev"}
+    stored["results"] = {"RTE-2 dev": measured | {"both_ways": ways, "command": "align it"}}
+    write(made_up / "nli/card.json", card("nli", alignment=stored))
+    assert main(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    figures = ".333 | .500 | .250 | .667"
+    for links_of, rest in {
+        "largest weight, above .25": ".125 | 0.50", "intersection of both, above .10": "– | –",
+        "union of both, above .90": "– | –", "identical words": "– | –",
+    }.items():  # fmt: skip
+        assert f"| `nli` | RTE-2 dev | {links_of} | {figures} | {rest} |" in page
+    assert "(fixed on RTE-2 dev)" in page and "\n    align it\n" in page
+
+
 def test_a_kept_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
     row = {"name": "explain", "value": 1.854, "unit": "ms", "bar": 20, "at_most": True, "note": "median", "met": True}
     machine = {"device": "CPU (Abacus)", "cores": 2, "threads": 1, "torch": "9.9", "python": "3.11"}

@@ -16,6 +16,7 @@ the paper), and extra features are standardised.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -167,7 +168,7 @@ class PhraseMatcher(PairFeatures):
         )  # fmt: skip
         return Output(self.classifier(dropped), features, trace)
 
-    def lay_out(self, override: Tensor, reading: Reading) -> Tensor:
+    def lay_out(self, override: Any, reading: Reading) -> Tensor:
         """An alignment of phrases as :class:`PhraseSelection` numbers them, rows those of the second sentence."""
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]

@@ -1,0 +1,263 @@
+"""How well attention agrees with the word alignments that people made.
+
+A word of the target (hypothesis) links to the word of the source (premise) that has the largest weight of its row, if
+that weight is above a threshold and above the null word's. Models split texts in their own way, so a link counts for
+the whitespace tokens that its two tokens lie in. Signs link as words do: people aligned them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from core.checkpoint import Checkpoint
+from core.data import DataError
+from core.data.alignments import AlignedPair, Link
+from core.evidence import AttentionMap
+from core.reading.reader import ReadText
+from core.reading.tokens import Token
+
+THRESHOLDS = tuple(k / 100 for k in range(100))
+"""Those tried by :func:`best_threshold`."""
+
+WORDS = "words"
+"""The way to make links that the threshold of a card is for."""
+
+Strengths = Mapping[Link, float]
+"""The links of one pair (source position, target position), each with the weight that makes it."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Links of a model beside those of people, over all pairs: |A ∩ S| / |A|, |A ∩ S| / |S|, their harmonic mean, and
+    the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) with P the sure and the possible links (Och and Ney
+    2003, section 4)."""
+
+    precision: float
+    recall: float
+    f1: float
+    aer: float
+    links: int
+    """|A|"""
+    sure: int
+    """|S|"""
+
+
+def whitespace_places(text: str, tokens: Sequence[Token]) -> list[list[int]]:
+    """For each token the positions of the whitespace tokens that it shares a character with."""
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    return [[k for k, (start, end) in enumerate(spans) if start < t.end and t.start < end] for t in tokens]
+
+
+def strengths(
+    weights: Any, null: Sequence[float], row_places: Sequence[Sequence[int]], column_places: Sequence[Sequence[int]]
+) -> dict[Link, float]:
+    """The links of one attention map, weights ``[rows, columns]`` and null ``[rows]`` (empty: none), as (column's
+    position, row's position) with the largest weight that makes each. Of equal weights the first is the largest.
+
+    ``row_places``, ``column_places``: positions of whitespace tokens of each token (:func:`whitespace_places`).
+    """
+    links: dict[Link, float] = {}
+    for i, row in enumerate(np.asarray(weights, dtype=np.float64)):
+        best = int(row.argmax())
+        if len(null) and row[best] <= null[i]:
+            continue
+        for link in product(column_places[best], row_places[i]):
+            links[link] = max(links.get(link, 0.0), float(row[best]))
+    return links
+
+
+def above(links: Strengths, threshold: float) -> set[Link]:
+    """The links whose weight is above the threshold."""
+    return {link for link, weight in links.items() if weight > threshold}
+
+
+def identical_words(source: Sequence[Token], target: Sequence[Token]) -> list[Link]:
+    """The baseline, in tokens: each token of the target links to the equal one of the source (compared as looked up, in
+    lower case); of several equal ones to the nearest in relative place, i / T."""
+    places: dict[str, list[int]] = {}
+    for i, token in enumerate(source):
+        places.setdefault(token.norm, []).append(i)
+    links = []
+    for j, token in enumerate(target):
+        # |i / T_s - j / T_t| in whole numbers, so that rounding settles no tie: the first of equally near ones counts.
+        apart = {i: abs(i * len(target) - j * len(source)) for i in places.get(token.norm, ())}
+        if apart:
+            links.append((min(apart, key=apart.__getitem__), j))
+    return links
+
+
+def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair]) -> Agreement:
+    """Micro-averaged agreement of each pair's predicted links with people's."""
+    links = sure = right = allowed = 0
+    for own, pair in zip(map(set, predicted), pairs, strict=True):
+        links, sure = links + len(own), sure + len(pair.sure)
+        right, allowed = right + len(own & pair.sure), allowed + len(own & (pair.sure | pair.possible))
+    return _agreement(links, sure, right, allowed)
+
+
+def _agreement(links: int, sure: int, right: int, allowed: int) -> Agreement:
+    total = links + sure
+    error = 1 - (right + allowed) / total if total else 0.0
+    f1 = 2 * right / total if total else 0.0
+    return Agreement(right / links if links else 0.0, right / sure if sure else 0.0, f1, error, links, sure)
+
+
+def best_threshold(linked: Sequence[Strengths], pairs: Sequence[AlignedPair]) -> float:
+    """That of :data:`THRESHOLDS` with the best F1 over sure links, the lowest of equal ones."""
+    weights = np.array([weight for links in linked for weight in links.values()])
+    right = np.array(
+        [link in pair.sure for links, pair in zip(linked, pairs, strict=True) for link in links], dtype=bool
+    )
+    sure = sum(len(pair.sure) for pair in pairs)
+    scores = [2 * (right & over).sum() / max(1, over.sum() + sure) for over in (weights > t for t in THRESHOLDS)]
+    return THRESHOLDS[int(np.argmax(scores))]
+
+
+@dataclass(frozen=True)
+class Attended:
+    """A pair as a model read it: the source is its first sentence, the target its second."""
+
+    pair: AlignedPair
+    source: ReadText
+    target: ReadText
+    forward: AttentionMap
+    """Rows: the target's tokens."""
+    backward: AttentionMap | None
+    """Rows: the source's tokens; None for a model whose words look one way alone."""
+
+    def links(self) -> dict[Link, float]:
+        """Of the target's words, with their weights."""
+        return strengths(self.forward.weights, self.forward.null, *self._places(self.target, self.source))
+
+    def backward_links(self) -> dict[Link, float]:
+        """Of the source's words, with their weights; none for a model whose words look one way alone."""
+        if self.backward is None:
+            return {}
+        turned = strengths(self.backward.weights, self.backward.null, *self._places(self.source, self.target))
+        return {(source, target): weight for (target, source), weight in turned.items()}
+
+    def identical_words(self) -> set[Link]:
+        """The baseline's links (:func:`identical_words`)."""
+        rows, columns = self._places(self.target, self.source)
+        tokens = identical_words(self.source.tokens, self.target.tokens)
+        return {link for i, j in tokens for link in product(columns[i], rows[j])}
+
+    def peaks(self) -> list[Token | None]:
+        """The source's token with the largest weight of each row, None where the null word has more."""
+        best = [int(np.argmax(row)) for row in self.forward.weights]
+        null = self.forward.null or (0.0,) * len(best)
+        return [
+            self.source.tokens[j] if row[j] > none else None
+            for j, row, none in zip(best, self.forward.weights, null, strict=True)
+        ]
+
+    def entropies(self) -> np.ndarray:
+        """Of each row's weights and its null, in nats, ``[T_target]``."""
+        rows = np.array(self.forward.override)
+        # 0 · log 0 is 0.
+        entropies: np.ndarray = -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(1)
+        return entropies
+
+    def _places(self, *sides: ReadText) -> list[list[list[int]]]:
+        return [whitespace_places(side.text, side.tokens) for side in sides]
+
+
+@torch.inference_mode()
+def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Attended]:
+    """The attention maps between the words of each pair.
+
+    Raises DataError for a model without a map from the words of its second sentence to those of its first.
+    """
+    source, target = checkpoint.roles["first"], checkpoint.roles["second"]
+    for pair in pairs:
+        reading = checkpoint.read(pair.source, pair.target)
+        evidence = checkpoint.model.evidence(reading, checkpoint.model(reading.batch(checkpoint.reader)))
+        records = [make() for kind, make in evidence if kind is AttentionMap]
+        maps = {(r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units == "words"}
+        if (target, source) not in maps:
+            raise DataError(
+                f"{checkpoint.name} has no attention from the words of the second sentence to those of the first: "
+                "choose a model with an attention matrix, such as nli-attconv-light"
+            )
+        yield Attended(pair, reading.first, reading.second, maps[target, source], maps.get((source, target)))
+
+
+def by_way(attended: Sequence[Attended]) -> dict[str, list[dict[Link, float]]]:
+    """Each pair's links with their weights: those of the target's words (:data:`WORDS`) and, of a model with a map each
+    way, those that both directions have (with the smaller weight) and that one of them has (with the larger)."""
+    forward = [one.links() for one in attended]
+    if any(one.backward is None for one in attended):
+        return {WORDS: forward}
+    both = list(zip(forward, [one.backward_links() for one in attended], strict=True))
+    return {
+        WORDS: forward,
+        "intersection": [{link: min(a[link], b[link]) for link in a.keys() & b.keys()} for a, b in both],
+        "union": [{link: max(a.get(link, 0.0), b.get(link, 0.0)) for link in a.keys() | b.keys()} for a, b in both],
+    }
+
+
+def fix_thresholds(attended: Sequence[Attended]) -> dict[str, float]:
+    """The best threshold of every way to make links (:func:`best_threshold`)."""
+    pairs = [one.pair for one in attended]
+    return {way: best_threshold(links, pairs) for way, links in by_way(attended).items()}
+
+
+def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> dict[str, Any]:
+    """Agreement with people's word alignments, as plain values.
+
+    ``both_ways``: the same of links by both directions, None for a model whose words look one way alone.
+    ``content_on_function``: the share of the target's content words whose largest weight lies on a function word
+    (scikit-learn's list) or a sign. ``entropy``: the mean over the target's tokens, in nats. ``identical_words``: the
+    baseline.
+    """
+    pairs = [one.pair for one in attended]
+
+    def scores(way: str, links: Sequence[Strengths]) -> dict[str, Any]:
+        threshold = thresholds[way]
+        return {"threshold": threshold, **asdict(agreement([above(own, threshold) for own in links], pairs))}
+
+    ways = {way: scores(way, links) for way, links in by_way(attended).items() if way in thresholds}
+    content = [peak for one in attended for token, peak in zip(one.target.tokens, one.peaks(), strict=True)
+               if not _functional(token)]  # fmt: skip
+    away = sum(peak is not None and _functional(peak) for peak in content)
+    return {
+        **ways.pop(WORDS),
+        "pairs": len(pairs),
+        "both_ways": ways or None,
+        "content_on_function": away / len(content) if content else 0.0,
+        "entropy": float(np.concatenate([one.entropies() for one in attended]).mean()),
+        "identical_words": asdict(agreement([one.identical_words() for one in attended], pairs)),
+    }
+
+
+def _functional(token: Token) -> bool:
+    return not token.is_word or token.norm in ENGLISH_STOP_WORDS
+
+
+def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> dict[str, Any]:
+    """The share of aligned pairs of chunks that hold a link of the target's words (and of identical words), in all and
+    by the kind of their relation, as plain values."""
+    threshold = thresholds[WORDS]
+    by_kind: dict[str, list[tuple[bool, bool]]] = {}
+    for one in attended:
+        links = above(one.links(), threshold), one.identical_words()
+        for chunk in one.pair.chunks:
+            inside = set(product(chunk.source, chunk.target))
+            holds = [not inside.isdisjoint(own) for own in links]
+            by_kind.setdefault(chunk.kind.partition("_")[0], []).append((holds[0], holds[1]))
+    every = [holds for kind in by_kind.values() for holds in kind]
+
+    def shares(rows: Sequence[tuple[bool, bool]]) -> dict[str, Any]:
+        linked, identical = (sum(column) / len(rows) for column in zip(*rows, strict=True))
+        return {"chunk_pairs": len(rows), "linked": linked, "identical_words": identical}
+
+    kinds = {kind: shares(rows) for kind, rows in sorted(by_kind.items(), key=lambda item: -len(item[1]))}
+    return {"threshold": threshold, "pairs": len(attended), **shares(every), "kinds": kinds}

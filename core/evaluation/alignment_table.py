@@ -1,0 +1,41 @@
+"""What a card holds of `python -m trainers align`, in words: without what measures it, so that pages open fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CAPTION = (
+    "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
+    "threshold (fixed on {fixed_on}) and above the null word’s, where a model has one. F1, precision, recall and "
+    "alignment error rate over people’s sure links. Intersection and union: of the links of both directions. Beside "
+    "them: the share of content words that look most at a function word or a sign, and the mean entropy of a word’s "
+    "weights in nats. Identical words: equal words are linked, of several the nearest in relative place."
+)
+"""How to read :func:`table`."""
+
+
+def table(stored: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of what a card's ``alignment`` holds: for each set the target's words, links by both directions
+    where there are any, and identical words."""
+    rows = []
+    for name, scores in stored["results"].items():
+        apart = [_decimals(scores["content_on_function"]), f"{scores['entropy']:.2f}"]
+        ways = {f"largest weight, above {_decimals(scores['threshold'], 2)}": (scores, apart)}
+        for way, row in (scores["both_ways"] or {}).items():
+            ways[f"{way} of both, above {_decimals(row['threshold'], 2)}"] = row, ["–", "–"]
+        ways["identical words"] = scores["identical_words"], ["–", "–"]
+        for links, (row, more) in ways.items():
+            rows.append([name, links, *(_decimals(row[key]) for key in ("f1", "precision", "recall", "aer")), *more])
+    return ["set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy"], rows
+
+
+def in_one_line(stored: Mapping[str, Any]) -> str:
+    """The figure of the set that the threshold of a card's ``alignment`` was fixed on."""
+    name = stored["fixed_on"]
+    return f"F1 {_decimals(stored['results'][name]['f1'], 2)} against people’s word alignments ({name})"
+
+
+def _decimals(share: float, digits: int = 3) -> str:
+    """.754, 1.000"""
+    return f"{share:.{digits}f}".removeprefix("0")

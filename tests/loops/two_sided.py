@@ -1,0 +1,77 @@
+"""Two-sided attentive convolution (the equations of core/models/two_sided.py)."""
+
+import math
+
+from tests.loops.arithmetic import (
+    add,
+    affine,
+    centred,
+    dot,
+    largest,
+    matvec,
+    projected,
+    relu,
+    scaled,
+    sigmoid,
+    softmax,
+    tanh,
+)
+
+
+def direction(model, word):
+    """m."""
+    return [v / math.sqrt(2 * dot(out, out)) for out in (word, matvec(model.match.weight, word)) for v in out]
+
+
+def crossings(weights, i):
+    """q_i."""
+    places = [sum(j * w for j, w in enumerate(row[:-1])) / (1 - row[-1]) for row in weights]
+    total = 0.0
+    for k, row in enumerate(weights):
+        if k != i:
+            beyond = places[k] - places[i] if k < i else places[i] - places[k]
+            total += (1 - weights[i][-1]) * (1 - row[-1]) * sigmoid([4 * beyond - 2])[0]
+    return total / max(1, len(weights) - 1)
+
+
+def two_sided(model, first, contexts, judged, extra):
+    tau = model.temperature.exp().item()
+    null = math.exp(tau * 0.4)
+    texts = first, contexts[0]
+    words = [projected(model, text) for text in texts]
+    m = [[direction(model, word) for word in text.tolist()] for text in texts]
+
+    def s(x, i, j):
+        """The match of word i of side x with word j of the other side."""
+        ours, theirs = m[x], m[1 - x]
+        total = dot(ours[i], theirs[j])
+        for k, weight in {-1: 0.2, 1: 0.2, -2: 0.1, 2: 0.1}.items():
+            if 0 <= i + k < len(ours) and 0 <= j + k < len(theirs):
+                total += weight * dot(ours[i + k], theirs[j + k])
+        return tau * (total - 0.3 * abs((i + 0.5) / len(ours) - (j + 0.5) / len(theirs)))
+
+    def compared(x):
+        ours, theirs, weights = words[x], words[1 - x], []
+        for i in range(len(ours)):
+            scores = []
+            for j in range(len(theirs)):
+                rivals = null + sum(math.exp(s(x, k, j)) for k in range(len(ours)))
+                scores.append(s(x, i, j) - 0.5 * (math.log(rivals) - tau * 0.4))
+            weights.append(softmax([*scores, tau * 0.4]))
+        states = []
+        for i, word in enumerate(ours):
+            context = scaled(weights[i], [*theirs, model.null_word.tolist()])
+            product = [a * b for a, b in zip(word, context, strict=True)]
+            difference = [abs(a - b) for a, b in zip(word, context, strict=True)]
+            seen = word + context + product + difference + [5 * crossings(weights, i)]
+            states.append(relu(affine(model.compare, seen)))
+        states = [tanh(affine(model.convolution, centred(states, i, model.config.width))) for i in range(len(states))]
+        return largest(states)
+
+    pooled = add(compared(0) + compared(1))
+    features = pooled if model.layer is None else relu(affine(model.layer, pooled))
+    return {"logits": affine(model.classifier, features), "features": features, "pooled": pooled}
+
+
+LOOPS = {"two-sided": two_sided}
+CHOICES = {"two-sided": [{"layer": 4}, {"width": 5}]}
