@@ -17,6 +17,7 @@ COMMANDS = {
     "align": "measure a checkpoint's attention against people's word alignments",
     "probe": "put a suite of simple pairs to a checkpoint, and say what went wrong",
     "sweep": "train variants of a recipe with several seeds, and write a table",
+    "baselines": "score TF-IDF with a linear SVM on a recipe's data",
     "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
     "map": "lay out the filters that a checkpoint makes for the texts of a data file",
     "bench": "measure the speeds that PairLens promises",

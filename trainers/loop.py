@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from core.checkpoint import Checkpoint, load_named, round_weights, save
+from core.checkpoint import Checkpoint, load_named, open_checkpoint, round_weights, save
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
@@ -119,7 +119,7 @@ class Run:
         self.vectors = None if recipe.train_words else data.vocabulary.matrix(WordReader(words)).to(device)
         self.train_set, self.dev_set = data.train.to(device), data.dev.to(device)
         self.best = {name: value.clone() for name, value in average.state_dict().items()}
-        self.teachers = [load_named(name) for name in recipe.teachers]
+        self.teachers = [open_checkpoint(name) for name in recipe.teachers]
         self.targets = targets(recipe, self.train_set, self.vectors, words, self.teachers)
         self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)
         self.steps = len(self.batches(0)) * recipe.epochs

@@ -117,8 +117,9 @@ class Recipe:
     """``balanced`` weighs a class by rows / (classes · rows of the class)."""
     label_smoothing: float = 0.0
     teachers: tuple[str, ...] = ()
-    """Checkpoints (as `python -m core models` lists them) whose mean probabilities are mixed into the labels of the
-    training pairs: knowledge distillation (Hinton et al. 2015), here against labels of one annotator each."""
+    """Checkpoints (as `python -m core models` lists them, or their folders) whose mean probabilities are mixed into the
+    labels of the training pairs: knowledge distillation (Hinton et al. 2015), here against labels of one annotator
+    each."""
     teacher_share: float = 0.5
     """Share of the teachers in the mix; the label has the rest."""
     seed: int = 0

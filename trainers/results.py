@@ -48,7 +48,9 @@ Hinton et al. 2015), because each training pair has the label of one annotator. 
     "answer selection": """\
 MAP and MRR are over the questions that have a right answer. `qa-phrases-kmax` is the network that `wikiqa-phrases-kmax`
 starts from. Checkpoints with `extra` in their recipe read word counts or linguistic features beside the words. Where
-there is a mean over seeds, the seed that is best on dev is the one that is shipped.""",
+there is a mean over seeds, the seed that is best on dev is the one that is shipped. `as-adaqa` was chosen by folds
+instead, and learns from the mean predictions of the five networks of its folds (`teachers` in its recipe); dev is among
+its training data, so that folds.csv, not its score on dev, says what it reaches.""",
     "text classification": f"Of a text the models read the first {MAX_TOKENS} words.",
 }
 """What to know about the checkpoints of a task."""
@@ -73,6 +75,7 @@ TABLES = {
     "pooling-plain": "k-min against k-max pooling with the paper’s own features `rep` and `simi` alone.",
     "seeds": "The recipe with several seeds.",
     "paper-settings": "M-ACNN with the paper’s own settings, its word vectors learnt from this sample alone.",
+    "tfidf": "What word counts reach without a network, with the same training data.",
     "single-filter": "S-ACNN against S-CNN: one filter, trained for longer.",
 }
 """What a table is about, by its file's name."""

@@ -3,13 +3,16 @@
     python -m trainers sweep sick-phrases-kmin --vary model.pooling=kmin,kmax,full --seeds 1,2,3,4,5 --csv pooling.csv
     python -m trainers sweep sick-phrases-kmin --vary model.k=1,2,3,4,5,6,7,8,9,10 --seeds 1,2 --csv figure6.csv
     python -m trainers sweep sick-phrases-kmin --set keep=last --folds 5 --csv folds.csv
+    python -m trainers sweep as-adaqa --folds 5 --teachers 1,2,3 --csv folds.csv
     python -m trainers sweep as-adaqa --vary model.adaptivity=none,two-way --csv a.csv --question-words figure3b.csv
 
 A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier, and the
 command of the table. With --folds training and dev data are put together and cut into as many parts, a ranking set by
-questions; each part is dev once. --question-words writes the MAP of each kind of question (what, where, how, when, who,
-others) as a second table. Every run's folder keeps the probabilities of its dev set, which `python -m trainers compare`
-reads. A run whose folder is finished is not run again.
+questions; each part is dev once. With --teachers every run learns from the mean predictions of runs with these seeds on
+the same training data, as the checkpoint does that is shipped; the table has their scores beside its own: the mean of
+the teachers one by one, and that of their mean prediction. --question-words writes the MAP of each kind of question
+(what, where, how, when, who, others) as a second table. Every run's folder keeps the probabilities of its dev set,
+which `python -m trainers compare` reads. A run whose folder is finished is not run again.
 """
 
 from __future__ import annotations
@@ -33,6 +36,8 @@ from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
+from core.evaluation.scores import summary as summary_of
+from core.evaluation.sweeps import TEACHERS
 from core.files import check_writable, whole_file
 from trainers import recipe as recipes
 from trainers.recipe import Recipe
@@ -56,6 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="as in train")
     parser.add_argument("--seeds", default="1", metavar="1,2,3", help="seeds of every variant")
+    parser.add_argument(
+        "--teachers", default="", metavar="1,2,3", help="learn from the mean of runs with these seeds, trained first"
+    )
     parser.add_argument("--folds", type=int, default=0, metavar="N", help="cross-validation over training and dev data")
     parser.add_argument("--runs", type=Path, default=Path("runs/sweep"), help="where the runs' folders go")
     parser.add_argument("--precision", choices=("32", "bf16", "16"), default="32", help="as in train")
@@ -83,9 +91,13 @@ def run(args: argparse.Namespace) -> int:
                 name = "-".join([recipe.name, *(f"{k}={v}" for k, v in varied.items()), f"seed={seed}"])
                 name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
                 out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
-                card = one_run(recipe, folder, out, args, fold)
+                taught: dict[str, float] = {}
+                if args.teachers:
+                    recipe, taught = with_teachers(recipe, folder, out, args, fold)
+                    out = out.with_name(f"{out.name}-taught-by={args.teachers}")
+                card = one_run(recipe, folder, out, args, fold, recipe.seed)
                 head = {**varied, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-                rows.append(head | scores(card) | {"command": command(args)})
+                rows.append(head | scores(card) | taught | {"command": command(args)})
                 write(args.csv, rows)
                 if args.question_words:
                     by_word += [
@@ -104,7 +116,8 @@ def command(args: argparse.Namespace) -> str:
     parts = ["python", "-m", "trainers", "sweep", Path(args.recipe).stem]
     for name, values in (("--set", args.changes), ("--vary", args.vary)):
         parts += [part for value in values for part in (name, value)]
-    parts += ["--seeds", args.seeds] + (["--folds", str(args.folds)] if args.folds else [])
+    for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
+        parts += [name, str(value)] if value else []
     return shlex.join([*parts, "--precision", args.precision])
 
 
@@ -129,8 +142,26 @@ def whole_numbers(text: str) -> list[int]:
         raise RunError(f"--seeds wants whole numbers such as 1,2,3, got {text!r}") from None
 
 
-def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int) -> dict[str, Any]:
-    """The card of this run, which is trained now unless its folder is finished."""
+def with_teachers(
+    recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int
+) -> tuple[Recipe, dict[str, float]]:
+    """The recipe with runs of the seeds of --teachers as its teachers, trained on what it is trained on, and their
+    scores on dev: a single one's on average, and that of their mean prediction."""
+    outs = [out.with_name(f"{out.name}-teacher={seed}") for seed in whole_numbers(args.teachers)]
+    for seed, own in zip(whole_numbers(args.teachers), outs, strict=True):
+        teacher = dataclasses.replace(recipe, seed=seed, teacher_share=Recipe.teacher_share)  # the student's alone
+        one_run(teacher, folder, own, args, fold, recipe.seed)
+    said = [load_file(own / DEV) for own in outs]
+    gold, groups = said[0]["gold"].numpy(), said[0]["groups"].tolist() or None
+    each = [tensors["probabilities"].double().numpy() for tensors in said]
+    (name, together), *_ = summary_of(gold, np.mean(each, axis=0), groups).items()
+    alone = statistics.mean(summary_of(gold, chances, groups)[name] for chances in each)
+    columns = {f"{name} ({TEACHERS[0]})": round(alone, 4), f"{name} ({TEACHERS[1]})": round(together, 4)}
+    return dataclasses.replace(recipe, teachers=(*recipe.teachers, *map(str, outs))), columns
+
+
+def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> dict[str, Any]:
+    """The card of this run, which is trained now unless its folder is finished. ``split``: the seed of the folds."""
     from core.evaluation.predict import probabilities
     from trainers import loop
 
@@ -142,7 +173,7 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     data = load_data(recipe, folder, quiet=True)
     rows = np.arange(len(data.dev))
     if args.folds:
-        data, rows = part(data, args.folds, fold, recipe.seed)
+        data, rows = part(data, args.folds, fold, split)
     words, own = table_for(recipe, folder, None, data.vocabulary)
     options = loop.Options(
         out, "cpu", args.precision, save_every=10**9, command=f"python -m trainers sweep {recipe.name}"

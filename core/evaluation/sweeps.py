@@ -17,9 +17,14 @@ from core.models import REGISTRY
 
 LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
+TEACHERS = ("one teacher", "the teachers’ mean")
+"""Columns of runs that learn from others: a teacher's score on average, and that of their mean prediction."""
 PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
-    "model.extra": {"none": "without extra", "entailment": "with extra", "answer": "with extra"},
+    "model.extra": {
+        "none": "without extra", "entailment": "with extra", "answer": "with extra", "answer-type": "with answer types",
+        "overlap": "with overlap",
+    },
     "model.adaptivity": {
         "none": "fixed filters", "self": "the text’s own filters", "one-way": "the question’s filters",
         "two-way": "the other text’s filters",
@@ -153,8 +158,8 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     if not {"seed", "best_epoch", measure} <= {*head} or len({*head}) < len(head):
         raise ValueError("its first line does not name a sweep’s columns")
     names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
-    columns = {key: name for key, name in (names | {f"{measure} ({kind})": kind for kind in KINDS}).items()
-               if key in head}  # fmt: skip
+    names |= {f"{measure} ({kind})": kind for kind in (*KINDS, *TEACHERS)}
+    columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
     for row in rows:
@@ -226,7 +231,7 @@ def label(varied: dict[str, str]) -> str:
         made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
                 "question_word": f"questions with {value}" if value != "other" else "other questions",
                 "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
-                "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
+                "baseline": value, "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
         words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{key.rpartition('.')[2]} {value}"))
     return ", ".join(words) or "as the recipe says"
 
@@ -247,7 +252,10 @@ def caption(sweep: Sweep, dev: str, bars: bool) -> str:
     line += (
         f" in cross-validation over train and dev ({sweep.folds} folds)" if sweep.folds else f" on {sweep.dev or dev}"
     )
-    rest = "" if single or len(measures) == len(sweep.columns) else f"; then {measures[0]} of each kind of classifier"
+    names = {*sweep.columns.values()}
+    rest = "" if single or names.isdisjoint(KINDS) else f"; then {measures[0]} of each kind of classifier"
+    if not single and not names.isdisjoint(TEACHERS):
+        rest += f"; then {measures[0]} of one teacher (mean of theirs) and of the teachers’ mean prediction"
     line += f" with the classifier that was kept{rest}. "
     if runs == [1]:
         return f"{line}One run each, so there is no interval."

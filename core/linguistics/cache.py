@@ -67,8 +67,8 @@ def default_cache() -> Path:
 
 def _keys(kind: str, pairs: Sequence[tuple[str, str]], words: WordTable) -> list[bytes]:
     table = ""
-    if kind == "answer":
-        # A table that was not read from a file has no checksum; of it only the order of its words matters here.
+    if kind != "entailment":
+        # A table that was not read from a file has no checksum; of it the words in their order stand for all.
         table = words.sha256 or hashlib.sha256("\n".join(words.words).encode()).hexdigest()
     texts = (json.dumps([kind, VERSION, table, first, second]) for first, second in pairs)
     return [hashlib.sha256(text.encode()).digest() for text in texts]

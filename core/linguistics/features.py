@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.linguistics import LinguisticsError
+from core.linguistics import LinguisticsError, answer_types, overlap
+from core.linguistics.content_words import norms, stop_words, weight
 from core.reading.tokens import Token
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ FEATURES: dict[str, tuple[str, ...]] = {
         "log length of the premise", "log length of the hypothesis",
     ),
     "answer": ("log length of the question", "log length of the answer", "WordCnt", "WgtWordCnt"),
+    "answer-type": (
+        "log length of the question", "log length of the answer", "WordCnt", "WgtWordCnt", *answer_types.NAMES,
+    ),
+    "overlap": overlap.NAMES,
 }  # fmt: skip
 """Names of the features by kind of task, in the order of :func:`extra_features`."""
 
@@ -42,16 +46,23 @@ def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], w
     - "entailment": 15 scores of machine translation (``translation.scores``), negation in each sentence (0 or
       1), synonym, hypernym and antonym (0 or 1, :func:`relations`), two lengths.
     - "answer": two lengths, :func:`word_count`'s WordCnt and WgtWordCnt.
+    - "answer-type": these, and what the question expects of its answer (:func:`answer_types.expected_answer`).
+    - "overlap": words that both sentences have and that one has alone (:func:`overlap.overlap`).
 
     A length is log(1 + words): in a linear classifier two of them give the ratio of the lengths, and no number is
     many times larger than the others, as plain counts would be (which the paper has).
     """
     if kind not in FEATURES:
         raise LinguisticsError(f"there are no features of the kind {kind!r}; choose one of {', '.join(FEATURES)}")
-    one, other = _norms(first), _norms(second)
+    if kind == "overlap":
+        return overlap.overlap(first, second, words)
+    one, other = norms(first), norms(second)
     lengths = [math.log1p(len(one)), math.log1p(len(other))]
     if kind == "answer":
         return [*lengths, *word_count(one, other, words)]
+    if kind == "answer-type":
+        counts = word_count(one, other, words)
+        return [*lengths, *counts, *answer_types.expected_answer(first, second, words)]
     # Imported here because nltk takes more than a second, which an app without these features need not wait.
     from core.linguistics.translation import scores
 
@@ -81,7 +92,7 @@ def relations(first: Sequence[str], second: Sequence[str]) -> list[float]:
         {word: entry for word, entry in side.items() if entry.forms.isdisjoint(forms[1 - i])}
         for i, side in enumerate(sides)
     ]
-    content = [[entry for word, entry in side.items() if word not in _stop_words()] for side in alone]
+    content = [[entry for word, entry in side.items() if word not in stop_words()] for side in alone]
     one, other = (frozenset[str]().union(*(entry.synsets for entry in side)) for side in content)
     above_one, above_other = (frozenset[str]().union(*(entry.above for entry in side)) for side in content)
     opposites = frozenset[str]().union(*(entry.opposites for entry in alone[0].values()))
@@ -96,29 +107,8 @@ def word_count(question: Sequence[str], answer: Sequence[str], words: WordTable)
     """WordCnt and WgtWordCnt (Yang et al. 2015): how many of the question's content words the answer has.
 
     Content words are the question's different words that are not on scikit-learn's list of stop words. WgtWordCnt
-    weighs each by log(1 + rank) / log(1 + V), 0 to 1, its rank among the V words of the table standing for its inverse
-    document frequency (Zipf's law; a word outside the table has rank V), so that no counts of a corpus need to travel
-    with a checkpoint. Neither is divided by the question's length: answers to one question are ranked against each
-    other, where that changes nothing, and the paper counts.
+    weighs each by its rarity (:func:`core.linguistics.content_words.weight`). Neither is divided by the question's
+    length: answers to one question are ranked against each other, where that changes nothing, and the paper counts.
     """
-    shared = (set(question) & set(answer)) - _stop_words()
-    ranks, last = _ranks(words), max(1, len(words))
-    # Sorted, because sums of floating point numbers depend on their order and a set's order on the process.
-    weights = [math.log1p(ranks.get(word, last)) / math.log1p(last) for word in sorted(shared)]
-    return [float(len(shared)), math.fsum(weights)]
-
-
-def _norms(tokens: Sequence[Token]) -> list[str]:
-    return [token.norm for token in tokens if token.is_word]
-
-
-@functools.lru_cache(maxsize=2)
-def _ranks(words: WordTable) -> dict[str, int]:
-    return {word: rank for rank, word in enumerate(words.words, start=1)}
-
-
-@functools.cache
-def _stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)
+    shared = (set(question) & set(answer)) - stop_words()
+    return [float(len(shared)), math.fsum(weight(word, words) for word in shared)]

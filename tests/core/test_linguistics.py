@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from core.linguistics import wordnet
+from core.linguistics.answer_types import CUES
 from core.linguistics.features import FEATURES, LinguisticsError, extra_features, relations, word_count
 from core.linguistics.translation import LONGEST, SCORES, scores
 from core.reading.tokens import MAX_TOKENS, tokenize
@@ -38,7 +39,7 @@ def score(reference, candidate):
 
 
 def test_names_and_values_go_together(frequent):
-    assert [len(FEATURES[kind]) for kind in ("entailment", "answer")] == [22, 4]
+    assert [len(FEATURES[kind]) for kind in FEATURES] == [22, 4, 53, 24]
     assert FEATURES["entailment"][:15] == SCORES
     for kind in FEATURES:
         assert len(named(kind, "a dog runs", "a cat sleeps", frequent)) == len(FEATURES[kind])
@@ -178,6 +179,54 @@ def test_a_word_outside_the_table_weighs_as_much_as_its_rarest(frequent):
     assert word_count(["the", "is"], ["the", "is"], frequent) == [0, 0]
 
 
+def test_what_a_question_expects_of_its_answer(frequent):
+    question, answer = "what year was the Capital of w5 founded", "W5 founding : one of Rome founds it in 1871 and 72"
+    value = named("answer-type", question, answer, frequent)
+    assert {name: value[name] for name in FEATURES["answer"]} == named("answer", question, answer, frequent)
+    # Stems "w5" (rank 6 of 99) and "found" (outside the table); "year" and "capital" are not in the answer.
+    weight = math.log(7) / math.log(100)
+    assert (value["WordCnt"], value["shared stems"]) == (1, 2)
+    assert value["weight of shared stems"] == pytest.approx(1 + weight)
+    assert value["share of the question's weight"] == pytest.approx((1 + weight) / (3 + weight))
+    assert (value["shared pairs of words"], value["shared pairs of stems"]) == (0, 1)  # "w5 found"
+    assert value["place of the first shared word"] == 0
+    # 1871 and 72; Rome: W5 is the question's. A "what year" is a "what" and a "when", and no "how many".
+    for kind, asked in {"any": 1, "what": 1, "when": 1, "who": 0, "how many": 0}.items():
+        assert [value[f"{cue} ({kind})"] for cue in CUES] == [2 * asked, asked, asked, 0, 0, 0]
+    definition = named("answer-type", "who is Ann", 'Ann ("Annie") was a singer', frequent)
+    for cue in CUES[-3:]:
+        assert [definition[f"{cue} ({kind})"] for kind in ("any", "who", "how")] == [1, 1, 0]
+    other = named("answer-type", "who is Ann", "It was said by Ann", frequent)
+    assert [other[f"{cue} (who)"] for cue in CUES[-3:]] == [1, 0, 0]
+
+
+def test_what_is_asked_for_is_looked_for_among_the_answers_new_words(table):
+    value = named("answer-type", "what kind of animal plays", "the animal is a dog in the snow", table)
+    near = torch.nn.functional.cosine_similarity(table.vectors(["kind"]), table.vectors(["dog", "snow"]))
+    assert value["nearest to what is asked for"] == pytest.approx(near.max().item(), abs=1e-6)
+    assert named("answer-type", "who plays", "a dog", table)["nearest to what is asked for"] == 0
+
+
+def test_what_two_sentences_share_and_have_alone(frequent):
+    value = named("overlap", "the w5 runs to the Capital", "Capital of w9, w5 running", frequent)
+    # Content: w5 (rank 6 of 99), "run" (outside the table), "capital" (rank 99); w9 (rank 10) is the second's alone.
+    w5, w9 = math.log(7) / math.log(100), math.log(11) / math.log(100)
+    assert value["share of stems"] == 3 / 4
+    assert value["weight of shared stems"] == pytest.approx(2 + w5)
+    assert value["share of weights"] == pytest.approx((2 + w5) / (2 + w5 + w9))
+    assert value["share of pairs of stems"] == 1 / 8  # "w5 run", of five pairs and four
+    assert (value["stems in order, first"], value["stems in order, second"]) == (2 / 6, 2 / 5)
+    assert (value["nothing alone, first"], value["weight alone, first"], value["farthest word, first"]) == (1, 0, 1)
+    assert value["weight alone, second"] == value["largest weight alone, second"] == pytest.approx(w9)
+    rows = torch.nn.functional.normalize(frequent.vectors(["w9", "w5", "runs", "capital"]))
+    near = float((rows[1:] @ rows[0]).max())
+    assert value["farthest word, second"] == pytest.approx(near, abs=1e-6)
+    assert value["distance, second"] == value["largest distance, second"] == pytest.approx(w9 * (1 - near), abs=1e-6)
+    same = named("overlap", "a dog runs", "a dog runs", frequent)
+    assert (same["nothing alone"], same["share of weights"]) == (1, 1)
+    assert same["cosine of the sentences"] == pytest.approx(1)
+
+
 def test_every_value_is_finite_and_every_score_within_0_and_1(frequent):
     for first, second in itertools.product(NASTY, NASTY):
         tokens = [tokenize(text)[:MAX_TOKENS] for text in (first, second)]
@@ -195,7 +244,7 @@ def test_signs_alone_are_compared(table):
 
 
 def test_an_unknown_kind_says_which_there_are(table):
-    with pytest.raises(LinguisticsError, match="choose one of entailment, answer"):
+    with pytest.raises(LinguisticsError, match="choose one of entailment, answer, answer-type, overlap"):
         extra_features("paraphrase", [], [], table)
 
 

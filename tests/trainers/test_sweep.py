@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 from safetensors.torch import save_file
 
 from core.errors import RunError
+from core.evaluation import sweeps
 from core.evaluation.intervals import half_width
 from core.evaluation.scores import per_item, summary
 from core.models import build
@@ -240,3 +241,44 @@ def test_vectors_from_a_folder_are_scaled_and_spelt_as_the_tokeniser_does(tmp_pa
     np.save(tmp_path / "vectors.npy", vectors[:2])
     with pytest.raises(ValueError, match=r"4 words and vectors \[2, 3\]"):
         read_folder(tmp_path, {})
+
+
+def test_runs_of_a_fold_learn_from_the_mean_of_teachers(data: Path, tmp_path: Path, capsys) -> None:
+    written, runs = tmp_path / "folds.csv", tmp_path / "runs"
+    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(written), "--runs", str(runs)]
+    command += ["--folds", "2", "--teachers", "4,5", "--seeds", "3", *CHANGES]
+    assert main(command) == 0
+    told = rows(written)
+    assert "--teachers 4,5 --folds 2" in told[0]["command"]
+    for row in told:
+        name = f"wikiqa-phrases-kmax-seed=3-fold={row['fold']}of2"
+        teachers = [load_file(runs / f"{name}-teacher={seed}" / DEV) for seed in (4, 5)]
+        student = load_file(next(runs.glob(f"{name}-taught*")) / DEV)
+        # Other seeds, the same fold.
+        assert all(np.array_equal(student["rows"], teacher["rows"]) for teacher in teachers)
+        assert not np.array_equal(teachers[0]["probabilities"], teachers[1]["probabilities"])
+        card = json.loads((next(runs.glob(f"{name}-taught*")) / "card.json").read_text())
+        assert [teacher["name"] for teacher in card["teachers"]] == ["wikiqa-phrases-kmax"] * 2 and card["seed"] == 3
+        chances = [teacher["probabilities"].astype(float) for teacher in teachers]
+        gold, groups = student["gold"], student["groups"].tolist()
+        alone = [summary(gold, own, groups)["map"] for own in chances]
+        assert float(row["map (one teacher)"]) == pytest.approx(np.mean(alone), abs=1e-4)
+        together = summary(gold, np.mean(chances, axis=0), groups)["map"]
+        assert float(row["map (the teachers’ mean)"]) == pytest.approx(together, abs=1e-4)
+    before = len(list(runs.iterdir()))
+    assert before == 6 and main(command) == 0 and rows(written) == told
+    assert "the teachers’ mean" in sweeps.read(written).columns.values()
+    assert "of one teacher (mean of theirs)" in sweeps.caption(sweeps.read(written), "WikiQA dev", bars=False)
+
+
+def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, capsys) -> None:
+    written = tmp_path / "tfidf.csv"
+    assert main(["baselines", "topic-acnn", "--data", str(data), "--csv", str(written)]) == 0
+    (row,) = rows(written)
+    accuracy = float(row["accuracy"])
+    # Every text says the word of its class twice, and words of other classes once: far above 1 in 14.
+    assert 0.4 < accuracy <= 1 and f"DBpedia-6k dev accuracy {accuracy:.2%}"[:-2] in capsys.readouterr().out
+    assert row["command"] == "python -m trainers baselines topic-acnn"
+    assert sweeps.label(sweeps.read(written).variants[0][0]) == "TF-IDF, linear SVM"
+    assert main(["baselines", "as-adaqa", "--data", str(data)]) == 2
+    assert "as-adaqa reads pairs" in capsys.readouterr().err

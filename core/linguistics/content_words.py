@@ -1,0 +1,78 @@
+"""Words that carry content, and what each weighs."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from core.reading.tokens import Token
+
+if TYPE_CHECKING:
+    from core.reading.word_table import WordTable
+
+
+def norms(tokens: Sequence[Token]) -> list[str]:
+    """The normalised words among tokens; signs such as commas are left out."""
+    return [token.norm for token in tokens if token.is_word]
+
+
+@functools.cache
+def stop_words() -> frozenset[str]:
+    """scikit-learn's list of English words without content."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
+
+
+def weight(word: str, words: WordTable) -> float:
+    """log(1 + rank) / log(1 + V), above 0 to 1: a word's rank among the V words of the table stands for its inverse
+    document frequency (Zipf's law), so that no counts of a corpus need to travel with a checkpoint. A word outside
+    the table has rank V."""
+    last = max(1, len(words))
+    return math.log1p(_ranks(words).get(word, last)) / math.log1p(last)
+
+
+@functools.lru_cache(maxsize=100_000)
+def stem(word: str) -> str:
+    """Porter's stem of a word (1980)."""
+    return _stemmer().stem(word)  # type: ignore[no-any-return]
+
+
+def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
+    """Pairs of words that stand side by side."""
+    return set(itertools.pairwise(words))
+
+
+def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
+    """Length of the longest common subsequence."""
+    row = [0] * (len(second) + 1)
+    for word in first:
+        before = 0
+        for j, other in enumerate(second, start=1):
+            before, row[j] = row[j], before + 1 if word == other else max(row[j], row[j - 1])
+    return row[-1]
+
+
+def directions(listed: Sequence[str], words: WordTable) -> Tensor:
+    """Vectors of words, each of length 1, ``[N, D]``: their products are cosines."""
+    rows = words.vectors(list(listed))
+    unit: Tensor = rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-6)
+    return unit
+
+
+@functools.cache
+def _stemmer() -> Any:
+    # Imported here because nltk takes more than a second, which an app without these features need not wait.
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
+
+@functools.lru_cache(maxsize=2)
+def _ranks(words: WordTable) -> dict[str, int]:
+    return {word: rank for rank, word in enumerate(words.words, start=1)}
