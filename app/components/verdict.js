@@ -9,7 +9,7 @@ function drawVerdict(verdict, notices) {
   const trained = verdict.trained
     ? html("span", { class: "trained" }, "As trained: ", html("b", {}, `${verdict.trained.label} ${percent(verdict.trained.p)}`))
     : null;
-  const gold = verdict.gold ? html("span", { class: "gold" }, `Gold label (${verdict.gold.source}): `, html("b", {}, verdict.gold.label)) : null;
+  const gold = verdict.gold ? html("span", { class: "gold" }, `Gold label${verdict.gold.source && ` (${verdict.gold.source})`}: `, html("b", {}, verdict.gold.label)) : null;
   return html("section", { class: "verdict", "aria-label": "Verdict" },
     html("div", {}, html("div", { class: "said", "data-part": "verdict" }, `${capital(verdict.label)}, ${percent(best.p)}`),
       html("div", { class: "model" }, html("bdi", {}, verdict.model), verdict.what_if ? html("b", {}, `, what if: ${verdict.what_if}`) : null)),
