@@ -24,26 +24,30 @@ class Example:
     source: str = ""
 
 
+FAILS = "where the model fails"
+"""What stands in the title of an example whose gold label its model does not give."""
+
+
 def _pair(slug: str, title: str, pair: Pair, **known: str) -> Example:
     return Example(slug, title, "", (pair,), **known)
 
 
+_SICK: dict[str, str] = {"source": "SICK"}
 _OUTDOORS = Pair(
     "The young boys are playing outdoors and the man is smiling nearby",
     "The kids are playing outdoors near a man with a smile",
 )
 _NEGATION = Pair("A man is playing a guitar on a stage", "A man is not playing a guitar")
-_SWAPPED = Pair("A woman is photographing a tall man in the park", "A tall man is photographing a woman in the park")
-_ANSWER = Pair("how big is Auburndale Florida", "The city had a population of 12,381")
-_NO_ANSWER = Pair("how big is Auburndale Florida", "Auburndale is a city in Polk County, Florida")
-_PARAPHRASE = Pair(
-    "How can I learn to play the guitar by myself?", "What is the best way to teach yourself the guitar?"
-)
+_SWAPPED = Pair("A boy is chasing a girl in the park", "A girl is chasing a boy in the park")
+_BIG = "how big is Auburndale Florida"
+_ANSWER = Pair(_BIG, "The city had a population of 12,381 at the 2010 census and covers 13 square miles")
+_NO_ANSWER = Pair(_BIG, "Auburndale is a city in Polk County, Florida")
+_PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose weight quickly?")
 
 EXAMPLES: tuple[Example, ...] = (
     _pair(
         "figure-6",
-        "Dog and Frisbee (figure 6)",
+        "Dog and Frisbee (AttConv, figure 6)",
         Pair(
             "An animal is outside in the cold weather, playing with a plastic toy",
             "A dog jumping for a Frisbee in the snow",
@@ -51,31 +55,54 @@ EXAMPLES: tuple[Example, ...] = (
     ),
     _pair(
         "firefighters",
-        "Firefighters: another story",
+        "Firefighters: another story (AttConv, table 2)",
         Pair(
             "Three firefighters come out of subway station",
             "Three firefighters putting out a fire inside of a subway station",
         ),
+        gold="neutral",
     ),
-    _pair("playing-outdoors", "Playing outdoors", _OUTDOORS, gold="entailment", source="SICK"),
-    _pair("negation", "One word of negation", _NEGATION),
-    _pair("swap", "Same words, roles swapped", _SWAPPED),
-    _pair("answer", "A question and its answer", _ANSWER, model="as-phrases-kmax", gold="answer", source="WikiQA"),
-    _pair("paraphrase", "Two questions", _PARAPHRASE, model="para-adaqa"),
+    _pair("playing-outdoors", "The same in other words", _OUTDOORS, gold="entailment", **_SICK),
+    _pair("negation", "One word of negation", _NEGATION, gold="contradiction"),
+    _pair(
+        "one-word",
+        "One word changes",
+        Pair("A man is playing a guitar on a stage", "A man is playing a violin on a stage"),
+        gold="contradiction",
+    ),
+    _pair(
+        "number",
+        "Two are not three",
+        Pair("Two children are playing in a red car", "Three children are playing in a red car"),
+        gold="contradiction",
+    ),
+    _pair("swap", "Same words, roles swapped", _SWAPPED, gold="contradiction"),
+    _pair(
+        "passive",
+        "Same roles, in the passive",
+        Pair("A dog is chasing a cat", "A cat is being chased by a dog"),
+        gold="entailment",
+    ),
+    _pair("answer", "A question and its answer", _ANSWER, model="as-adaqa", gold="answer"),
+    _pair("paraphrase", "Two questions that ask the same", _PARAPHRASE, model="para-adaqa", gold="paraphrase"),
 )
+"""For the page Explore. A gold label without a source is ours."""
 
 PHRASE_EXAMPLES: tuple[Example, ...] = (
-    _pair("entailed", "Entailed (figure 1)", _OUTDOORS, model="te-phrases-kmin"),
+    _pair("entailed", "Entailed (figure 1)", _OUTDOORS, model="te-phrases-kmin", gold="entailment", **_SICK),
     _pair(
         "not-entailed",
         "Not entailed (figure 1)",
         Pair(_OUTDOORS.first, "A group of kids is playing in a yard and an old man is standing in the background"),
+        model="te-phrases-kmin",
+        gold="neutral",
+        **_SICK,
     ),
-    _pair("answer", "An answer (figure 1)", _ANSWER, model="as-phrases-kmax"),
-    _pair("no-answer", "No answer (figure 1)", _NO_ANSWER, model="as-phrases-kmax"),
-    _pair("negated", "One word of negation", _NEGATION),
-    _pair("same-words", "Same words, roles swapped", _SWAPPED),
-    _pair("one-word", "One word a side", Pair("dog", "puppy")),
+    _pair("answer", "An answer (figure 1)", _ANSWER, model="wikiqa-phrases-kmax", gold="answer"),
+    _pair("no-answer", "No answer (figure 1)", _NO_ANSWER, model="wikiqa-phrases-kmax", gold="not an answer"),
+    _pair("negated", "One word of negation", _NEGATION, model="snli-phrases-kmin", gold="contradiction"),
+    _pair("same-words", f"Same words, roles swapped: {FAILS}", _SWAPPED, model="te-phrases-kmin", gold="contradiction"),
+    _pair("one-word", f"One word a side: {FAILS}", Pair("dog", "puppy"), model="te-phrases-kmin", gold="neutral"),
     _pair(
         "long",
         "A long answer",
@@ -85,6 +112,8 @@ PHRASE_EXAMPLES: tuple[Example, ...] = (
             "Florida and the eighth largest in the United States; it covers about half the area of the state of Rhode "
             "Island, and is exceptionally shallow for a lake of its size, with an average depth of only nine feet",
         ),
+        model="wikiqa-phrases-kmax",
+        gold="answer",
     ),
 )
 """For the page Phrases: the pairs of figure 1 of Yin & Schütze 2017, and others where the two poolings differ."""
@@ -136,10 +165,20 @@ MAP_EXAMPLES: tuple[Example, ...] = (
         "reviews",
         (
             Pair(
-                "This film is a disaster from the first scene to the last",
+                "This film is a mess from the first scene to the last",
                 earlier=(("This film is a masterpiece from the first scene to the last", ""),),
             ),
-            Pair("This film is not a disaster from the first scene to the last"),
+        ),
+    ),
+    Example(
+        "not-wonderful",
+        f"One word of negation: {FAILS}",
+        "reviews",
+        (
+            Pair(
+                "This film is not wonderful from the first scene to the last",
+                earlier=(("This film is wonderful from the first scene to the last", ""),),
+            ),
         ),
     ),
     Example(
@@ -153,26 +192,23 @@ MAP_EXAMPLES: tuple[Example, ...] = (
         ),
     ),
     Example(
-        "who-when",
-        "Who becomes when",
+        "where-when",
+        "Where becomes when",
         "answers",
         (
             Pair(
-                "when was the novel Dracula written",
-                "Dracula is an 1897 Gothic horror novel by the Irish author Bram Stoker",
-                ((
-                    "who wrote the novel Dracula",
-                    "Dracula is an 1897 Gothic horror novel by the Irish author Bram Stoker",
-                ),),
+                "when was the Eiffel Tower built",
+                "The Eiffel Tower was built from 1887 to 1889",
+                (("where was the Eiffel Tower built", "The Eiffel Tower was built from 1887 to 1889"),),
             ),
         ),
     ),
-    Example("one-question", "One question, two answers", "answers", (_ANSWER, _NO_ANSWER)),
+    Example("one-question", "One question, two candidates", "answers", (_ANSWER, _NO_ANSWER)),
     Example(
-        "guitar",
+        "weight",
         "The same question, and another",
         "paraphrases",
-        (_PARAPHRASE, Pair(_PARAPHRASE.first, "How can I learn to repair the guitar by myself?")),
+        (_PARAPHRASE, Pair(_PARAPHRASE.first, "Why do people want to lose weight?")),
     ),
 )  # fmt: skip
 

@@ -71,8 +71,9 @@ def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
 def test_a_word_of_either_sentence_can_be_followed(open_page):
     page = open_page(link(**PAIR))
     page.locator('.side[data-role="hypothesis"] .chip', has_text="dog").click()
-    looked_at = page.locator(".bars button").first.inner_text()
-    page.locator('.side[data-role="premise"] .chip', has_text=looked_at).click()
+    bar = page.locator(".bars button").first
+    looked_at, place = bar.inner_text(), int(bar.get_attribute("data-word"))
+    page.locator('.side[data-role="premise"] .chip').nth(place).click()
     assert page.locator(CONTEXT_WORD).inner_text() == looked_at
     assert "Who looks at" in page.locator(".context h2").inner_text()
     page.locator(".bars button", has_text="dog").click()

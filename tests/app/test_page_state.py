@@ -98,8 +98,8 @@ def test_odd_places_and_trails_go_through_address_and_file(state):
         (MapState, "model=topic-acnn&first=a+dog&first2=a+cat&first.1=a+man&layout=filter+0&look=2&filter=12&view=near",
          {"texts": (Pair("a dog", "", (("a man", ""),)), Pair("a cat")), "layout": "filter 0", "look": 1, "filter": 12,
           "view": "near"}),
-        (MapState, "model=as-adaqa&example=who-when&side=second",
-         {"texts": next(e.texts for e in MAP_EXAMPLES if e.slug == "who-when"), "side": "second"}),
+        (MapState, "model=as-adaqa&example=where-when&side=second",
+         {"texts": next(e.texts for e in MAP_EXAMPLES if e.slug == "where-when"), "side": "second"}),
     ],
 )  # fmt: skip
 def test_addresses_that_were_shared_before_open_as_they_did(page, address, values):
@@ -136,7 +136,7 @@ WRONG = [
     (MapState, "side", ["third", "{side}"]),
     (MapState, "filter", ["-1", "<b>", "99999"]),
     (MapState, "view", ["all"]),
-    (MapState, "example", ["who-when"]),  # for models of another kind
+    (MapState, "example", ["where-when"]),  # for models of another kind
     *((page, name, ["gone", "x" * 500, "{", "{0}", "\x00"]) for page in PAGES for name in ("model", "example")),
 ]
 
