@@ -23,7 +23,6 @@ PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
     "model.extra": {
         "none": "without extra", "entailment": "with extra", "answer": "with extra", "answer-type": "with answer types",
-        "overlap": "with overlap",
     },
     "model.adaptivity": {
         "none": "fixed filters", "self": "the text’s own filters", "one-way": "the question’s filters",

@@ -48,16 +48,6 @@ def neighbours(words: Sequence[str]) -> set[tuple[str, str]]:
     return set(itertools.pairwise(words))
 
 
-def common_subsequence(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest common subsequence."""
-    row = [0] * (len(second) + 1)
-    for word in first:
-        before = 0
-        for j, other in enumerate(second, start=1):
-            before, row[j] = row[j], before + 1 if word == other else max(row[j], row[j - 1])
-    return row[-1]
-
-
 def directions(listed: Sequence[str], words: WordTable) -> Tensor:
     """Vectors of words, each of length 1, ``[N, D]``: their products are cosines."""
     rows = words.vectors(list(listed))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.linguistics import LinguisticsError, answer_types, overlap
+from core.linguistics import LinguisticsError, answer_types
 from core.linguistics.content_words import norms, stop_words, weight
 from core.reading.tokens import Token
 
@@ -24,7 +24,6 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "answer-type": (
         "log length of the question", "log length of the answer", "WordCnt", "WgtWordCnt", *answer_types.NAMES,
     ),
-    "overlap": overlap.NAMES,
 }  # fmt: skip
 """Names of the features by kind of task, in the order of :func:`extra_features`."""
 
@@ -47,15 +46,12 @@ def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], w
       1), synonym, hypernym and antonym (0 or 1, :func:`relations`), two lengths.
     - "answer": two lengths, :func:`word_count`'s WordCnt and WgtWordCnt.
     - "answer-type": these, and what the question expects of its answer (:func:`answer_types.expected_answer`).
-    - "overlap": words that both sentences have and that one has alone (:func:`overlap.overlap`).
 
     A length is log(1 + words): in a linear classifier two of them give the ratio of the lengths, and no number is
     many times larger than the others, as plain counts would be (which the paper has).
     """
     if kind not in FEATURES:
         raise LinguisticsError(f"there are no features of the kind {kind!r}; choose one of {', '.join(FEATURES)}")
-    if kind == "overlap":
-        return overlap.overlap(first, second, words)
     one, other = norms(first), norms(second)
     lengths = [math.log1p(len(one)), math.log1p(len(other))]
     if kind == "answer":

@@ -20,7 +20,6 @@ from nltk.util import ngrams
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from core.linguistics.content_words import common_subsequence
 from core.linguistics.wordnet import lexicon
 
 SCORES = (
@@ -60,7 +59,7 @@ def scores(reference: Sequence[str], candidate: Sequence[str]) -> list[float]:
         return [float(name in ("TER", "WER")) for name in SCORES]
     first, second = list(reference[:LONGEST]), list(candidate[:LONGEST])
     joined = " ".join(second), [" ".join(first)]
-    common = common_subsequence(first, second)
+    common = _common_subsequence(first, second)
     return [
         *_bleu(first, second),
         _nist(first, second),
@@ -105,6 +104,11 @@ def _overlap(reference: list[str], candidate: list[str], n: int) -> int:
 def _recall(reference: list[str], candidate: list[str], n: int) -> float:
     order = min(n, len(reference))
     return _overlap(reference, candidate, order) / (len(reference) - order + 1)
+
+
+def _common_subsequence(first: list[str], second: list[str]) -> int:
+    """Length of the longest common subsequence: what is left when only insertions and deletions are paid for."""
+    return (len(first) + len(second) - int(edit_distance(first, second, substitution_cost=2))) // 2
 
 
 class _Stemmer(PorterStemmer):  # type: ignore[misc]

@@ -39,7 +39,7 @@ def score(reference, candidate):
 
 
 def test_names_and_values_go_together(frequent):
-    assert [len(FEATURES[kind]) for kind in FEATURES] == [22, 4, 53, 24]
+    assert [len(FEATURES[kind]) for kind in FEATURES] == [22, 4, 53]
     assert FEATURES["entailment"][:15] == SCORES
     for kind in FEATURES:
         assert len(named(kind, "a dog runs", "a cat sleeps", frequent)) == len(FEATURES[kind])
@@ -207,26 +207,6 @@ def test_what_is_asked_for_is_looked_for_among_the_answers_new_words(table):
     assert named("answer-type", "who plays", "a dog", table)["nearest to what is asked for"] == 0
 
 
-def test_what_two_sentences_share_and_have_alone(frequent):
-    value = named("overlap", "the w5 runs to the Capital", "Capital of w9, w5 running", frequent)
-    # Content: w5 (rank 6 of 99), "run" (outside the table), "capital" (rank 99); w9 (rank 10) is the second's alone.
-    w5, w9 = math.log(7) / math.log(100), math.log(11) / math.log(100)
-    assert value["share of stems"] == 3 / 4
-    assert value["weight of shared stems"] == pytest.approx(2 + w5)
-    assert value["share of weights"] == pytest.approx((2 + w5) / (2 + w5 + w9))
-    assert value["share of pairs of stems"] == 1 / 8  # "w5 run", of five pairs and four
-    assert (value["stems in order, first"], value["stems in order, second"]) == (2 / 6, 2 / 5)
-    assert (value["nothing alone, first"], value["weight alone, first"], value["farthest word, first"]) == (1, 0, 1)
-    assert value["weight alone, second"] == value["largest weight alone, second"] == pytest.approx(w9)
-    rows = torch.nn.functional.normalize(frequent.vectors(["w9", "w5", "runs", "capital"]))
-    near = float((rows[1:] @ rows[0]).max())
-    assert value["farthest word, second"] == pytest.approx(near, abs=1e-6)
-    assert value["distance, second"] == value["largest distance, second"] == pytest.approx(w9 * (1 - near), abs=1e-6)
-    same = named("overlap", "a dog runs", "a dog runs", frequent)
-    assert (same["nothing alone"], same["share of weights"]) == (1, 1)
-    assert same["cosine of the sentences"] == pytest.approx(1)
-
-
 def test_every_value_is_finite_and_every_score_within_0_and_1(frequent):
     for first, second in itertools.product(NASTY, NASTY):
         tokens = [tokenize(text)[:MAX_TOKENS] for text in (first, second)]
@@ -244,7 +224,7 @@ def test_signs_alone_are_compared(table):
 
 
 def test_an_unknown_kind_says_which_there_are(table):
-    with pytest.raises(LinguisticsError, match="choose one of entailment, answer, answer-type, overlap"):
+    with pytest.raises(LinguisticsError, match="choose one of entailment, answer, answer-type"):
         extra_features("paraphrase", [], [], table)
 
 
