@@ -98,7 +98,7 @@ PHRASE_EXAMPLES: tuple[Example, ...] = (
         gold="neutral",
         **_SICK,
     ),
-    _pair("answer", "An answer (figure 1)", _ANSWER, model="wikiqa-phrases-kmax", gold="answer"),
+    _pair("answer", f"An answer (figure 1): {FAILS}", _ANSWER, model="wikiqa-phrases-kmax", gold="answer"),
     _pair("no-answer", "No answer (figure 1)", _NO_ANSWER, model="wikiqa-phrases-kmax", gold="not an answer"),
     _pair("negated", "One word of negation", _NEGATION, model="snli-phrases-kmin", gold="contradiction"),
     _pair("same-words", f"Same words, roles swapped: {FAILS}", _SWAPPED, model="te-phrases-kmin", gold="contradiction"),
@@ -206,7 +206,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
     Example("one-question", "One question, two candidates", "answers", (_ANSWER, _NO_ANSWER)),
     Example(
         "weight",
-        "The same question, and another",
+        f"The same question, and another: {FAILS}",
         "paraphrases",
         (_PARAPHRASE, Pair(_PARAPHRASE.first, "Why do people want to lose weight?")),
     ),
