@@ -21,7 +21,7 @@ from app.panels import card, folders
 from core.evidence import Explanation
 
 _FOLDER = Path(__file__).parent
-_BEFORE = ("elements", "save", "footer", "shares", "colours", "chips", "verdict", "text", "view", "pair")
+_BEFORE = ("elements", "save", "footer", "shares", "colours", "chips", "verdict", "text", "view", "pair", "models")
 """The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
 
 
@@ -57,6 +57,7 @@ def _component() -> Any:
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
     style = _read(_FOLDER / "base.css").replace("/*palette*/", css_variables()) + _read(_FOLDER / "pair.css")
+    style += _read(_FOLDER / "models.css")
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
