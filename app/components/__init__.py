@@ -51,6 +51,17 @@ def frame(
     }
 
 
+def listen_for_gestures() -> None:
+    """On the page that calls it: Enter sends what stands in a text area, and a swipe that begins on a Plotly figure
+    scrolls the page."""
+    _gestures()(key="gestures", data={})
+
+
+@functools.cache
+def _gestures() -> Any:
+    return st.components.v2.component("pairlens_gestures", html="<span></span>", js=_read(_FOLDER / "gestures.js"))
+
+
 @functools.cache
 def _component() -> Any:
     """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""

@@ -40,8 +40,16 @@ class TextSide(NamedTuple):
 
     @property
     def name(self) -> str:
-        """1, or 1 question."""
-        return f"{self.place + 1} {self.side}".strip()
+        """1, or 1 question; 1: question 2 where the role has a number."""
+        return numbered(self.side, self.place, after=False)
+
+
+def numbered(role: str, place: int, after: bool = True) -> str:
+    """A role with the number of its text, such as question 1; a role with a number of its own (question 2) keeps it
+    apart: question 2 of pair 1."""
+    if role[-1:].isdigit():
+        return f"{role} of pair {place + 1}" if after else f"{place + 1}: {role}"
+    return f"{role} {place + 1}" if after else f"{place + 1} {role}".strip()
 
 
 @dataclass(frozen=True)
@@ -254,28 +262,41 @@ def beginnings(filter_map: FilterMap, nearest: Sequence[Neighbour], texts: Seque
     return [_lines(opening(filter_map.items[n.index], texts[n.index]), _BEGINNING, 1)[0] for n in nearest]
 
 
-def reading(filter_map: FilterMap, layout: Layout) -> str:
-    """How to read the map, in one line."""
-    data = filter_map.card.get("data")
-    file = f" of {data['file']}" if isinstance(data, Mapping) and "file" in data else ""
+def reading(filter_map: FilterMap, layout: Layout, data: str) -> str:
+    """How to read the map of texts of ``data``, in one line."""
     what = "the filters" if layout.filter is None else f"filter {layout.filter} of those"
     metric = "cosine" if layout.metric == "cosine" else "euclidean"
+    of = f" of {data}" if data else ""
     return (
-        f"Each point is one of {len(filter_map.items):,} texts{file}, by {what} that the model makes from it: "
+        f"Each point is one of {len(filter_map.items):,} texts{of}, by {what} that the model makes from it: "
         f"t-SNE of their {metric} distances. A star’s place is approximate (openTSNE’s transform)."
     )
+
+
+def data_name(filter_map: FilterMap, card: Mapping[str, Any]) -> str:
+    """What the data set of the map is called in the model's ``card``; else its file, empty where the map has none."""
+    file, recipe = _file(filter_map), card.get("recipe")
+    sets: list[Any] = []
+    for value in recipe.values() if isinstance(recipe, Mapping) else ():
+        sets += value if isinstance(value, list) else [value]
+    named = (one for one in sets if isinstance(one, Mapping) and str(one.get("path")).rpartition("/")[2] == file)
+    return next((str(one["name"]) for one in named if one.get("name")), file)
+
+
+def _file(filter_map: FilterMap) -> str:
+    data = filter_map.card.get("data")
+    return str(data["file"]) if isinstance(data, Mapping) and "file" in data else ""
 
 
 def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
     """How far the map may be trusted: one line of numbers, and what they mean."""
     q = layout.quality
     line = (
-        f"Classes named by the {neighbours} nearest neighbours: {percent(q['knn_filters'])} right by the filters, "
-        f"{percent(q['knn_plane'])} on the map, {percent(q['majority'])} if always the largest class; "
-        f"trustworthiness {q['trustworthiness']:.2f}."
+        f"{neighbours}-NN accuracy: {percent(q['knn_filters'])} in filter space, {percent(q['knn_plane'])} on the map "
+        f"(majority class {percent(q['majority'])}); trustworthiness {q['trustworthiness']:.2f}."
     )
     if "knn_held_out" in q:
-        line += f" Of texts that the model was not trained on: {percent(q['knn_held_out'])} right by the filters."
+        line += f" On texts that the model was not trained on: {percent(q['knn_held_out'])} in filter space."
     meaning = (
         "Each text is given the class of most of its nearest neighbours, once by the filters’ true distances and once "
         "by places on the map. Where the map does as well as the filters, its clusters are those of the filters. "
@@ -285,13 +306,24 @@ def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
     return line, meaning
 
 
-def without_texts(filter_map: FilterMap) -> str:
-    """How to see the reference texts, for a machine without them."""
-    data = filter_map.card.get("data")
-    file = str(data["file"]) if isinstance(data, Mapping) and "file" in data else "the file of this map"
+def caution(layout: Layout, neighbours: int) -> str:
+    """What to know before one reads the map: a sentence where neighbours name the class worse than its largest class
+    would, else empty."""
+    q = layout.quality
+    if q["knn_filters"] >= q["majority"] and q["knn_plane"] >= q["majority"]:
+        return ""
     return (
-        f"To read the reference texts here, let PAIRLENS_DATA name a data folder that holds {file}: a map keeps none."
+        f"Neighbours do not tell the class on this map: {neighbours}-NN accuracy is {percent(q['knn_filters'])} in "
+        f"filter space and {percent(q['knn_plane'])} on the map, always naming the majority class "
+        f"{percent(q['majority'])}. Read no class into where a text lies."
     )
+
+
+def without_texts(filter_map: FilterMap, data: str) -> str:
+    """How to see the reference texts, for a machine without them. ``data``: what the data set is called."""
+    file = _file(filter_map) or "the file of this map"
+    of = f" ({data})" if data and data != file else ""
+    return f"The reference texts are read from {file}{of}: let PAIRLENS_DATA name a data folder that holds it."
 
 
 def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:

@@ -202,3 +202,39 @@ def test_explore_shows_the_filters_of_either_text(open_page):
     page.locator('.side[data-role="question"] .chip', has_text="dog").click()
     expect(panel.get_by_role("button", name="question", exact=True)).to_have_attribute("aria-pressed", "true")
     expect(panel.locator(".choices [aria-pressed=true]")).to_contain_text("Won by dog (7)")
+
+
+def test_a_box_grows_with_its_sentence_and_enter_sends_it(open_page):
+    page = open_page(link(first="a dog"), wait=SEEN)
+    box = page.get_by_label("Text 1", exact=True)
+    low = box.bounding_box()["height"]
+    assert low < 50
+    type_into(page, "Text 1", "a dog is playing with a toy in the snow and " * 8)
+    wait_for_star(page, "in the snow and a dog")
+    assert box.bounding_box()["height"] > 1.8 * low
+    assert "\n" not in box.input_value()
+
+
+def test_a_swipe_over_the_map_scrolls_the_page_and_a_tap_names_a_text(open_page):
+    page = open_page(link(first="a dog"), wait=SEEN, viewport={"width": 390, "height": 844}, has_touch=True)
+    wait_for_star(page, "a dog")
+    page.locator(MAP).scroll_into_view_if_needed()
+    box = page.locator(f"{MAP} .nsewdrag").bounding_box()
+    session = page.context.new_cdp_session(page)
+    before = page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.7
+    session.send("Input.synthesizeScrollGesture", {"x": x, "y": y, "yDistance": -250, "gestureSourceType": "touch"})
+    page.wait_for_function("y => document.querySelector('[data-testid=stMain]').scrollTop > y + 100", arg=before)
+    assert page.evaluate("s => document.querySelector(s)._fullLayout.yaxis.autorange !== true", MAP)
+    x, y = page.evaluate(
+        """selector => {
+            const figure = document.querySelector(selector), {xaxis, yaxis} = figure._fullLayout;
+            figure.scrollIntoView({block: "center"});
+            const box = figure.getBoundingClientRect();
+            const [x, y] = [figure._fullData[0].x[0], figure._fullData[0].y[0]];
+            return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
+        }""",
+        MAP,
+    )
+    page.touchscreen.tap(x, y)
+    expect(page.locator(f"{MAP} .hoverlayer .hovertext").first).to_be_visible()

@@ -24,6 +24,10 @@ class Made:
         """All filters, the largest value first."""
         return sorted(self.won.filters, key=lambda f: -f.preactivation)
 
+    def fires(self, index: int) -> bool:
+        """Whether the ReLU lets anything of the filter's largest value through; False where there is no such filter."""
+        return any(f.index == index and f.preactivation > 0 for f in self.won.filters)
+
     def title(self, explanation: Explanation, index: int) -> str:
         """A filter with its value and the window that won it: filter 12: +3.41 at “a film directed by Ann”."""
         record = self.won.filters[index]
