@@ -12,16 +12,20 @@ from app.pairs import Pair
 @dataclass(frozen=True)
 class Example:
     """A pair, or several, in the data set's order (premise, hypothesis). ``slug`` names it in a link, ``kind`` the
-    models that it is for (see :func:`kind_of`; empty: for all)."""
+    models that it is for (see :func:`kind_of`; empty: for all). ``model``: the checkpoint that it is about, where it is
+    about one; ``gold``: its label in the data set ``source``, where it has one."""
 
     slug: str
     title: str
     kind: str
     texts: tuple[Pair, ...]
+    model: str = ""
+    gold: str = ""
+    source: str = ""
 
 
-def _pair(slug: str, title: str, pair: Pair) -> Example:
-    return Example(slug, title, "", (pair,))
+def _pair(slug: str, title: str, pair: Pair, **known: str) -> Example:
+    return Example(slug, title, "", (pair,), **known)
 
 
 _OUTDOORS = Pair(
@@ -53,22 +57,22 @@ EXAMPLES: tuple[Example, ...] = (
             "Three firefighters putting out a fire inside of a subway station",
         ),
     ),
-    _pair("playing-outdoors", "Playing outdoors", _OUTDOORS),
+    _pair("playing-outdoors", "Playing outdoors", _OUTDOORS, gold="entailment", source="SICK"),
     _pair("negation", "One word of negation", _NEGATION),
     _pair("swap", "Same words, roles swapped", _SWAPPED),
-    _pair("answer", "A question and its answer", _ANSWER),
-    _pair("paraphrase", "Two questions", _PARAPHRASE),
+    _pair("answer", "A question and its answer", _ANSWER, model="as-phrases-kmax", gold="answer", source="WikiQA"),
+    _pair("paraphrase", "Two questions", _PARAPHRASE, model="para-adaqa"),
 )
 
 PHRASE_EXAMPLES: tuple[Example, ...] = (
-    _pair("entailed", "Entailed (figure 1)", _OUTDOORS),
+    _pair("entailed", "Entailed (figure 1)", _OUTDOORS, model="te-phrases-kmin"),
     _pair(
         "not-entailed",
         "Not entailed (figure 1)",
         Pair(_OUTDOORS.first, "A group of kids is playing in a yard and an old man is standing in the background"),
     ),
-    _pair("answer", "An answer (figure 1)", _ANSWER),
-    _pair("no-answer", "No answer (figure 1)", _NO_ANSWER),
+    _pair("answer", "An answer (figure 1)", _ANSWER, model="as-phrases-kmax"),
+    _pair("no-answer", "No answer (figure 1)", _NO_ANSWER, model="as-phrases-kmax"),
     _pair("negated", "One word of negation", _NEGATION),
     _pair("same-words", "Same words, roles swapped", _SWAPPED),
     _pair("one-word", "One word a side", Pair("dog", "puppy")),

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import Record
+from core.models import REGISTRY
 
 Card = Mapping[str, Any]
 
@@ -44,6 +45,29 @@ def offered(
 def reads_pairs(card: Card) -> bool:
     """Whether the model reads two texts, not a single one."""
     return bool(card["roles"]["second"])
+
+
+def by_task(models: Mapping[str, Path]) -> dict[str, list[str]]:
+    """Names of the models by their task, in the order of ``models``; those whose card cannot be read stand last in the
+    first group, where selecting one shows what is wrong with it."""
+    groups: dict[str, list[str]] = {}
+    unreadable = []
+    for name, folder in models.items():
+        try:
+            groups.setdefault(str(read_card(folder)["task"]), []).append(name)
+        except CheckpointError:
+            unreadable.append(name)
+    for task in [*groups, "unreadable"][:1] if unreadable else ():
+        groups[task] = [*groups.get(task, ()), *unreadable]
+    return groups
+
+
+def unread(card: Card) -> str:
+    """The role of the text that the model does not look at; empty for one that reads all."""
+    spec, roles = REGISTRY.get(card["architecture"]), card["roles"]
+    if spec is None or not roles["second"] or 0 not in spec.model.contexts(card["config"]):
+        return ""
+    return str(roles["first"] if roles["judged"] == roles["second"] else roles["second"])
 
 
 def judging_alone(card: Card) -> str | None:

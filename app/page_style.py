@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterable
 
 import streamlit as st
 
-_STYLE = """<style>
+from app.palette import ACCENT, PAPER
+
+_STYLE = (
+    f"""<style>
+:root {{ --pl-accent: light-dark({ACCENT[0]}, {ACCENT[1]}); --pl-paper: light-dark({PAPER[0]}, {PAPER[1]}); }}
+</style>"""
+    + """<style>
 .stMainBlockContainer { padding: 1.1rem 1.75rem 2.5rem; max-width: 1240px; }
 .stAppHeader { background: transparent; height: 2.6rem; min-height: 2.6rem; pointer-events: none; }
 .stAppHeader > * , .stAppToolbar > * { pointer-events: none; }
@@ -23,23 +29,42 @@ _STYLE = """<style>
 [data-testid="stSidebarHeader"] { height: 2.2rem; padding-block: 0.4rem; margin-bottom: 0; }
 [data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.6rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.9rem; }
+[data-testid="stSidebar"] :is(a, button):focus-visible { outline: 2px solid var(--pl-accent); outline-offset: 1px; }
+.stMain input { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],
 [class*="st-key-filter-map-remove"] button [data-testid="stMarkdownContainer"] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.st-key-address, [data-testid="stLayoutWrapper"]:has(> .st-key-address) { display: none; }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
+.pl-note { font-size: 0.86rem; opacity: 0.78; margin: -0.4rem 0 0; }
+[class*="st-key-tried-"] button { text-align: start; font-size: 0.86rem; justify-content: start; }
+[class*="st-key-tried-"] { gap: 0 !important; border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
+.pl-terms dt { font-weight: 600; }
+.pl-terms dd { margin: 0 0 0.5rem; font-size: 0.9rem; opacity: 0.85; }
 .pl-hint { opacity: 0.78; margin: 1.2rem 0; }
+/* The button that opens the sidebar lies over the page: what scrolls below it must not show through. */
+.stApp:has([data-testid="stExpandSidebarButton"]) .stAppHeader { background: var(--pl-paper); }
+.stApp:has([data-testid="stExpandSidebarButton"]) .stMainBlockContainer { padding-top: 2.9rem; }
 @media (max-width: 760px) {
-  .stMainBlockContainer { padding: 2.7rem 1rem 2.5rem; }
+  .stMainBlockContainer { padding: 2.9rem 1rem 2.5rem; }
   .st-key-swap, .st-key-swap button { width: 3.5rem !important; }
 }
 @media print { [data-testid="stSidebar"], .stAppHeader { display: none; } }
 </style>"""
+)
+
+_PROJECTOR = """<style>
+html { font-size: 22.5px !important; }
+.stMainBlockContainer { max-width: 1600px; }
+.stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, small) { font-size: 0.9rem !important; }
+[data-testid="stSidebar"] { min-width: 330px; }
+</style>"""
 
 
-def apply() -> None:
-    """Call at the top of every page."""
-    st.html(_STYLE)
+def apply(*, projector: bool = False) -> None:
+    """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page."""
+    st.html(_STYLE + (_PROJECTOR if projector else ""))
 
 
 def notice(sentences: Iterable[str]) -> None:
@@ -52,6 +77,17 @@ def notice(sentences: Iterable[str]) -> None:
 def hint(sentence: str) -> None:
     """What to do where there is nothing to show yet."""
     st.html(f'<p class="pl-hint">{html.escape(sentence)}</p>')
+
+
+def note(sentence: str) -> None:
+    """A line under a widget."""
+    st.html(f'<div class="pl-note">{html.escape(sentence)}</div>')
+
+
+def terms(rows: Iterable[tuple[str, str]]) -> None:
+    """Names, each with a sentence."""
+    lines = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(sentence)}</dd>" for name, sentence in rows)
+    st.html(f'<dl class="pl-terms">{lines}</dl>')
 
 
 def plain(text: str) -> str:

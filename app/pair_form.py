@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,6 +60,27 @@ class ModelForm:
             args=("model", key), format_func=models.__getitem__, placeholder="No model is installed",
         )  # fmt: skip
 
+    def task_and_model(self, groups: Mapping[str, Sequence[str]], models: Mapping[str, str]) -> Sequence[str]:
+        """The choosers of the task, of which another begins with its first model, and of a model of it, whose names
+        are never cut. Returns the task's models."""
+        tasks, key = list(groups), self.page.key("task")
+        shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
+        st.selectbox(
+            "Task", tasks, tasks.index(shown) if shown else None, key=key, on_change=self._take_task,
+            args=(key, groups), format_func=lambda task: task[:1].upper() + task[1:],
+        )  # fmt: skip
+        names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
+        st.radio(
+            "Model", names, names.index(model) if model in names else None, key=key, on_change=self.page.take,
+            args=("model", key), format_func=lambda name: page_style.plain(models[name]),
+        )  # fmt: skip
+        return names
+
+    def _take_task(self, key: str, groups: Mapping[str, Sequence[str]]) -> None:
+        task = st.session_state[key]
+        if key == self.page.key("task") and task in groups:
+            self.page.set(self.page.state.anew(model=groups[task][0]))
+
     def key_of_texts(self, widget: str, *more: Any) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
         state = self.page.state
@@ -79,7 +100,8 @@ class ModelForm:
         state, slug = self.page.state, st.session_state[key]
         example = next((example for example in state.examples(self.page.models) if example.slug == slug), None)
         if example is not None and key == self.key_of_texts("example"):
-            self.page.set(state.anew(texts=example.texts))
+            about = example.model in self.page.models and example.model
+            self.page.set(state.anew(texts=example.texts, **({"model": about} if about else {})))
 
     def files(self) -> None:
         """Save the texts as a file and open one, for texts too long for a link."""
@@ -126,6 +148,12 @@ class PairForm(ModelForm):
         with st.spinner(waiting):
             return checkpoint, once(f"{self.page.name} explanation", key, lambda: explain(checkpoint, *state.pair.now))
 
+    @property
+    def last(self) -> Explanation | None:
+        """The explanation that :meth:`explanation` made last."""
+        made = st.session_state.get(f"{self.page.name} explanation")
+        return None if made is None else made[1]
+
     def explained(self, compute: Callable[[Any], Answer], none_installed: str) -> Answer | None:
         """Write the link and compute what the page shows, or say why there is nothing to show."""
         self.page.write_link()
@@ -139,13 +167,13 @@ class PairForm(ModelForm):
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
             role, key = page_style.plain(str(roles[side])), self.page.key(side)
-            meaning = "the sentence judged" if roles["judged"] in (roles[side], BOTH) else "the context"
+            meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
+            meaning = "both are judged" if roles["judged"] == BOTH else meaning
             column.text_input(
                 f"{role[:1].upper()}{role[1:]} ({meaning})", text, key=key, on_change=self._new_text, args=(side, key)
             )
         middle.button(
-            "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, help="Swap sides",
-            width="stretch",
+            "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch"
         )  # fmt: skip
 
     def _new_text(self, side: str, key: str) -> None:

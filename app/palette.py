@@ -14,6 +14,8 @@ Pair = tuple[str, str]
 
 ACCENT: Pair = ("#c63f0a", "#ff8a4c")
 CONTEXT: Pair = ("#3570b8", "#7fb2ee")
+RIBBON: Pair = ("#8092a8", "#62748a")
+"""Ribbons beside the selected word's: they step back, and stay readable on a projector."""
 INK: Pair = ("#1d2733", "#e8edf2")
 SOFT: Pair = ("#566473", "#a3b2c1")
 LINE: Pair = ("#dde3e9", "#303c48")
@@ -110,8 +112,8 @@ def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
 def css_variables() -> str:
     """The colours as CSS custom properties that follow the theme (``light-dark()``), for the component's root."""
     names = {
-        "accent": ACCENT, "context": CONTEXT, "kmin": KMIN, "kmax": KMAX, "ink": INK, "soft": SOFT, "line": LINE,
-        "paper": PAPER, "wash": WASH,
+        "accent": ACCENT, "context": CONTEXT, "ribbon": RIBBON, "kmin": KMIN, "kmax": KMAX, "ink": INK, "soft": SOFT,
+        "line": LINE, "paper": PAPER, "wash": WASH,
     }  # fmt: skip
     colours = "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
     return f"{colours}--strongest:{100 * STRONGEST_TINT:.0f}%;"

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import nn
+from torch import Tensor, nn
 
 from core.card import REQUIRED, problems
 from core.errors import MendableError
@@ -129,13 +130,14 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
 def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTable | None = None) -> dict[str, Any]:
     """Write a checkpoint folder and return the finished card (checksum, parameter counts and version added).
 
+    Weights that float16 holds exactly are stored in it, such as those after :func:`round_weights`; others as they are.
     ``words``: a table of the checkpoint's own, saved beside it; None for the shared one. All files are complete on the
     disk before the first one takes the place of an older checkpoint's; the card comes last, so that a folder cut short
     has none. Raises FileError where the operating system refuses.
     """
     with whole_folder(folder, last="card.json") as scratch:
         weights = scratch / "weights.safetensors"
-        save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, weights)
+        save_file({name: _stored(value.detach().cpu()) for name, value in model.state_dict().items()}, weights)
         weights.chmod(0o644)  # safetensors writes for the owner alone
         full = {"schema_version": CARD_VERSION, **card, "sha256": file_sha256(weights)}
         full["parameters"] = count_parameters(model)
@@ -146,6 +148,26 @@ def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTab
             raise CheckpointError(f"the card lacks {', '.join(missing)}")
         (scratch / "card.json").write_text(json.dumps(full, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return full
+
+
+@torch.no_grad()
+def round_weights(model: nn.Module) -> None:
+    """Round all weights and buffers of a model in place (:func:`rounded`), so that it is scored as it is stored."""
+    for value in itertools.chain(model.parameters(), model.buffers()):
+        value.copy_(rounded(value))
+
+
+def rounded(value: Tensor) -> Tensor:
+    """The tensor in its own type, its numbers rounded to those that float16 has; as it is where one of them is beyond
+    float16's largest (65,504)."""
+    half = value.half() if value.is_floating_point() else value
+    return half.to(value.dtype) if bool(half.isfinite().all()) else value
+
+
+def _stored(value: Tensor) -> Tensor:
+    """The tensor for the file: in float16 where that loses nothing."""
+    half = value.half() if value.is_floating_point() else value
+    return (half if torch.equal(half.to(value.dtype), value) else value).contiguous()
 
 
 def read_card(folder: Path) -> dict[str, Any]:

@@ -7,12 +7,16 @@ from collections.abc import Collection
 from dataclasses import replace
 
 import torch
+from torch import Tensor
 
 from core.checkpoint import Checkpoint
-from core.evidence import AttentiveContext, ContextWord, Explanation, Record, Sentence
+from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
 from core.models.base import Override
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
+
+LONG = 4
+"""Letters of a word that is long enough to be known by."""
 
 
 @torch.inference_mode()
@@ -60,6 +64,25 @@ def explain(
     return replace(result, milliseconds=(time.perf_counter() - start) * 1000)
 
 
+def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature: float) -> Explanation:
+    """What the model would say of the pair of its ``explanation`` if each softmax over words divided its scores by
+    ``temperature``; the same explanation for a model without one."""
+    maps = [record for record in explanation.evidence if isinstance(record, AttentionMap) and record.units == "words"]
+    if not maps or temperature == 1:
+        return explanation
+    tempered = [_tempered(record, temperature) for record in maps]
+    pair = explanation.first.text, explanation.second.text
+    return explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
+
+
+def _tempered(record: AttentionMap, temperature: float) -> Tensor:
+    scores = torch.tensor(record.scores, dtype=torch.float64)
+    if record.null:
+        null = [-torch.inf if score is None else score for score in record.null_scores]
+        scores = torch.cat([scores, scores.new_tensor(null)[:, None]], dim=1)
+    return torch.softmax(scores / temperature, dim=1).float()
+
+
 def check_words(reading: Reading) -> None:
     """Raises PairError where a side holds no word."""
     for side in (reading.first, *reading.contexts):
@@ -75,30 +98,38 @@ def reading_of(checkpoint: Checkpoint, explanation: Explanation, role: str) -> R
     return ReadText(role, sentence.text, tuple(tokens), sentence.truncated)
 
 
-def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: int) -> ContextWord:
+def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: int, rows: str = "") -> ContextWord:
     """The table's words nearest to word ``row``'s attentive context, as a mix of input vectors Σ_j weights_ij x_j.
 
-    The model's own context vector lives in its hidden space, where no word has a place; the same weights over the input
-    word vectors give a vector that the word table can name.
+    ``rows``: the role of the sentence whose word it is, by default that of the first contexts. The model's own context
+    vector lives in its hidden space, where no word has a place; the same weights over the input word vectors give a
+    vector that the word table can name. Raises IndexError where there is no such context.
     """
-    record = explanation.find(AttentiveContext)
-    if record is None or not 0 <= row < len(record.weights):
+    record = _contexts(explanation, row, rows)
+    if record is None:
         raise IndexError(f"this explanation has no attentive context for word {row}")
     norms = reading_of(checkpoint, explanation, record.columns).norms
     nearest = checkpoint.words.nearest(torch.tensor(record.weights[row]) @ checkpoint.reader.vectors(norms))
     return ContextWord(tuple(word for word, _ in nearest), tuple(cosine for _, cosine in nearest))
 
 
-def with_nearest(checkpoint: Checkpoint, explanation: Explanation, row: int) -> Explanation:
-    """The same explanation with the nearest words of one row's attentive context filled in (if it has contexts)."""
-    record = explanation.find(AttentiveContext)
-    if record is None or not 0 <= row < len(record.weights):
+def with_nearest(checkpoint: Checkpoint, explanation: Explanation, row: int, rows: str = "") -> Explanation:
+    """The same explanation with the nearest words of one row's attentive context filled in (if it has contexts);
+    ``rows`` as in :func:`nearest_to_context`."""
+    record = _contexts(explanation, row, rows)
+    if record is None:
         return explanation
     nearest = list(record.nearest)
-    nearest[row] = nearest_to_context(checkpoint, explanation, row)
+    nearest[row] = nearest_to_context(checkpoint, explanation, row, rows)
     filled = replace(record, nearest=tuple(nearest))
     evidence = tuple(filled if item is record else item for item in explanation.evidence)
     return replace(explanation, evidence=evidence)
+
+
+def _contexts(explanation: Explanation, row: int, rows: str) -> AttentiveContext | None:
+    records = (record for record in explanation.evidence if isinstance(record, AttentiveContext))
+    record = next((record for record in records if rows in ("", record.rows)), None)
+    return record if record is not None and 0 <= row < len(record.weights) else None
 
 
 def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
@@ -112,6 +143,11 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
         out.append(f"The {side.role} is in a script that the model was not trained on: read its verdict as a guess.")
     elif 2 * sum(t.unknown for t in words) > len(words):
         out.append(f"Most words of the {side.role} are unknown to the word table: read its verdict as a guess.")
+    elif _misspelt(side):
+        odd = ", ".join([token.text for token in words if token.unknown][:4])
+        out.append(
+            f"Words of the {side.role} are unknown to the word table ({odd}): if misspelt, its verdict is a guess."
+        )
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:
         out.append(
@@ -119,6 +155,13 @@ def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
             f"{longest}."
         )
     return out
+
+
+def _misspelt(side: Sentence) -> bool:
+    """Whether so many of its long words are unknown that they are hardly names: two, and a third of them (short words
+    are mostly known even when they are misspelt)."""
+    unknown = [token.unknown for token in side.tokens if sum(c.isalpha() for c in token.text) >= LONG]
+    return sum(unknown) > 1 and 3 * sum(unknown) >= len(unknown)
 
 
 def _latin(character: str) -> bool:

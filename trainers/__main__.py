@@ -6,6 +6,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from core.command_line import print_anything, status_of
 
@@ -14,12 +15,14 @@ COMMANDS = {
     "evaluate": "score a checkpoint on a data file",
     "predict": "write a checkpoint's prediction for every row of a data file",
     "align": "measure a checkpoint's attention against people's word alignments",
+    "probe": "put a suite of simple pairs to a checkpoint, and say what went wrong",
     "sweep": "train variants of a recipe with several seeds, and write a table",
     "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
     "map": "lay out the filters that a checkpoint makes for the texts of a data file",
     "bench": "measure the speeds that PairLens promises",
     "words": "make the shared word table",
     "results": "write docs/results.md from the cards and tables of the shipped checkpoints",
+    "make-pairs": "make pairs that differ in one respect from SNLI's premises and WordNet",
     "seeds": "write the mean and spread over several seeds into a checkpoint's card",
 }
 
@@ -32,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Only the module that is asked for is imported: torch alone takes a second.
     command = next((word for word in argv if word in COMMANDS), None)
     for name, summary in COMMANDS.items():
-        module = importlib.import_module(f"trainers.{name}") if name == command else None
+        module = _module(name) if name == command else None
         sub = commands.add_parser(
             name, help=summary, description=module.__doc__ if module else summary,
             formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -41,13 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module.add_arguments(sub)
     args = parser.parse_args(argv)
     try:
-        return status_of(
-            lambda: importlib.import_module(f"trainers.{args.command}").run(args), f"python -m trainers {args.command}"
-        )
+        return status_of(lambda: _module(args.command).run(args), f"python -m trainers {args.command}")
     except KeyboardInterrupt:
         hint = "; --resume goes on from the last saved state" if args.command == "train" else ""
         print(f"\nstopped{hint}", file=sys.stderr)
         return 130
+
+
+def _module(command: str) -> ModuleType:
+    return importlib.import_module(f"trainers.{command.replace('-', '_')}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from torch import Tensor
 
+from core.checkpoint import rounded
+
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 """Values of C that are tried."""
 
@@ -64,4 +66,4 @@ def _unscaled(name: str, weight: np.ndarray, bias: np.ndarray, scaler: StandardS
         weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
     weight = weight / scaler.scale_
     bias = bias - weight @ scaler.mean_
-    return Linear(name, torch.from_numpy(weight).float(), torch.from_numpy(bias).float())
+    return Linear(name, rounded(torch.from_numpy(weight).float()), rounded(torch.from_numpy(bias).float()))

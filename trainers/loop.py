@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from core.checkpoint import Checkpoint, load_named, save
+from core.checkpoint import Checkpoint, load_named, round_weights, save
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
@@ -277,10 +277,11 @@ class Run:
         return 0 < self.recipe.patience <= self.progress.epoch - self.progress.best_epoch
 
     def finish(self, own_words: bool) -> dict[str, Any]:
-        """Score the best epoch's weights, write the folder, delete the state."""
+        """Round the best epoch's weights to float16, score them, write the folder, delete the state."""
         written: dict[str, Any] = {}
         if self.fabric.is_global_zero:
             self.average.load_state_dict(self.best)
+            round_weights(self.average)
             classifiers = self.choose_classifier() if self.recipe.linear else {}
             if own_words:
                 if isinstance(self.average, TrainedWords):

@@ -53,6 +53,10 @@ there is a mean over seeds, the seed that is best on dev is the one that is ship
 }
 """What to know about the checkpoints of a task."""
 
+SIMPLE_PAIRS = """\
+Simple pairs that differ in one respect, written by hand (`core/evaluation/simple_pairs.tsv`), and how many of each kind
+are right: `python -m trainers probe CHECKPOINT` names those that are not. No model is trained on them."""
+
 TABLES = {
     "ablation": "What each part of the features brings.",
     "adaptivity": "Fixed filters against generated ones.",
@@ -174,6 +178,21 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
     yield _commands(card["training"]["command"] for card in cards.values())
     if task in TASKS:
         yield TASKS[task]
+    yield from simple_pairs(list(cards.values()))
+
+
+def simple_pairs(cards: Sequence[Card]) -> Iterator[str]:
+    """How many of our simple pairs each checkpoint gets right, by kind; nothing where no card says it."""
+    probed = [card for card in cards if "probe" in card]
+    if not probed:
+        return
+    kinds = {kind: n["total"] for card in probed for kind, n in card["probe"]["kinds"].items()}
+    head = ["checkpoint", f"simple pairs ({probed[0]['probe']['total']})", *(f"{k} ({n})" for k, n in kinds.items())]
+    yield SIMPLE_PAIRS
+    yield _table(head, [
+        [f"`{card['name']}`", card["probe"]["right"], *(card["probe"]["kinds"][kind]["right"] for kind in kinds)]
+        for card in probed
+    ])  # fmt: skip
 
 
 def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:

@@ -17,10 +17,13 @@ from pathlib import Path
 
 import torch
 
+from core.checkpoint import load
 from core.errors import RunError
+from core.evaluation.probe import figures, probe, suits
 from core.files import check_writable
 from trainers import recipe as recipes
 from trainers import resume
+from trainers.card import add_to_card
 from trainers.training_data import load_data, table_for
 
 
@@ -75,6 +78,10 @@ def run(args: argparse.Namespace) -> int:
     if card:
         for name, result in card["results"].items():
             print(f"{name}: {scores_text(result)}")
+        if suits(card):
+            result = probe(load(out), torch.device("cpu"))
+            add_to_card(out, probe=figures(result))
+            print(f"simple pairs: {result['right']} of {result['total']}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
 

@@ -9,19 +9,36 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from app.page_state import codec
 from app.pair_form import digest
 from app.palette import CIVIDIS, css_variables
-from app.panels import card, folders
+from app.panels import card, folders, verdict
 from core.evidence import Explanation
 
 _FOLDER = Path(__file__).parent
-_BEFORE = ("elements", "save", "footer", "shares", "colours", "chips", "verdict", "text", "view", "pair", "models")
+LONGEST_QUOTED = 300
+"""Characters of a sentence below a saved figure."""
+_BEFORE = (
+    "elements",
+    "save",
+    "tour",
+    "footer",
+    "shares",
+    "colours",
+    "chips",
+    "verdict",
+    "text",
+    "view",
+    "pair",
+    "models",
+)
 """The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
 
 
@@ -40,15 +57,37 @@ def frame(
     explanation: Explanation, card_of: Mapping[str, Any], link: Mapping[str, str] | None, problems: Sequence[str]
 ) -> dict[str, Any]:
     """The frame of every drawing: warnings, the footer, the parameters of a copied link (None: the pair is too long for
-    one), and how well the model's attention agrees with people's word alignments."""
+    one), how well its attention agrees with people's word alignments, and what a saved figure says of itself."""
     if link is None:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
     return {
         "notices": [*problems, *explanation.warnings],
         "footer": [explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"],
         "link": link,
+        "about": about(explanation),
         "agreement": card.agreement(card_of),
     }
+
+
+def about(explanation: Explanation) -> dict[str, Any]:
+    """What a saved figure says of itself in its lines and its file's name."""
+    sides = [side for side in (explanation.first, explanation.second) if side.role]
+    names = verdict.class_names(explanation)
+    return {
+        "file": file_stem(explanation),
+        "lines": [
+            *(f"{side.role[:1].upper()}{side.role[1:]}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides),
+            f"{explanation.title}: {names[explanation.labels.index(explanation.verdict)]} "
+            f"{verdict.percent(max(explanation.probabilities))}",
+        ],
+    }
+
+
+def file_stem(explanation: Explanation) -> str:
+    """A name for files of this model and this pair, unlike that of another."""
+    words = re.findall(r"[a-z0-9]+", explanation.second.text.lower() or explanation.first.text.lower())
+    texts = digest([explanation.first.text, explanation.second.text])[:6]
+    return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
 def listen_for_gestures() -> None:

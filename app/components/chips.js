@@ -3,20 +3,23 @@
 class WordChips {
   // `side`: the sentence; `describe(index)`: what a screen reader says of a word beside it; `hover(index or null)`.
   constructor(view, side, { describe, hover, inside } = {}) {
-    Object.assign(this, { view, axis: side.axis });
+    Object.assign(this, { view, side, axis: side.axis });
+    this.leftwards = directionOf(side.tokens) === "rtl";
     const unknown = new Set(side.unknown);
     this.chips = side.tokens.map((token, index) => html("button", {
       type: "button", class: `chip${unknown.has(index) ? " unknown" : ""}`, tabindex: index ? "-1" : "0", "aria-pressed": "false", dir: "auto", "data-index": index,
       "aria-label": describe?.(index), title: [describe?.(index), unknown.has(index) ? "Not in the word table: its vector was made from its letters" : null].filter(Boolean).join(". ") || null,
-      onclick: () => view.select({ [this.axis]: index }), onpointerenter: () => hover?.(index), onpointerleave: () => hover?.(null),
+      onclick: () => view.pick({ [this.axis]: index }), onpointerenter: () => hover?.(index), onpointerleave: () => hover?.(null),
     }, token, inside?.(index)));
-    this.element = html("div", { class: "chips", role: "group", "aria-label": `Words of the ${side.role}`, onkeydown: (event) => this.step(event) },
+    this.cut = html("span", { class: "cut more-below", hidden: true }, `${side.tokens.length} words: scroll to see all`);
+    this.element = html("div", { class: "chips", role: "group", dir: this.leftwards ? "rtl" : null, "aria-label": `Words of the ${side.role}`, onkeydown: (event) => this.step(event) },
       this.chips, side.truncated ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null);
   }
 
   step(event) {
     const { chips } = this;
-    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -chips.length, End: chips.length }[event.key];
+    const right = this.leftwards ? -1 : 1;
+    const move = { ArrowRight: right, ArrowDown: 1, ArrowLeft: -right, ArrowUp: -1, Home: -chips.length, End: chips.length }[event.key];
     if (!move) return;
     event.preventDefault();
     const next = Math.min(chips.length - 1, Math.max(0, chips.indexOf(event.target) + move));

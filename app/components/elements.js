@@ -40,6 +40,12 @@ function signed(value, digits = 3) {
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const shorten = (text, limit) => (Array.from(text).length > limit ? Array.from(text).slice(0, limit - 1).join("") + "…" : text);
+// Which way a sentence runs, by its first letter.
+function directionOf(tokens) {
+  const [letter] = tokens.join(" ").match(/\p{L}/u) || [];
+  return letter && /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(letter) ? "rtl" : "ltr";
+}
+
 const LONG = 28; // words; a longer sentence is set smaller
 const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 

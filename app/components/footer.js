@@ -1,9 +1,9 @@
 // The last line: facts about the model, and a link to what is on screen now.
 
 // `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
-function footerOf(texts, parameters) {
+function footerOf(texts, parameters, tour) {
   const copy = linkButton("Copy link", "Copy a link to this page with its selection", () => copyLink(copy, linkOf(parameters())));
-  return html("footer", {}, texts.map((text) => html("span", {}, text)), parameters ? copy : null);
+  return html("footer", {}, texts.map((text) => html("span", {}, text)), parameters ? copy : null, tour ? linkButton("Tour", "Five steps through this page", () => tour.start()) : null);
 }
 
 function linkOf(parameters) {

@@ -1,7 +1,31 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
+const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column], .more, .tour";
+const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
+
 class PairView extends View {
+  constructor(root) {
+    super(root);
+    this.onKey = (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented && !event.target.closest?.(ELSEWHERE) && !this.tour?.leave()) this.undo();
+    };
+    // A click beside all that can be clicked.
+    this.onClick = (event) => { if (!event.target.closest(CLICKED)) this.undo(); };
+  }
+
+  start() {
+    super.start();
+    window.addEventListener("keydown", this.onKey);
+    this.root.addEventListener("click", this.onClick);
+  }
+
+  end() {
+    super.end();
+    window.removeEventListener("keydown", this.onKey);
+    this.root.removeEventListener("click", this.onClick);
+  }
+
   take({ selection }) {
     this.selection = { row: selection.row ?? null, column: selection.column ?? null };
   }
@@ -17,6 +41,11 @@ class PairView extends View {
     return rows === columns ? ["row", "column"] : [rows, columns].map((role) => this.sideOf(role).axis);
   }
 
+  // The map in the other direction, of a model with both.
+  back({ rows, columns }) {
+    return rows === columns ? undefined : this.dataOf("attention_map", (map) => map.units === "words" && map.rows === columns && map.columns === rows);
+  }
+
   // What the first panel of this kind draws that `fits`.
   dataOf(kind, fits = () => true) {
     return this.data.panels.find((panel) => panel.kind === kind && fits(panel.data))?.data;
@@ -24,15 +53,22 @@ class PairView extends View {
 
   build() {
     const { data } = this;
+    const step = this.tour?.at;
+    this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
     const drawn = data.panels.map(({ kind, place, data: own }) => ({ kind, place, panel: PANELS[kind](this, own) }));
     for (const { kind, panel } of drawn) panel.element.classList.add("panel", kind); // its folder's style holds inside of it
     const [main, beside, below] = ["main", "beside", "below"].map((place) => drawn.filter((one) => one.place === place).map(({ panel }) => panel.element));
     this.panels = drawn.map(({ panel }) => panel);
-    const ribbons = this.panels.find((panel) => panel.ribbons)?.ribbons;
-    const text = ribbons || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, ribbons) : null;
+    const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
+    this.directions = maps.map(({ rows }) => rows);
+    if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
+    this.switch = this.directions.length > 1 ? html("div", { class: "choices directions", role: "group", "aria-label": "Whose attention" }) : null;
+    const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
+    // With another pair the tour stays where it was.
+    if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     const nothing = html("p", { class: "empty" }, "This model tells nothing of how it came to its verdict, which stands above.");
-    return [drawVerdict(data.verdict, data.notices), text?.element, beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
+    return [drawVerdict(data.verdict, data.notices), text?.element, this.switch, beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
       below, data.panels.length ? null : nothing].flat();
   }
 
@@ -40,7 +76,7 @@ class PairView extends View {
   link() {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
-    return select && (this.turn > 0 || this.data.explicit) ? { ...this.data.link, select } : this.data.link;
+    return this.turn > 0 || this.data.explicit ? { ...this.data.link, select: select || "none" } : this.data.link;
   }
 
   select(part, { soon } = {}) {
@@ -50,7 +86,36 @@ class PairView extends View {
     this.send(this.selection, soon ? 250 : 0);
   }
 
+  // A click selects; a second one undoes it.
+  pick(part) {
+    const again = ["row", "column"].every((axis) => (part[axis] ?? null) === this.selection[axis]);
+    this.select(again ? {} : part);
+  }
+
+  undo() {
+    if (this.selection.row !== null || this.selection.column !== null) this.select({});
+  }
+
+  // Ask for another pair: this one with a word changed.
+  edit(change) {
+    this.send({ ...this.selection, edit: change }, 0);
+  }
+
+  // Of a model with attention in both directions, the one that is looked at.
+  turnTo(direction) {
+    this.direction = direction;
+    this.draw();
+    this.fitted = null;
+    this.fit();
+  }
+
+  drawSwitch() {
+    for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
+    this.switch?.replaceChildren(...this.directions.map((role) => html("button", { type: "button", class: "choice", "aria-pressed": String(role === this.direction), onclick: () => this.turnTo(role) }, `Where the ${role} looks`)));
+  }
+
   draw() {
+    this.drawSwitch();
     for (const panel of this.panels) panel.draw();
   }
 

@@ -48,7 +48,30 @@ function label(x, y, text, attributes) {
 
 // Buttons that save a figure: `draw(ink)` gives its width, its height and its elements.
 function saveButtons(view, what, file, draw) {
-  return ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ${what} as ${kind}`, () => inLight(view, () => deliver(file, kind, ...draw(inkOf(view, "ink"))))));
+  return ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ${what} as ${kind}`, () => inLight(view, () => {
+    const ink = inkOf(view, "ink");
+    deliver(`${typeof file === "function" ? file() : file}${view.data.about ? `-${view.data.about.file}` : ""}`, kind, ...captioned(view.data.about, ink, ...draw(ink)));
+  })));
+}
+
+// The figure with lines below it: what was read, by which model, and its verdict. A figure stands alone in a paper.
+function captioned(about, ink, width, height, children) {
+  if (!about) return [width, height, children];
+  const wide = Math.max(width, 420);
+  const lines = about.lines.flatMap((line) => wrapped(line, Math.floor((wide - 24) / 6.3)));
+  const caption = lines.map((line, i) => label(12, height + 20 + i * 17, line, { fill: ink, "font-size": 12.5 }));
+  return [wide, height + 20 + lines.length * 17, [children, caption].flat()];
+}
+
+// A text in lines of up to so many characters.
+function wrapped(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last && Array.from(last).length + Array.from(word).length + 1 > most) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines.map((line) => shorten(line, most + 8));
 }
 
 function deliver(name, kind, width, height, children) {

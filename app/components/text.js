@@ -1,27 +1,69 @@
 // Both sentences as words to click, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
-const RIBBON_WIDTH = 17;
+const RIBBON_WIDTH = 14;
+const CROWDED = 25; // words of a sentence; above it only the selected word's ribbons are drawn
+const LINES = 4; // of a long sentence are shown, the others scroll
 
 class TextPanel {
-  // `ribbons`: weights from words of one role to words of another, with their axes, from the panel that has them.
-  constructor(view, ribbons) {
-    Object.assign(this, { view, ribbons });
+  // `maps`: weights from words of one role to words of another, with their axes, from the panels that have them.
+  constructor(view, maps) {
+    Object.assign(this, { view, maps });
     const { sides } = view.data;
-    this.words = sides.map((side) => new WordChips(view, side, { hover: (index) => this.hover(index === null ? null : { [side.axis]: index }) }));
+    this.long = sides.some((side) => side.tokens.length > LONG);
+    this.crowded = sides.some((side) => side.tokens.length > CROWDED);
+    this.words = sides.map((side) => new WordChips(view, side, {
+      hover: (index) => this.hover(index === null ? null : { [side.axis]: index }),
+      describe: (index) => this.toNull(side, index),
+    }));
     this.svg = svg("svg", { class: "ribbons", "aria-hidden": "true" });
-    this.stage = html("div", { class: `stage${ribbons ? "" : " bare"}` }, this.svg, sides.map((side, i) =>
-      html("div", { class: "side", "data-role": side.role }, html("span", { class: "role" }, html("span", {}, capital(side.role))), this.words[i].element)));
+    this.stage = html("div", { class: `stage${maps.length ? "" : " bare"}` }, this.svg, sides.map((side, i) =>
+      html("div", { class: `side${side.read ? "" : " unread"}`, "data-role": side.role },
+        html("span", { class: "role" }, html("span", {}, capital(side.role)), side.read ? null : html("small", {}, "not read")), this.words[i].element, this.words[i].cut)));
+    for (const { element } of this.words) element.addEventListener("scroll", () => this.fit());
+    this.foot = html("div", { class: "foot" });
+    this.actions = html("div", { class: "actions" });
+    const below = html("div", { class: "below-words" }, this.actions, maps.length ? this.slider() : null);
+    this.element = html("section", { class: `text${this.long ? " long" : ""}`, "aria-label": "Sentences" }, this.stage, below, this.foot);
+  }
+
+  // Of the map in whose direction the page looks.
+  get ribbons() {
+    return this.maps.find(({ rows }) => rows === this.view.direction) || this.maps[0];
+  }
+
+  // What a word puts on the null word, in a model that has one.
+  toNull(side, index) {
+    const map = this.maps.find(({ rows, none }) => rows === side.role && none);
+    return map ? `${side.tokens[index]}: ${percent(map.none.weights[index])} of its weight on no word` : null;
+  }
+
+  // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
+  get floor() {
+    return this.view.floor ?? Math.max(0.08, 1.6 / this.ribbons.weights[0].length);
+  }
+
+  drawFoot() {
+    const { ribbons, view } = this;
+    if (this.footed === (ribbons?.rows ?? "")) return;
+    this.footed = ribbons?.rows ?? "";
     const how = ribbons ? `A ribbon’s width: how much weight a word of the ${ribbons.rows} puts on a word of the ${ribbons.columns}.` : "The words as the model reads them.";
-    const words = "Use Tab to reach a sentence and the arrow keys to move along it. A dotted line under a word: the word table does not know it, its vector was made from its letters.";
-    const more = ribbons
-      ? "With no word selected, ribbons below a share of the weight are left out; select a word and all of its ribbons of at least 1 % are drawn. "
-      : "";
-    const saves = saveButtons(view, "ribbons", "ribbons", () => {
-      const box = this.stage.getBoundingClientRect();
-      return [Math.ceil(box.width) + 20, Math.ceil(box.height) + 20, [place(this.svg, 10, 10), drawnWords(view, this.stage)]];
-    });
-    this.element = html("section", { class: `text${sides.some((side) => side.tokens.length > LONG) ? " long" : ""}`, "aria-label": "Sentences" },
-      html("div", { class: "frame", tabindex: "-1" }, this.stage), heading(null, how, more + words, saves));
+    const words = "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, its vector was made from its letters.";
+    const both = this.maps.length > 1 ? "Point at a word to see its ribbons of both directions: dashed are those of the words that look at it. " : "";
+    const more = ribbons ? `${both}The slider says from which share of the weight ribbons are drawn; until it is moved, a selected word has all of its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. ` : "";
+    const saves = saveButtons(view, "ribbons", ribbons ? `ribbons-of-${ribbons.rows}` : "words", () => this.saved());
+    this.foot.replaceChildren(heading(null, how, more + words, saves));
+  }
+
+  slider() {
+    const value = () => `${Math.round(100 * this.floor)}\u00a0%`;
+    const said = html("output", {}, value());
+    const input = html("input", { type: "range", min: 1, max: 100, value: Math.round(100 * this.floor), "aria-valuetext": `from ${value()} of the weight`, oninput: () => {
+      this.view.floor = Number(input.value) / 100;
+      said.textContent = value();
+      input.setAttribute("aria-valuetext", `from ${value()} of the weight`);
+      this.fit();
+    } });
+    return html("label", { class: "threshold" }, "Ribbons from ", said, input, this.crowded ? html("span", {}, `Long sentences: only a selected word’s.`) : null);
   }
 
   hover(focus) {
@@ -29,42 +71,111 @@ class TextPanel {
     this.fit();
   }
 
-  // Ribbons of the hovered or selected word; with neither, the strongest of every word.
+  // Ribbons of the hovered word in both directions, of the selected word, and the strongest of every other word.
   paths() {
-    if (!this.ribbons) return [];
-    const { weights, axes: [from, to] } = this.ribbons;
-    const focus = this.hovered || this.view.selection;
-    const floor = Math.max(0.08, 1.6 / weights[0].length);
+    const { ribbons, view } = this;
+    if (!ribbons) return [];
+    const focus = this.hovered || view.selection;
     const out = [];
-    weights.forEach((row, i) => row.forEach((weight, j) => {
-      const mine = focus[from] === i || ((focus[from] ?? null) === null && focus[to] === j);
-      if (mine ? weight >= 0.01 : weight >= floor) out.push({ ends: [`${from}${i}`, `${to}${j}`], weight, mine });
-    }));
-    return out.sort((a, b) => Number(a.mine) - Number(b.mine) || a.weight - b.weight);
+    for (const map of this.maps) {
+      const [from, to] = map.axes;
+      const other = map !== ribbons;
+      if (other && !this.hovered) continue;
+      map.weights.forEach((row, i) => row.forEach((weight, j) => {
+        const mine = other ? focus[from] === i || focus[to] === j : focus[from] === i || ((focus[from] ?? null) === null && focus[to] === j);
+        const least = mine ? view.floor ?? 0.01 : this.crowded || other ? Infinity : this.floor;
+        if (weight >= least) out.push({ ends: [`${from}${i}`, `${to}${j}`], weight, kind: mine ? (other ? "mine back" : "mine") : "other" });
+      }));
+    }
+    const last = (path) => Number(path.kind !== "other");
+    return out.sort((a, b) => last(a) - last(b) || b.weight - a.weight);
   }
 
   fit() {
+    this.clip();
     const box = this.stage.getBoundingClientRect();
     if (!box.width) return;
     this.svg.setAttribute("width", box.width);
     this.svg.setAttribute("height", box.height);
     const ends = new Map();
-    this.words.forEach(({ axis, chips }, above) => chips.forEach((chip, i) => {
-      const at = chip.getBoundingClientRect();
-      ends.set(`${axis}${i}`, [at.left + at.width / 2 - box.left, (above === 0 ? at.bottom : at.top) - box.top]);
-    }));
-    this.svg.replaceChildren(...this.paths().map(({ ends: names, weight, mine }) => {
+    this.words.forEach(({ axis, chips, element }, above) => {
+      const frame = element.getBoundingClientRect();
+      chips.forEach((chip, i) => {
+        const at = chip.getBoundingClientRect();
+        // A ribbon to a word that is scrolled away ends where its line went.
+        const y = Math.min(frame.bottom, Math.max(frame.top, above === 0 ? at.bottom : at.top));
+        ends.set(`${axis}${i}`, [at.left + at.width / 2 - box.left, y - box.top]);
+      });
+    });
+    const thick = RIBBON_WIDTH * this.view.type;
+    this.svg.replaceChildren(...this.paths().flatMap(({ ends: names, weight, kind }) => {
       const [[x1, y1], [x2, y2]] = names.map((name) => ends.get(name));
       const bend = (y2 - y1) * 0.5;
-      return svg("path", { d: `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`, class: mine ? "mine" : "other",
-        "stroke-width": Math.max(1, weight * RIBBON_WIDTH).toFixed(1), fill: "none" });
+      const d = `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`;
+      const width = Math.max(1.5, weight * thick);
+      // A rim of the ground's colour keeps ribbons that cross apart.
+      return [svg("path", { d, class: "rim", "stroke-width": (width + 2).toFixed(1), fill: "none" }),
+        svg("path", { d, class: kind, "stroke-width": width.toFixed(1), fill: "none", "data-ends": names.join(" ") })];
     }));
+  }
+
+  // A long sentence scrolls inside of its own frame, which ends between two lines.
+  clip() {
+    for (const { element, chips, cut } of this.words) {
+      element.style.maxHeight = "";
+      const line = Math.min(...chips.slice(0, 40).map((chip) => chip.offsetHeight)) + (parseFloat(getComputedStyle(element).rowGap) || 0);
+      const tall = !this.whole && line > 4 && element.scrollHeight > (LINES + 0.5) * line;
+      if (tall) element.style.maxHeight = `${LINES * line}px`;
+      element.classList.toggle("clipped", tall);
+      cut.hidden = !tall;
+    }
+  }
+
+  // Scroll a long sentence to its selected word.
+  reveal() {
+    for (const { axis, chips, element } of this.words) {
+      const chip = chips[this.view.selection[axis] ?? -1];
+      if (!chip || element.scrollHeight <= element.clientHeight + 2) continue;
+      const [at, frame] = [chip.getBoundingClientRect(), element.getBoundingClientRect()];
+      if (at.top < frame.top || at.bottom > frame.bottom) element.scrollTop += at.top - frame.top - (at.height + 4);
+    }
+  }
+
+  // The menu of a selected word: each choice makes another pair.
+  drawActions() {
+    const { view } = this;
+    const lines = this.words.map(({ axis, side }) => {
+      const index = view.selection[axis];
+      if (index === null || !view.data.editable) return null;
+      const word = side.tokens[index];
+      const act = (text, how, label) => linkButton(text, label, () => view.edit({ role: side.role, index, how }));
+      return html("span", { class: "of-word" }, html("bdi", { class: "selected" }, word), " ",
+        act("Drop this word", "drop", `Drop “${word}” from the ${side.role}`), " ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`));
+    });
+    this.actions.replaceChildren(...lines.filter(Boolean));
   }
 
   draw() {
     const { selection } = this.view;
     for (const words of this.words) words.draw();
     this.stage.classList.toggle("focused", selection.row !== null || selection.column !== null);
+    this.drawFoot();
+    this.drawActions();
     this.fit();
+  }
+
+  // The whole of both sentences, however long they are.
+  saved() {
+    this.whole = true;
+    this.fit();
+    try {
+      const box = this.stage.getBoundingClientRect();
+      const what = this.ribbons ? `Where the words of the ${this.ribbons.rows} look in the ${this.ribbons.columns}: a ribbon’s width is the weight${this.crowded ? "" : `, from ${Math.round(100 * this.floor)} %`}` : "The words as the model reads them";
+      return [Math.ceil(box.width) + 20, Math.ceil(box.height) + 44, [label(12, 24, what, { fill: inkOf(this.view, "ink"), "font-weight": 600 }),
+        svg("g", { transform: "translate(0,28)" }, place(this.svg, 10, 10), drawnWords(this.view, this.stage))]];
+    } finally {
+      this.whole = false;
+      this.fit();
+    }
   }
 }

@@ -6,8 +6,14 @@ function drawVerdict(verdict, notices) {
   const alone = verdict.alone
     ? html("span", { class: "alone", title: verdict.alone.model }, `On the ${verdict.judged} alone: `, html("b", {}, `${verdict.alone.label} ${percent(verdict.alone.p)}`))
     : null;
+  const trained = verdict.trained
+    ? html("span", { class: "trained" }, "As trained: ", html("b", {}, `${verdict.trained.label} ${percent(verdict.trained.p)}`))
+    : null;
+  const gold = verdict.gold ? html("span", { class: "gold" }, `Gold label (${verdict.gold.source}): `, html("b", {}, verdict.gold.label)) : null;
   return html("section", { class: "verdict", "aria-label": "Verdict" },
-    html("div", { class: "said", "data-part": "verdict" }, `${capital(verdict.label)}, ${percent(best.p)}`),
-    html("div", { class: "shares" }, bar, html("div", { class: "under" }, key, alone)),
+    html("div", {}, html("div", { class: "said", "data-part": "verdict" }, `${capital(verdict.label)}, ${percent(best.p)}`),
+      html("div", { class: "model" }, html("bdi", {}, verdict.model), verdict.what_if ? html("b", {}, `, what if: ${verdict.what_if}`) : null)),
+    html("div", { class: "shares" }, bar, html("div", { class: "under" }, key, gold, trained, alone)),
+    verdict.pinned ? html("div", { class: "pinned" }, html("span", {}, "Pinned: ", html("b", {}, `${verdict.pinned.label} ${percent(verdict.pinned.p)}`)), html("bdi", {}, verdict.pinned.model), html("bdi", {}, verdict.pinned.texts.join(" / "))) : null,
     drawNotices(notices));
 }

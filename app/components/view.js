@@ -9,6 +9,7 @@ class View {
   constructor(root) {
     this.root = root;
     this.turn = 0;
+    this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
     this.onResize = () => this.fit();
   }
@@ -28,6 +29,8 @@ class View {
   // New data from the server. With an unchanged drawing they hold only what was looked up, or a selection made elsewhere (Back).
   update(data, setStateValue) {
     this.setStateValue = setStateValue;
+    this.type = data.projector ? 1.5 : 1;
+    this.root.classList.toggle("projector", Boolean(data.projector));
     const same = this.data && this.data.drawing === data.drawing;
     const stale = this.data && this.data.id === data.id && data.turn < this.turn;
     this.data = data;
@@ -39,7 +42,7 @@ class View {
       if (!stale) this.draw();
       return;
     }
-    this.root.replaceChildren(...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null)].flat().filter(Boolean));
+    this.root.replaceChildren(...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null, this.tour), this.tour?.element].flat().filter(Boolean));
     this.fitted = null;
     this.fit();
     this.draw();

@@ -12,15 +12,22 @@ from app.pairs import Pair
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
-    "column": "Weights, columns add up to 1 (not what the model used)",
+    "column": "Weights rescaled so that columns add up to 1 (not what the model used)",
     "score": "Raw scores before the softmax",
 }
 """What the matrix may show, by its name in a link."""
 
+TEMPERATURES = (0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0)
+"""What the softmax's scores may be divided by, to see what if; models are trained at 1."""
+
+NOTHING = "none"
+"""In a link: no word is selected."""
+
 
 @dataclass(frozen=True)
 class Selection:
-    """A word of the judged sentence (``row``), of its context (``column``) or, with both, a cell of the matrix."""
+    """A word of the judged sentence (``row``), of its context (``column``) or, with both, a cell of the matrix; with
+    neither, nothing is selected, not even the word that a page selects at first."""
 
     row: int | None = None
     column: int | None = None
@@ -28,11 +35,14 @@ class Selection:
     def __str__(self) -> str:
         row = "" if self.row is None else f"x{self.row + 1}"
         column = "" if self.column is None else f"y{self.column + 1}"
-        return row + column
+        return row + column or NOTHING
 
     @classmethod
     def parse(cls, text: str) -> Selection | None:
-        """``x6`` (6th judged word), ``y14`` (14th context word) or ``x6y14`` (their cell); None for anything else."""
+        """``x6`` (6th judged word), ``y14`` (14th context word), ``x6y14`` (their cell) or ``none``; None for anything
+        else."""
+        if text == NOTHING:
+            return cls()
         match = re.fullmatch(r"(?:x([1-9]\d{0,3}))?(?:y([1-9]\d{0,3}))?", text, re.ASCII)
         if not text or match is None:
             return None
@@ -46,9 +56,41 @@ class Selection:
 
 _NOT_SHOWN = f"The link asks to show “{{}}”; known are {', '.join(SHOWN)}: weights are shown."
 _NO_WORD = (
-    "The link selects “{}”, which names no word: write x6 (a word of the judged sentence), y14 (of its context) or "
-    "x6y14 (their cell)."
+    "The link selects “{}”, which names no word: write x6 (a word of the judged sentence), y14 (of its context), "
+    "x6y14 (their cell) or none."
 )
+
+
+_NOT_OFFERED = (
+    f"The link asks for the temperature “{{}}”; known are {', '.join(f'{t:g}' for t in TEMPERATURES)}: it is 1."
+)
+
+
+def _temperature(text: str) -> float | None:
+    return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
+
+
+@dataclass(frozen=True)
+class Temperature(Codec):
+    """What the scores are divided by before the softmax."""
+
+    def format(self, value: float) -> str:
+        return f"{value:g}"
+
+
+_NO_SWITCH = "The link says “{}” of the projector, which is on or left out: it is off."
+
+
+def _on(text: str) -> bool | None:
+    return True if text == "on" else None
+
+
+@dataclass(frozen=True)
+class Switch(Codec):
+    """On, or left out."""
+
+    def format(self, value: bool) -> str:
+        return "on"
 
 
 @dataclass(frozen=True)
@@ -61,3 +103,5 @@ class ExploreState(TextState):
     selection: Selection | None = field(
         default=None, metadata=parameter(Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     )
+    temperature: float = field(default=1.0, metadata=parameter(Temperature("temperature", _NOT_OFFERED, _temperature)))
+    projector: bool = field(default=False, metadata=parameter(Switch("projector", _NO_SWITCH, _on)))

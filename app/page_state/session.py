@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from app.page_state.address import complete
 from app.page_state.codec import PageState
 from app.pairs import SIDES, Version
 
@@ -29,7 +30,9 @@ _PAIR, _OPEN = "pair of all pages", "page that is open"
 @dataclass
 class _Visit(Generic[State]):
     """``written``: the address that the page wrote last; ``generation``: how often the page itself changed what its
-    widgets show; ``touched``: whether a widget caused the coming run; ``shared``: the shared pair when the page last
+    widgets show; ``touched``: whether a widget caused the coming run, ``stepping``: this run;
+    ``completed``: the address in whose place the browser was given the written one, which it may still send;
+    ``shared``: the shared pair when the page last
     took or gave it."""
 
     state: State
@@ -38,6 +41,8 @@ class _Visit(Generic[State]):
     written: dict[str, str] = field(default_factory=dict)
     generation: int = 0
     touched: bool = False
+    stepping: bool = False
+    completed: dict[str, str] | None = None
     shared: Version | None = None
 
 
@@ -64,7 +69,7 @@ class PageSession(Generic[State]):
             read = True
         else:
             known = not self.kind.names().isdisjoint(address)
-            read = known and address != visit.written and (arrived or not visit.touched)
+            read = known and address not in (visit.written, visit.completed) and (arrived or not visit.touched)
             visit.models = models
             if read:
                 self._replace(*self._read(address, models))
@@ -75,7 +80,7 @@ class PageSession(Generic[State]):
         suited = visit.state.suited(models)
         if suited != visit.state:
             self._replace(suited, visit.problems)
-        visit.shared, visit.touched = session.get(_PAIR), False
+        visit.shared, visit.stepping, visit.touched = session.get(_PAIR), visit.touched, False
         return visit.state
 
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
@@ -154,8 +159,13 @@ class PageSession(Generic[State]):
         self._visit.problems = problems
 
     def write_link(self) -> None:
-        """Put the state into the address."""
-        parameters = self.state.address()
-        if st.query_params.to_dict() != parameters:
+        """Put the state into the address: a choice is a step to go back from, an address that a person came with is
+        completed where it stands."""
+        visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
+        if address != parameters and visit.stepping:
             st.query_params.from_dict(parameters)
-        self._visit.written = parameters
+            visit.completed = None
+        elif address != parameters:
+            complete(address, parameters)
+            visit.completed = address
+        visit.written = parameters

@@ -29,11 +29,18 @@ def panels_of(explanation: Explanation) -> list[tuple[Panel, list[object]]]:
     return [(panel, [record for record in explanation.evidence if record.kind in panel.kinds]) for panel in panels]
 
 
-def drawing(explanation: Explanation, show: str = "weight", alone: Explanation | None = None) -> Payload:
+def drawing(
+    explanation: Explanation,
+    show: str = "weight",
+    alone: Explanation | None = None,
+    unread: str = "",
+    trained: Explanation | None = None,
+) -> Payload:
     """What the browser draws of an explanation: verdict, both sentences in reading order, and the panels.
 
     ``show``: what a matrix shows (weight, column or score). ``alone``: what a model says that read the judged sentence
-    only. A side's ``axis`` says which part of a selection names its words.
+    only. ``unread``: the role that this model does not look at. ``trained``: what it says itself, where the explanation
+    is one of what if. A side's ``axis`` says which part of a selection names its words.
     """
     drawn: list[Payload] = [
         {"kind": panel.kinds[0], "place": panel.place, "data": data}
@@ -47,10 +54,10 @@ def drawing(explanation: Explanation, show: str = "weight", alone: Explanation |
     axes = ["row" if role == row else "column" for role in roles] if row != column else ["column", "row"]
     return {
         "sides": [
-            sentence(side) | {"axis": axis, "judged": explanation.judges(side.role)}
+            sentence(side) | {"axis": axis, "judged": explanation.judges(side.role), "read": side.role != unread}
             for side, axis in zip(sides, axes, strict=True)
         ],
-        "verdict": verdict.payload(explanation, alone),
+        "verdict": verdict.payload(explanation, alone, trained),
         "panels": drawn,
     }
 

@@ -12,10 +12,23 @@ from core.models import REGISTRY
 
 
 def description(card: Mapping[str, Any]) -> str:
-    """What the model is: the first sentence of its architecture's docstring, and the card's notes."""
+    """What the model is: a sentence on its architecture with these settings, and the card's notes."""
+    return " ".join(f"{_about(card)} {card.get('notes') or ''}".split())
+
+
+def one_line(card: Mapping[str, Any]) -> str:
+    """The paper with its section, and a sentence on what the model is."""
+    spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
+    return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
+
+
+SECTION = r" \(sections? [^)]*\)"
+"""Where a docstring says it: a line that begins with the paper has it there."""
+
+
+def _about(card: Mapping[str, Any]) -> str:
     spec = REGISTRY.get(str(card["architecture"]))
-    first = spec.summary if spec else f"Architecture {card['architecture']}."
-    return " ".join(f"{first} {card.get('notes') or ''}".split())
+    return spec.model.about(_mapping(card["config"])) if spec else f"Architecture {card['architecture']}."
 
 
 def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -31,6 +44,7 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         if _number(result.get("macro_f1")):
             notes.append(f"macro-F1 {100 * result['macro_f1']:.1f} %")
         lines.append((str(name), score(result), ", ".join(notes)))
+    lines += simple_pairs(card)
     for name, value in _mapping(card.get("paper")).items():
         ranked = str(name).endswith(("MAP", "MRR"))
         shown = str(value)
@@ -38,6 +52,17 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             shown = f"{value:.4f}" if ranked else f"{100 * value if value <= 1 else value:.1f} %"
         lines.append((f"{name}, in the paper", shown, "other training data"))
     return lines
+
+
+def simple_pairs(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """One line of how many simple pairs of our own the model gets right, in all and by kind; none where not probed."""
+    probed = _mapping(card.get("probe"))
+    right, total = probed.get("right"), probed.get("total")
+    if not (_number(right) and _number(total) and total):
+        return []
+    counts = {str(kind): _mapping(counts) for kind, counts in _mapping(probed.get("kinds")).items()}
+    kinds = [f"{kind} {n.get('right')} of {n.get('total')}" for kind, n in counts.items()]
+    return [("Simple pairs", f"{right:,} of {total:,}", ", ".join(kinds))]
 
 
 def score(result: Any) -> str:

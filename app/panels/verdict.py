@@ -46,13 +46,24 @@ def percent(share: float) -> str:
     return f"{value:.{1 if 0 < value < 9.95 else 0}f}\u00a0%"
 
 
-def payload(explanation: Explanation, alone: Explanation | None = None) -> dict[str, Any]:
-    """What the verdict's row draws. ``alone``: what a model says that read the judged sentence only."""
+def payload(
+    explanation: Explanation, alone: Explanation | None = None, trained: Explanation | None = None
+) -> dict[str, Any]:
+    """What the verdict's row draws. ``alone``: what a model says that read the judged sentence only; ``trained``: what
+    the model says itself, where the explanation is one of what if."""
     names = class_names(explanation)
-    beside = None if alone is None else {"label": alone.verdict, "p": max(alone.probabilities), "model": alone.title}
+
+    def beside(other: Explanation | None) -> dict[str, Any] | None:
+        if other is None:
+            return None
+        return {"label": class_names(other)[other.labels.index(other.verdict)], "p": max(other.probabilities),
+                "model": other.title}  # fmt: skip
+
     return {
         "label": names[explanation.labels.index(explanation.verdict)],
         "classes": classes(names, explanation.probabilities),
         "judged": explanation.judged,
-        "alone": beside,
+        "model": explanation.title,
+        "alone": beside(alone),
+        "trained": beside(trained),
     }

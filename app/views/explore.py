@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from app import components, page_style, panels
-from app.model_choice import judging_alone, offered, reads_pairs
+from app import components, page_style, pairs_tried, panels
+from app.model_choice import by_task, judging_alone, offered, reads_pairs, unread
 from app.page_state.codec import fits_a_link
-from app.page_state.explore import SHOWN, ExploreState, Selection
+from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, once, titles
-from app.panels.panel import Page
-from core.checkpoint import Checkpoint, CheckpointError, load_named
+from app.pairs import Pair
+from app.panels import card
+from app.panels.panel import Page, Payload
+from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
-from core.explain import explain, with_nearest
+from core.explain import at_temperature, explain, with_nearest
 from core.reading.reader import PairError
 
 KEY = "explored pair"
@@ -31,37 +36,94 @@ FORM = PairForm(PAGE)
 
 def main() -> None:
     """Draw the page."""
-    page_style.apply()
     models = offered(reads_pairs, unreadable=True)  # those of single texts belong to the page Filter map
     PAGE.open(dict.fromkeys(models, ""))
-    _sidebar(models)
+    page_style.apply(projector=PAGE.state.projector)
+    options, tried = _sidebar(models)
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
     if explained is not None:
-        _show(PAGE.state, *explained, PAGE.problems)
+        pairs_tried.remember(explained.trained)
+        _show(PAGE.state, explained, PAGE.problems, options)
+    with tried:
+        pairs_tried.draw(_reopen)
 
 
 def _selected() -> None:
     """The browser's selection."""
-    picked = FORM.picked(KEY)
-    if picked is not None:
+    picked, shown = FORM.picked(KEY), FORM.last
+    if picked is not None and picked.get("edit") and shown is not None:
+        with contextlib.suppress(KeyError, IndexError):
+            PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
+    elif picked is not None:
         PAGE.change(selection=Selection(picked.get("row"), picked.get("column")))
 
 
-def _sidebar(models: Mapping[str, Path]) -> None:
+def _reopen(tried: pairs_tried.Tried) -> None:
+    model = tried.model if tried.model in PAGE.models else PAGE.state.model
+    PAGE.set(PAGE.state.anew(model=model, texts=(Pair(*tried.texts),)))
+
+
+def _sidebar(models: Mapping[str, Path]) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Its widgets, with a place for those that suit some models only, and one for the pairs that were tried."""
     with st.sidebar:
-        FORM.model(titles(models))
         FORM.example()
+        shown = titles(models)
+        names = FORM.task_and_model(by_task(models), shown)
+        _about({name: models[name] for name in names}, shown)
+        options = st.container()
+        tried = st.container()
+        FORM.files()
+        st.toggle(
+            "Projector", PAGE.state.projector, key=PAGE.key("projector"), on_change=PAGE.take,
+            args=("projector", PAGE.key("projector")), help="Larger type and cells, for a room full of people.",
+        )  # fmt: skip
+    return options, tried
+
+
+def _about(models: Mapping[str, Path], shown: Mapping[str, str]) -> None:
+    """What the model is, and on demand what each of its task is."""
+    lines = {}
+    for name, folder in models.items():
+        with contextlib.suppress(CheckpointError):
+            lines[name] = card.one_line(read_card(folder))
+    if PAGE.state.model in lines:
+        page_style.note(lines[PAGE.state.model])
+    with st.popover("All models of this task", type="tertiary"):
+        page_style.terms([(shown[name], line) for name, line in lines.items()])
+
+
+def _options(drawn: Payload) -> None:
+    """What the figures that are drawn can be asked to show."""
+    if any("show" in panel["data"] for panel in drawn["panels"]):
         shown = list(SHOWN)
         st.radio(
             "Matrix shows", shown, shown.index(PAGE.state.show), key=PAGE.key("show"), on_change=PAGE.take,
             args=("show", PAGE.key("show")), format_func=SHOWN.__getitem__,
         )  # fmt: skip
-        FORM.files()
+        st.select_slider(
+            "What if: temperature of the softmax", TEMPERATURES, PAGE.state.temperature, key=PAGE.key("temperature"),
+            on_change=PAGE.take, args=("temperature", PAGE.key("temperature")), format_func=lambda t: f"{t:g}",
+        )  # fmt: skip
+        leads = [panel["data"]["lead"] for panel in drawn["panels"] if panel["data"].get("lead") is not None]
+        if leads:
+            page_style.note(
+                f"A word’s best score lies {leads[0]:.1f} above its next one on average, so the softmax gives the best "
+                f"e^{leads[0]:.1f} times its weight. Divide the scores by more, and the weight spreads."
+            )
 
 
-def _explained(page: ExploreState) -> tuple[Checkpoint, Explanation, Explanation | None]:
-    """The model's explanation of the pair, and that of a model that reads the judged sentence alone."""
+class Explained(NamedTuple):
+    """``shown``: the explanation that is drawn, at the page's temperature; ``trained``: the model's own; ``alone``:
+    that of a model that reads the judged sentence alone."""
+
+    checkpoint: Checkpoint
+    shown: Explanation
+    trained: Explanation
+    alone: Explanation | None
+
+
+def _explained(page: ExploreState) -> Explained:
     checkpoint, explanation = FORM.explanation("Reading the pair …")
     name = judging_alone(checkpoint.card)
 
@@ -71,25 +133,43 @@ def _explained(page: ExploreState) -> tuple[Checkpoint, Explanation, Explanation
         except (CheckpointError, PairError):
             return None
 
-    return checkpoint, explanation, once("explanation without the context", (name, page.pair.now), alone)
+    key = (page.model, checkpoint.card["sha256"], page.pair.now, page.temperature)
+    shown = once("explanation what if", key, lambda: at_temperature(checkpoint, explanation, page.temperature))
+    without = once("explanation without the context", (name, page.pair.now), alone)
+    return Explained(checkpoint, shown, explanation, without)
 
 
-def _show(
-    page: ExploreState, checkpoint: Checkpoint, explanation: Explanation, alone: Explanation | None, problems: list[str]
-) -> None:
-    drawn = panels.drawing(explanation, page.show, alone)
+def _show(page: ExploreState, explained: Explained, problems: list[str], options: DeltaGenerator) -> None:
+    checkpoint, explanation, trained, alone = explained
+    what_if = None if explanation is trained else trained
+    drawn = panels.drawing(explanation, page.show, alone, unread(checkpoint.card), what_if)
+    if what_if is not None:
+        drawn["verdict"]["what_if"] = f"softmax at temperature {page.temperature:g}"
+    held = pairs_tried.pinned()
+    if held is not None:
+        drawn["verdict"]["pinned"] = {"label": held.label, "p": held.p, "model": held.title, "texts": held.texts}
+    example = page.example
+    if example is not None and example.gold in (known["label"] for known in drawn["verdict"]["classes"]):
+        drawn["verdict"]["gold"] = {"label": example.gold, "source": example.source}
+    with options:
+        _options(drawn)
     lengths = {side["axis"]: len(side["tokens"]) for side in drawn["sides"]}
     selection = page.selection
     if selection is not None and not selection.fits(lengths["row"], lengths["column"]):
         problems.append(f"The link selects {selection}, but this pair has no such word: nothing is selected.")
         selection = None
     shown = selection or Selection(panels.focus(drawn))
-    if shown.row is not None:
-        explanation = with_nearest(checkpoint, explanation, shown.row)
+    for side in drawn["sides"]:
+        word = shown.row if side["axis"] == "row" else shown.column
+        if word is not None:
+            explanation = with_nearest(checkpoint, explanation, word, side["role"])
     link = replace(page, selection=None).link_parameters()
+    framed = components.frame(explanation, checkpoint.card, link, problems)
+    if what_if is not None:
+        framed["about"]["lines"][-1] += f", what if: {drawn['verdict']['what_if']}"
     components.draw(
         "pair",
-        drawn | components.frame(explanation, checkpoint.card, link, problems),
+        drawn | framed | {"editable": True, "tour": True, "projector": page.projector},
         key=KEY,
         on_selection_change=_selected,
         late=panels.late(explanation),
@@ -113,11 +193,12 @@ def _elsewhere(page: ExploreState, more: Page) -> None:
 
 
 def _downloads(explanation: Explanation) -> None:
+    stem = components.file_stem(explanation)
     with st.container(horizontal=True, gap="small"):
-        page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
+        page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
         for record in (record for record in explanation.evidence if record.tabular):
             make = functools.partial(record.to_csv, explanation)
-            file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + ".csv"
+            file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
             page_style.download(f"{record.title[:1].upper()}{record.title[1:]} (CSV)", make, file)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from core.evidence.record import Explained, Matrix, Record, csv_text, table_html, weight_cell
@@ -42,6 +43,17 @@ class AttentionMap(Record, kind="attention_map"):
             if self.null
             else self.weights
         )
+
+    @property
+    def null_scores(self) -> tuple[float | None, ...]:
+        """The null word's raw score in each row, which its softmax's weights hold; None where they do not: its weight
+        is 0, or came from outside."""
+        out: list[float | None] = []
+        for scores, weights, null in zip(self.scores, self.weights, self.null, strict=False):
+            best = max(range(len(weights)), key=weights.__getitem__)
+            known = null > 0 and weights[best] > 0 and not self.overridden
+            out.append(scores[best] + math.log(null / weights[best]) if known else None)
+        return tuple(out)
 
     def to_text(self, explanation: Explained) -> list[str]:
         if self.units != "words":

@@ -129,6 +129,12 @@ class AttConv(PairModel):
         return cls.spec.shows if config.get("context") != "none" else (FilterProvenance,)
 
     @classmethod
+    def about(cls, config: Mapping[str, Any]) -> str:
+        """Without a context it is a convolution over the judged sentence."""
+        alone = "A convolution over the judged sentence alone: it shows what a data set gives away without the other."
+        return alone if config.get("context") == "none" else super().about(config)
+
+    @classmethod
     def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
         """The judged text alone will do where the other one is not looked at."""
         return (1,) if config.get("context", "extra") == "extra" else (0, 1)

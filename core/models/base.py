@@ -154,6 +154,11 @@ class PairModel(nn.Module):
         return cls.spec.shows
 
     @classmethod
+    def about(cls, config: Mapping[str, Any]) -> str:
+        """One sentence on what a model with these settings is: the first of its docstring."""
+        return cls.spec.summary
+
+    @classmethod
     def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
         """How many texts beside the first a model with these settings can read: one."""
         return (1,)

@@ -11,6 +11,8 @@ What is new beside the paper, and why:
   better is given less.
 - A word is compared with what it finds by product and difference too (Chen et al. 2017, section 3.2), before the
   convolution and not inside it: a sum of the two cannot say that two numbers differ. The filters read compared words.
+- A word also knows how many of its sentence's other words look across it: who does what to whom is a matter of order,
+  and each word of "the cat chased the dog" has its equal in "the dog chased the cat".
 
 Where words look is not left to the loss alone: how much neighbours, places and rivals count and how well the null word
 matches are constants, chosen on the word alignments of RTE-2's development part. Trained with the rest they went where
@@ -19,6 +21,7 @@ attention aligned worse and verdicts were no better.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +50,9 @@ RIVALRY = 0.5
 
 NULL_MATCH = 0.4
 """The null word's cosine with every word (β)."""
+
+CROSSINGS = 5.0
+"""What the share of crossing words is multiplied by, to be as large as the other numbers of a compared word."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +113,16 @@ class TwoSidedTrace:
 class TwoSided(PairModel):
     r"""Light attentive convolution of both sentences: each word is compared with what it finds in the other one.
 
-    For words x_i, y_j of the two sentences (projected, R^d), and their directions m = W_m w / ‖W_m w‖ by word vector w:
+    For words x_i, y_j of the two sentences (projected, R^d), and their directions m = [w / ‖w‖; W_m w / ‖W_m w‖] / √2
+    by word vector w, so that m_i·m_j is the mean of two cosines, one learned:
 
     - s_ij = τ (m_i·m_j + Σ_{k = ±1, ±2} b_|k| m_{i+k}·m_{j+k} - λ |p_i - p_j|), relative places p_i = (i + ½) / T;
     - e_ij = s_ij - γ (log (e^{τβ} + Σ_i' e^{s_i'j}) - τβ): less for a word that others match;
     - weights (w_i, w_i0) = softmax (e_i, τβ), c_i = Σ_j w_ij y_j + w_i0 v;
-    - g_i = ReLU (V [x_i; c_i; x_i ∘ c_i; |x_i - c_i|] + a);
+    - o_i = Σ_j w_ij j / (1 - w_i0), the place that word i looks at, and r_ik = (1 - w_i0) (1 - w_k0);
+    - q_i = (Σ_{k < i} r_ik σ(4 (o_k - o_i) - 2) + Σ_{k > i} r_ik σ(4 (o_i - o_k) - 2)) / (T - 1), the share of words
+      that look across word i;
+    - g_i = ReLU (V [x_i; c_i; x_i ∘ c_i; |x_i - c_i|; 5 q_i] + a);
     - z_i = W [g_{i-1}; g_i; g_{i+1}] + b, and h_k = max_i tanh z_ik.
 
     Features are h of the first sentence and h of the second (2K numbers) or, with a hidden layer, ReLU (U h + b_u).
@@ -122,7 +132,7 @@ class TwoSided(PairModel):
     | match | W_m | R^{D×D} |
     | temperature | log τ | R |
     | null_word | v | R^d |
-    | compare | V, a | R^{G×4d}, R^G |
+    | compare | V, a | R^{G×(4d + 1)}, R^G |
     | convolution | W, b | R^{K×width·G}, R^K |
     | layer | U, b_u | R^{H×2K}, R^H |
     """
@@ -133,12 +143,11 @@ class TwoSided(PairModel):
         super().__init__()
         self.config = config
         self.projection = word_projection(config.input_size, config.hidden)
-        # Word vectors match by their own cosine at first.
         self.match = nn.Linear(config.input_size, config.input_size, bias=False)
         nn.init.orthogonal_(self.match.weight)
         self.temperature = nn.Parameter(torch.tensor(2.0))
         self.null_word = nn.Parameter(torch.zeros(config.hidden))
-        self.compare = nn.Linear(4 * config.hidden, config.compared)
+        self.compare = nn.Linear(4 * config.hidden + 1, config.compared)
         self.convolution = nn.Linear(config.width * config.compared, config.filters)
         self.layer = nn.Linear(2 * config.filters, config.layer) if config.layer else None
         self.classifier = nn.Linear(config.layer or 2 * config.filters, config.classes)
@@ -166,17 +175,31 @@ class TwoSided(PairModel):
 
     def _matches(self, x: Side, y: Side) -> Tensor:
         """s ``[B, T_x, T_y]``; meaningless on pads."""
-        x_directions, y_directions = (
-            F.normalize(self.match(side.words.masked_fill(~side.mask[..., None], 0.0)), dim=-1, eps=1e-6)
-            for side in (x, y)
-        )
-        cosines = x_directions @ y_directions.transpose(1, 2)
+        cosines = self._directions(x) @ self._directions(y).transpose(1, 2)
         matches = cosines
         for near, share in enumerate(BESIDE, start=1):
             framed = F.pad(cosines, (near,) * 4)
             matches = matches + share * (framed[:, : -2 * near, : -2 * near] + framed[:, 2 * near :, 2 * near :])
         apart = (self._places(x.mask)[:, :, None] - self._places(y.mask)[:, None]).abs()
         return self.temperature.exp() * (matches - PLACE * apart)
+
+    def _directions(self, side: Side) -> Tensor:
+        """m ``[B, T, 2D]``, zero on pads."""
+        words = side.words.masked_fill(~side.mask[..., None], 0.0)
+        both = F.normalize(words, dim=-1, eps=1e-6), F.normalize(self.match(words), dim=-1, eps=1e-6)
+        return torch.cat(both, dim=-1) * math.sqrt(0.5)
+
+    @staticmethod
+    def _crossings(weights: Tensor, alone: Tensor, mask: Tensor) -> Tensor:
+        """q ``[B, T_x]`` of weights ``[B, T_x, T_y]`` and those on the null word ``[B, T_x]``."""
+        places = torch.arange(weights.shape[2], device=weights.device, dtype=weights.dtype)
+        aligned = (1 - alone) * mask
+        looked_at = (weights * places).sum(-1) / (1 - alone).clamp_min(1e-3)
+        order = torch.arange(weights.shape[1], device=weights.device)
+        behind = (order[None] - order[:, None]).sign()  # of word k (column) behind word i (row)
+        across = torch.sigmoid(4 * behind * (looked_at[:, :, None] - looked_at[:, None]) - 2) * behind.abs()
+        others = (mask.sum(1, keepdim=True) - 1).clamp_min(1)
+        return aligned * (across @ aligned[..., None])[..., 0] / others
 
     def _places(self, mask: Tensor) -> Tensor:
         """p ``[B, T]``."""
@@ -197,7 +220,8 @@ class TwoSided(PairModel):
             weights = put_in_place(override, weights, mask[:, None])
         weights, alone = weights[..., :-1], weights[..., -1]
         context = weights @ y + alone[..., None] * self.null_word
-        beside = torch.cat([x, context, x * context, (x - context).abs()], dim=-1)
+        crossings = CROSSINGS * self._crossings(weights, alone, x_side.mask)[..., None]
+        beside = torch.cat([x, context, x * context, (x - context).abs(), crossings], dim=-1)
         compared = self._dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
         preactivations = self.convolution(windows(compared, self.config.width))
         pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask)

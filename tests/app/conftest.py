@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import random
 import shutil
@@ -26,6 +25,7 @@ from core.data import read
 from core.filter_map.map import FilterMap, codes_of, filter_sides
 from core.models import build
 from core.reading.word_table import WordTable, default_table
+from tests.app.pages import components
 from trainers.map import draw
 
 PATIENCE = 60_000
@@ -98,6 +98,23 @@ def make_phrases(folder: Path, name: str, title: str, task: str, pooling: str, k
     checkpoint.save(folder / name, build("phrases", config), card, None if shared else words)
 
 
+def make_two_sided(folder: Path, name: str, title: str, shared: bool = False) -> None:
+    """An untrained two-sided model, whose words find their like by their vectors alone, and else the null word."""
+    words = default_table() if shared else None
+    if words is None:
+        generator = torch.Generator().manual_seed(1)
+        words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
+    torch.manual_seed(2)
+    config: dict[str, Any] = {"input_size": words.width, "hidden": 12, "filters": 20, "classes": 3}
+    card = {
+        "name": name, "title": title, "architecture": "two-sided", "config": config, "task": "entailment",
+        "labels": ["entailment", "neutral", "contradiction"], "licence": "CC0", "seed": 2,
+        "roles": {"first": "premise", "second": "hypothesis", "judged": "both"},
+        "words": {"name": words.name, "sha256": words.sha256},
+    }  # fmt: skip
+    checkpoint.save(folder / name, build("two-sided", config), card, None if shared else words)
+
+
 TOPICS = {
     "film": "man woman smile playing jumping",
     "animal": "dog cat animal toy",
@@ -162,6 +179,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_checkpoint(folder, "test-light", "Test light", 1, alignment=ALIGNMENT)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
+    make_two_sided(folder, "test-two-sided", "Test two-sided")
     make_phrases(folder, "test-te", "Test entailment phrases", "entailment", "kmin", 5)
     make_phrases(folder, "test-as", "Test answer phrases", "answer selection", "kmax", 6)
     make_filters(folder, "test-topics", "Test topics")
@@ -259,10 +277,12 @@ def open_page(server: str, browser: Any) -> Iterator[Callable[..., Any]]:
     def outside(url: str) -> bool:
         return not url.startswith((server, server.replace("http", "ws"), "data:", "blob:"))
 
-    def opener(path: str = "/", wait: str = ".pairlens footer", **options: Any) -> Any:
+    def opener(path: str = "/", wait: str = ".pairlens footer", tour: bool = False, **options: Any) -> Any:
         options.setdefault("viewport", {"width": 1280, "height": 800})
         context = browser.new_context(**options)
         contexts.append(context)
+        if not tour:
+            context.add_init_script("localStorage.setItem('pairlens tour', 'left')")
         page = context.new_page()
         page.set_default_timeout(PATIENCE)
         page.on("request", lambda request: wrong.append(request.url) if outside(request.url) else None)
@@ -284,7 +304,7 @@ def drawn() -> Callable[[Any], dict[str, Any]]:
     """Reads from an AppTest what the page gave to the browser component, with ``by_kind``: the panels' data by kind."""
 
     def read(app: Any) -> dict[str, Any]:
-        data: dict[str, Any] = json.loads(app.get("bidi_component")[0].proto.json)
+        data: dict[str, Any] = next(data for data in components(app) if "drawing" in data)
         return data | {"by_kind": {panel["kind"]: panel["data"] for panel in data.get("panels", ())}}
 
     return read

@@ -1,6 +1,8 @@
 """Pages without a browser: open one, find its widgets, read what it says."""
 
+import json
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from streamlit.testing.v1 import AppTest
 
@@ -29,4 +31,13 @@ def chooser(app, label):
 
 
 def query(app):
+    """The parameters of the address as the browser shows it: as it was, or as the page has completed it."""
+    completed = [data["query"] for data in components(app) if "query" in data]
+    if completed:
+        return dict(parse_qsl(completed[0], keep_blank_values=True))
     return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def components(app):
+    """What the page gave to its components."""
+    return [json.loads(one.proto.json) for one in app.get("bidi_component")]

@@ -70,11 +70,13 @@ def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
 
 def test_a_word_of_either_sentence_can_be_followed(open_page):
     page = open_page(link(**PAIR))
-    page.locator('.side[data-role="premise"] .chip', has_text="toy").click()
-    assert page.locator(CONTEXT_WORD).inner_text() == "toy"
+    page.locator('.side[data-role="hypothesis"] .chip', has_text="dog").click()
+    looked_at = page.locator(".bars button").first.inner_text()
+    page.locator('.side[data-role="premise"] .chip', has_text=looked_at).click()
+    assert page.locator(CONTEXT_WORD).inner_text() == looked_at
     assert "Who looks at" in page.locator(".context h2").inner_text()
     page.locator(".bars button", has_text="dog").click()
-    assert chips(page) == ["toy", "dog"]
+    assert chips(page) == [looked_at, "dog"]
     page.locator(".matrix .side text").nth(0).click()
     assert chips(page) == ["A"]
 
@@ -140,7 +142,8 @@ def test_data_and_figures_can_be_saved(open_page, tmp_path):
     assert shown.startswith(data["labels"][best])
     table = saved(page.get_by_role("button", name="Attention (CSV)")).read_text().splitlines()
     assert len(table) == 1 + 3 * 7
-    for figure, word in (("matrix", "dog"), ("ribbons", "dog"), ("bars", "toy"), ("filters", "dog")):
+    looked_at = page.locator(".bars button").first.inner_text()
+    for figure, word in (("matrix", "dog"), ("ribbons", "dog"), ("bars", looked_at), ("filters", "dog")):
         drawing = saved(page.get_by_role("button", name=f"Save the {figure} as SVG")).read_text()
         assert drawing.startswith("<svg")
         assert f">{word}<" in drawing

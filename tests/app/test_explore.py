@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from app.page_style import plain
 from tests.app.pages import box, chooser, open_view, query
 
 
@@ -46,8 +47,11 @@ def test_a_link_opens_with_its_cell_selected(drawn):
     assert query(app)["select"] == "x2y1"
 
 
-def test_columns_normalised_add_up_to_one_and_the_models_weights_stay(drawn):
+def test_a_column_is_the_models_own_weights_rescaled_to_add_up_to_one(drawn):
     attention = drawn(explore(first="A dog runs", second="An animal", show="column"))["by_kind"]["attention_map"]
+    for j, column in enumerate(zip(*attention["weights"], strict=True)):
+        shares = [weight / sum(column) for weight in column]
+        assert [row[j] for row in attention["values"]] == pytest.approx(shares, abs=1e-4)
     assert [sum(column) for column in zip(*attention["values"], strict=True)] == pytest.approx([1, 1, 1], abs=1e-4)
     assert [sum(row) for row in attention["weights"]] == pytest.approx([1, 1], abs=1e-4)
 
@@ -134,7 +138,7 @@ def test_models_of_single_texts_belong_to_another_page(drawn):
 
 def test_a_models_title_is_text(drawn):
     app = explore(model="test-other")
-    assert chooser(app, "Model").options[chooser(app, "Model").index] == "**Other** <b>:smile:</b>"
+    assert chooser(app, "Model").options[chooser(app, "Model").index] == plain("**Other** <b>:smile:</b>")
     assert drawn(app)["footer"][0] == "**Other** <b>:smile:</b>"
 
 

@@ -15,7 +15,7 @@ from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
 from tests.app.conftest import ALIGNMENT
-from tests.app.pages import open_view
+from tests.app.pages import components, open_view
 
 
 def models(**link):
@@ -28,7 +28,7 @@ def models(**link):
 
 def rows(app):
     """The table's rows by model: each cell's text."""
-    data = json.loads(app.get("bidi_component")[0].proto.json)
+    data = next(data for data in components(app) if "models" in data)
     return {one["name"]: {column: cell["text"] for column, cell in one["cells"].items()} for one in data["models"]}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES
 from app.page_state.codec import LINK_LIMIT, Codec, PageState, one_of, parameter, whole_number
-from app.page_state.explore import SHOWN, ExploreState, Selection
+from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.texts import Model, Texts, TextState
@@ -38,6 +38,7 @@ def some_state(page, seed):
     texts = some_texts(source, page._texts())
     values = {
         "show": source.choice(list(SHOWN)), "k": source.randint(1, LARGEST_K), "view": source.choice(list(VIEWS)),
+        "temperature": source.choice(TEMPERATURES), "projector": source.choice([True, False]),
         "selection": Selection(source.randrange(200), source.choice([None, 3])) if page is ExploreState
         else PickedPhrase(source.randrange(2), source.randrange(500)),
         "layout": source.choice(["all filters", "filter {0}"]), "look": source.randrange(len(texts)),
@@ -337,7 +338,9 @@ def test_a_selection_names_words_from_one():
     assert Selection.parse("y14") == Selection(column=13)
     assert Selection.parse("") is None
     assert not Selection(5, 13).fits(5, 20)
-    assert "select" not in ExploreState("m", selection=Selection()).to_parameters()
+    assert "select" not in ExploreState("m").to_parameters()
+    assert ExploreState("m", selection=Selection()).to_parameters()["select"] == "none"
+    assert Selection.parse("none") == Selection()
 
 
 def test_a_selection_names_phrases_from_one():

@@ -93,5 +93,5 @@ def test_a_broken_checkpoint_gets_one_sentence(view, name):
     assert not app.exception
     assert len(sentences(app)) == 1
     assert name in sentences(app)[0]
-    chooser(app, "Model").select(MODELS[view]).run()
+    chooser(app, "Model").set_value(MODELS[view]).run()
     assert app.get("bidi_component")

@@ -1,11 +1,9 @@
 """One pair for all pages: what a person types, chooses or opens on one of them is there on the others."""
 
-import json
-
 import pytest
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES, suiting
-from tests.app.pages import open_view, query
+from tests.app.pages import components, open_view, query
 
 OWN = ("A man with a toy", "A dog is outside")
 
@@ -48,7 +46,7 @@ def texts(app):
 
 def shown_sentences(app):
     """All that the page says in its own words: notices of the page, and those drawn by its component."""
-    drawn = [json.loads(one.proto.json).get("notices", []) for one in app.get("bidi_component")]
+    drawn = [data.get("notices", []) for data in components(app)]
     return [html.proto.body for html in app.get("html")] + [sentence for notices in drawn for sentence in notices]
 
 

@@ -1,3 +1,4 @@
+import copy
 import json
 from collections import OrderedDict
 from pathlib import Path
@@ -5,10 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import SafetensorError
+from safetensors.torch import load_file
 
 from core import checkpoint as module
 from core.__main__ import main
-from core.checkpoint import CheckpointError, available, count_parameters, load, load_named, save
+from core.checkpoint import CheckpointError, available, count_parameters, load, load_named, round_weights, save
 from core.explain import explain
 from core.files import FileError
 from core.models import build
@@ -22,6 +24,31 @@ def test_save_load_same_answer(checkpoint):
     assert explain(again, *PAIR).logits == explain(checkpoint, *PAIR).logits
     assert not again.model.training
     assert again.card["parameters"] == count_parameters(again.model)
+
+
+def test_what_float16_holds_is_stored_in_it(checkpoint, tmp_path):
+    exact, rounded = checkpoint.model.state_dict(), copy.deepcopy(checkpoint.model)
+    save(tmp_path / "exact", checkpoint.model, checkpoint.card, checkpoint.words)
+    round_weights(rounded)
+    save(tmp_path / "rounded", rounded, checkpoint.card, checkpoint.words)
+    stored = [load_file(tmp_path / name / "weights.safetensors") for name in ("exact", "rounded")]
+    assert all(torch.equal(value, exact[name]) for name, value in stored[0].items())
+    assert {value.dtype for value in stored[1].values()} == {torch.float16}
+    loaded = load(tmp_path / "rounded").model.state_dict()
+    assert {value.dtype for value in loaded.values()} == {torch.float32}
+    for name, value in rounded.state_dict().items():
+        assert torch.equal(loaded[name], value)
+        assert torch.allclose(value, exact[name], rtol=1e-3, atol=1e-7)
+
+
+def test_a_tensor_beyond_float16_stays_as_it_is():
+    model = torch.nn.Linear(2, 1)
+    with torch.no_grad():
+        model.weight.copy_(torch.tensor([[70_000.25, 0.1]]))
+        model.bias.fill_(0.1)
+    round_weights(model)
+    assert model.weight.tolist() == torch.tensor([[70_000.25, 0.1]]).tolist()
+    assert model.bias.item() == torch.tensor(0.1).half().item()
 
 
 def test_the_folder_holds_no_pickle(checkpoint):

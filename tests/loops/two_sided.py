@@ -2,13 +2,36 @@
 
 import math
 
-from tests.loops.arithmetic import add, affine, centred, dot, largest, matvec, projected, relu, scaled, softmax, tanh
+from tests.loops.arithmetic import (
+    add,
+    affine,
+    centred,
+    dot,
+    largest,
+    matvec,
+    projected,
+    relu,
+    scaled,
+    sigmoid,
+    softmax,
+    tanh,
+)
 
 
 def direction(model, word):
     """m."""
-    out = matvec(model.match.weight, word)
-    return [v / math.sqrt(dot(out, out)) for v in out]
+    return [v / math.sqrt(2 * dot(out, out)) for out in (word, matvec(model.match.weight, word)) for v in out]
+
+
+def crossings(weights, i):
+    """q_i."""
+    places = [sum(j * w for j, w in enumerate(row[:-1])) / (1 - row[-1]) for row in weights]
+    total = 0.0
+    for k, row in enumerate(weights):
+        if k != i:
+            beyond = places[k] - places[i] if k < i else places[i] - places[k]
+            total += (1 - weights[i][-1]) * (1 - row[-1]) * sigmoid([4 * beyond - 2])[0]
+    return total / max(1, len(weights) - 1)
 
 
 def two_sided(model, first, contexts, judged, extra):
@@ -28,17 +51,20 @@ def two_sided(model, first, contexts, judged, extra):
         return tau * (total - 0.3 * abs((i + 0.5) / len(ours) - (j + 0.5) / len(theirs)))
 
     def compared(x):
-        ours, theirs, states = words[x], words[1 - x], []
-        for i, word in enumerate(ours):
+        ours, theirs, weights = words[x], words[1 - x], []
+        for i in range(len(ours)):
             scores = []
             for j in range(len(theirs)):
                 rivals = null + sum(math.exp(s(x, k, j)) for k in range(len(ours)))
                 scores.append(s(x, i, j) - 0.5 * (math.log(rivals) - tau * 0.4))
-            weights = softmax([*scores, tau * 0.4])
-            context = scaled(weights, [*theirs, model.null_word.tolist()])
+            weights.append(softmax([*scores, tau * 0.4]))
+        states = []
+        for i, word in enumerate(ours):
+            context = scaled(weights[i], [*theirs, model.null_word.tolist()])
             product = [a * b for a, b in zip(word, context, strict=True)]
             difference = [abs(a - b) for a, b in zip(word, context, strict=True)]
-            states.append(relu(affine(model.compare, word + context + product + difference)))
+            seen = word + context + product + difference + [5 * crossings(weights, i)]
+            states.append(relu(affine(model.compare, seen)))
         states = [tanh(affine(model.convolution, centred(states, i, model.config.width))) for i in range(len(states))]
         return largest(states)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from core.checkpoint import load
 from core.explain import explain
@@ -62,6 +63,7 @@ def test_every_recipe_trains_two_steps(name: str, data: Path, tmp_path: Path) ->
             # The kept classifier stands in the weights: scoring them gives what choosing it found.
             assert card["results"][recipe.dev.name][measure] == pytest.approx(best)
     assert str(data) not in json.dumps(dict(card)) and str(tmp_path) not in json.dumps(dict(card))
+    assert {value.dtype for value in load_file(checkpoint.folder / "weights.safetensors").values()} == {torch.float16}
     assert len(explain(checkpoint, "a man runs", "a dog sleeps").probabilities) == len(recipe.labels)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from app.panels.panel import Panel, Payload
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
+from core.evidence.attention_map import NO_WORD
 
 
 def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: str) -> list[Payload]:
@@ -19,13 +19,15 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
     """What the matrix and the ribbons draw.
 
     ``values`` are what the cells show (``show``: weight, column or score); ``weights`` are always what the model used.
+    ``none`` has the same of the null word's column, in a model that has one.
     """
-    values = record.weights
+    values: Matrix = record.weights
+    null: Sequence[float | None] = record.null
     if show == "score":
-        values = record.scores
+        values, null = record.scores, record.null_scores
     elif show == "column":
-        values = column_normalised(record.scores)
-    flat = [value for row in values for value in row]
+        values, null = rescaled(record.weights), _shares(record.null)
+    flat = [value for row in (*values, null) for value in row if value is not None]
     low = min(flat) if show == "score" else 0.0
     return {
         "units": record.units,
@@ -35,10 +37,17 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
         "weights": compact(record.weights),
         "scores": compact(record.scores),
         "values": compact(values),
+        "none": {
+            "word": NO_WORD,
+            "weights": _rounded(record.null),
+            "scores": _rounded(record.null_scores),
+            "values": _rounded(null),
+        } if record.null else None,
         "low": low,
         "high": max(max(flat), low + 1e-9),
+        "lead": lead(record),
         "focus": sharpest_row(record, explanation),
-    }
+    }  # fmt: skip
 
 
 def windows(record: AttentionMap, explanation: Explanation) -> Payload | None:
@@ -58,15 +67,21 @@ def windows(record: AttentionMap, explanation: Explanation) -> Payload | None:
             "lines": lines}  # fmt: skip
 
 
-def column_normalised(scores: Matrix) -> Matrix:
-    """Softmax of the scores down each column: who would look at a context word. Not what a model used."""
-    columns = []
-    for column in zip(*scores, strict=True):
-        top = max(column)
-        shares = [math.exp(score - top) for score in column]
-        total = sum(shares)
-        columns.append([share / total for share in shares])
-    return tuple(zip(*columns, strict=True))
+def rescaled(weights: Matrix) -> Matrix:
+    """The weights, each column divided by its sum: whose weight a word of the columns gets. Not what a model used."""
+    return tuple(zip(*map(_shares, zip(*weights, strict=True)), strict=True))
+
+
+def _shares(column: Sequence[float]) -> list[float]:
+    total = sum(column)
+    return [weight / total if total > 0 else 0.0 for weight in column]
+
+
+def lead(record: AttentionMap) -> float | None:
+    """How far a row's best score lies above its next one, on average; None where no row has two."""
+    leads = [best - second for scores in record.scores if len(scores) > 1
+             for *_, second, best in [sorted(scores)]]  # fmt: skip
+    return sum(leads) / len(leads) if leads else None
 
 
 def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
@@ -79,6 +94,10 @@ def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
 def compact(values: Sequence[Sequence[float]]) -> list[list[float]]:
     """Six significant digits: what a figure can show, at a third of the characters."""
     return [[float(f"{value:.6g}") for value in row] for row in values]
+
+
+def _rounded(values: Sequence[float | None]) -> list[float | None]:
+    return [None if value is None else float(f"{value:.6g}") for value in values]
 
 
 PANEL = Panel(("attention_map",), "main", payloads)

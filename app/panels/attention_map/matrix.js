@@ -1,28 +1,31 @@
 // The attention matrix: square cells, words along both edges; a long pair scrolls inside its frame, edges fixed.
 
 const CELL = { most: 36, least: 17 };
+const PROJECTED = { most: 64, least: 56 };
 
 class MatrixPanel {
   constructor(view, attention) {
     Object.assign(this, { view, attention, axes: view.axes(attention), at: [0, 0] });
     this.rows = view.sideOf(attention.rows).tokens;
     this.columns = view.sideOf(attention.columns).tokens;
+    this.none = attention.none; // the null word's column, in a model that has one
+    this.mirrored = directionOf(this.columns) === "rtl";
     this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
-    this.frame = html("div", { class: "matrix", role: "grid", "aria-label": this.title(), "aria-rowcount": this.rows.length, "aria-colcount": this.columns.length });
+    this.frame = html("div", { class: "matrix", role: "grid", "aria-label": this.title(), "aria-rowcount": this.rows.length, "aria-colcount": this.count });
     const how = attention.show === "column"
-      ? "Not what the model used: each column is made to add up to 1. Brighter cell: larger share of that column."
+      ? "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column."
       : attention.show === "score"
         ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
         : "Brighter cell: more weight. A row adds up to 1. Click a cell or a word to follow it.";
     const [judged, context] = view.sideOf(attention.rows).judged ? [", the sentence that is judged", ", its context"] : ["", ""];
     const more = `Rows are the ${attention.rows}${judged}; columns the ${attention.columns}${context}. ` +
-      "The colour scale runs to the largest value of this pair. Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.";
+      `The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in the ${attention.columns}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
     this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
     const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
     key.append(this.scrolls);
     const { agreement } = view.data;
     if (agreement?.rows === attention.rows) key.append(html("span", {}, agreement.text));
-    const saves = saveButtons(view, "matrix", "attention", (ink) => this.saved(ink));
+    const saves = saveButtons(view, "matrix", `attention-of-${attention.rows}${attention.show === "weight" ? "" : `-${attention.show}`}`, (ink) => this.saved(ink));
     this.element = html("section", { class: "attention", "aria-label": this.title() }, heading(this.title(), how, more, saves), this.frame, key, this.tip);
     this.listen();
   }
@@ -30,6 +33,39 @@ class MatrixPanel {
   // What the text draws as ribbons.
   get ribbons() {
     return { ...this.attention, axes: this.axes };
+  }
+
+  get direction() {
+    return this.attention.rows;
+  }
+
+  // Columns with the null word's.
+  get count() {
+    return this.columns.length + (this.none ? 1 : 0);
+  }
+
+  // Where a column begins: the null word's stands apart, and words that run leftwards stand leftwards.
+  x(j) {
+    const last = this.columns.length;
+    if (j === last) return last * this.cell + this.apart;
+    return (this.mirrored ? last - 1 - j : j) * this.cell;
+  }
+
+  get across() {
+    return this.count * this.cell + (this.none ? this.apart : 0);
+  }
+
+  get apart() {
+    return Math.round(this.cell * 0.3);
+  }
+
+  word(j) {
+    return j === this.columns.length ? this.none.word : this.columns[j];
+  }
+
+  // A number of the cell: what it shows (`values`), its weight or its raw score; of the null word's column, too.
+  number(what, i, j) {
+    return j === this.columns.length ? this.none[what][i] : this.attention[what][i][j];
   }
 
   // The words of the rows and of the columns that are selected.
@@ -44,23 +80,33 @@ class MatrixPanel {
   }
 
   title() {
-    return `Where each word of the ${this.attention.rows} looks`;
+    const { show, rows, columns } = this.attention;
+    if (show === "column") return `Whose weight each word of the ${columns} gets (columns rescaled: not what the model used)`;
+    return show === "score" ? `Raw scores of each word of the ${rows}` : `Where each word of the ${rows} looks`;
   }
 
   describe(i, j) {
-    const { show, values, weights } = this.attention;
-    const share = `${this.rows[i]} to ${this.columns[j]}: weight ${percent(weights[i][j])}`;
-    if (show === "score") return `${this.rows[i]} to ${this.columns[j]}: score ${signed(values[i][j], 3)}`;
-    return show === "column" ? `${this.rows[i]} to ${this.columns[j]}: ${percent(values[i][j])} of the column, not what the model used` : share;
+    const { show } = this.attention;
+    const cell = `${this.rows[i]} to ${this.word(j)}: `;
+    if (show === "score") return cell + this.score(i, j, 3);
+    return show === "column" ? `${cell}${percent(this.number("values", i, j))} of the column, not what the model used` : `${cell}weight ${percent(this.number("weights", i, j))}`;
+  }
+
+  // The null word's score follows from the model's own weights, where they are above 0.
+  score(i, j, digits) {
+    const score = this.number("scores", i, j);
+    return score === null ? "score not known" : `score ${signed(score, digits)}`;
   }
 
   // The cell's side in pixels: as large as width and height allow, never so small that words collide.
   layout(width, height) {
+    const { type } = this.view;
     const letters = (words) => Math.min(24, Math.max(...words.map((word) => Array.from(word).length)));
-    const left = Math.min(Math.max(44, letters(this.rows) * 7.6 + 16), Math.max(90, width * 0.3));
-    const tall = Math.max(30, letters(this.columns) * 5.4 + 18);
-    const fit = Math.min((width - left - 0.6 * tall) / this.columns.length, (height - tall) / this.rows.length);
-    return { left, tall, cell: Math.round(Math.min(CELL.most, Math.max(CELL.least, Math.floor(fit)))) };
+    const left = Math.min(Math.max(44, letters(this.rows) * 7.6 * type + 16), Math.max(90, width * 0.3));
+    const tall = Math.max(30, letters([...this.columns, this.none ? this.none.word : ""]) * 5.4 * type + 18);
+    const fit = Math.min((width - left - 0.6 * tall) / (this.count + (this.none ? 0.3 : 0)), (height - tall) / this.rows.length);
+    const { most, least } = this.view.type > 1 ? PROJECTED : CELL;
+    return { left, tall, cell: Math.round(Math.min(most, Math.max(least, Math.floor(fit)))) };
   }
 
   // Give the matrix what is left of the first screen.
@@ -75,7 +121,7 @@ class MatrixPanel {
   build(width, height) {
     const { left, tall, cell } = this.layout(width, height);
     Object.assign(this, { left, tall, cell });
-    const across = this.columns.length * cell;
+    const { across } = this;
     const down = this.rows.length * cell;
     const slack = Math.ceil(tall * 0.8);
     this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell) + 3}px`;
@@ -90,21 +136,27 @@ class MatrixPanel {
     this.reveal();
   }
 
+  get size() {
+    return (this.cell < 20 ? 12 : 13.5) * this.view.type;
+  }
+
   columnWords() {
-    const { cell, tall } = this;
-    return this.columns.map((word, j) => {
-      const x = j * cell + cell * 0.5;
-      const text = svg("text", { x, y: tall - 7, transform: `rotate(-45 ${x} ${tall - 7})`, "data-column": j, "font-size": cell < 20 ? 12 : 13.5 }, shorten(word, 24));
-      text.append(svg("title", {}, word));
+    const { cell, tall, size } = this;
+    return Array.from({ length: this.count }, (_, j) => {
+      const word = this.word(j);
+      const none = j === this.columns.length;
+      const x = this.x(j) + cell * 0.5;
+      const text = svg("text", { x, y: tall - 7, transform: `rotate(-45 ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
+      text.append(svg("title", {}, none ? `The null word: no counterpart in the ${this.attention.columns}` : word));
       return text;
     });
   }
 
   rowWords() {
     const { cell, left } = this;
-    const room = Math.max(6, Math.floor((left - 12) / 7));
+    const room = Math.max(6, Math.floor((left - 12) / (7 * this.view.type)));
     return this.rows.map((word, i) => {
-      const text = svg("text", { x: left - 8, y: i * cell + cell * 0.5, "text-anchor": "end", "dominant-baseline": "central", "data-row": i, "font-size": cell < 20 ? 12 : 13.5 }, shorten(word, room));
+      const text = svg("text", { x: left - 8, y: i * cell + cell * 0.5, "text-anchor": "end", "dominant-baseline": "central", "data-row": i, "font-size": this.size }, shorten(word, room));
       text.append(svg("title", {}, word));
       return text;
     });
@@ -116,9 +168,11 @@ class MatrixPanel {
     const gap = cell > 22 ? 1 : 0.5;
     const inner = cell - 2 * gap;
     const round = cell > 22 ? 3 : 1.5;
-    return values.map((row, i) => svg("g", { role: "row", "aria-rowindex": i + 1 }, row.map((value, j) =>
-      svg("rect", { x: j * cell + gap, y: i * cell + gap, width: inner, height: inner, rx: round, fill: scaleColour((value - low) / (high - low)),
-        role: "gridcell", tabindex: -1, "aria-colindex": j + 1, "aria-label": this.describe(i, j), "data-cell": `${i},${j}` }))));
+    return values.map((row, i) => svg("g", { role: "row", "aria-rowindex": i + 1 }, Array.from({ length: this.count }, (_, j) => {
+      const value = this.number("values", i, j);
+      return svg("rect", { x: this.x(j) + gap, y: i * cell + gap, width: inner, height: inner, rx: round, fill: value === null ? "none" : scaleColour((value - low) / (high - low)),
+        role: "gridcell", tabindex: -1, "aria-colindex": j + 1, "aria-label": this.describe(i, j), "data-cell": `${i},${j}` });
+    })));
   }
 
   rect(i, j) {
@@ -133,28 +187,29 @@ class MatrixPanel {
     this.frame.addEventListener("click", (event) => {
       const at = placeOf(event);
       const { row, column } = event.target.dataset || {};
-      if (at) this.choose(at);
-      else if (row !== undefined) this.view.select({ [this.axes[0]]: Number(row) });
-      else if (column !== undefined) this.view.select({ [this.axes[1]]: Number(column) });
+      if (at) this.view.pick(this.part(at));
+      else if (row !== undefined) this.view.pick({ [this.axes[0]]: Number(row) });
+      else if (column !== undefined) this.view.pick({ [this.axes[1]]: Number(column) });
     });
     this.frame.addEventListener("pointermove", (event) => this.point(placeOf(event), event));
     this.frame.addEventListener("pointerleave", () => { this.tip.hidden = true; });
     this.frame.addEventListener("keydown", (event) => this.key(event));
   }
 
-  choose(at, options) {
-    this.at = at;
-    this.view.select({ [this.axes[0]]: at[0], [this.axes[1]]: at[1] }, options);
+  // What a cell selects; the null word is none of the words.
+  part([i, j]) {
+    return { [this.axes[0]]: i, [this.axes[1]]: j === this.columns.length ? null : j };
   }
 
   point(at, event) {
     this.tip.hidden = !at;
     if (!at) return;
     const [i, j] = at;
-    const { weights, scores, values, show } = this.attention;
-    const lines = [html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.columns[j])),
-      html("span", {}, `weight ${exactPercent(weights[i][j])}`), html("span", {}, `score ${signed(scores[i][j], 4)}`)];
-    if (show === "column") lines.push(html("span", {}, `${exactPercent(values[i][j])} of its column (not used)`));
+    const lines = [html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.word(j))),
+      html("span", {}, `weight ${exactPercent(this.number("weights", i, j))}`), html("span", {}, this.score(i, j, 4))];
+    if (this.attention.show === "column") lines.push(html("span", {}, `${exactPercent(this.number("values", i, j))} of its column (not used)`));
+    const back = this.view.back(this.attention);
+    if (back && j < this.columns.length) lines.push(html("b", {}, html("bdi", {}, this.word(j)), " → ", html("bdi", {}, this.rows[i])), html("span", {}, `weight ${exactPercent(back.weights[j][i])}`));
     this.tip.replaceChildren(...lines);
     const right = event.clientX + 190 > window.innerWidth;
     this.tip.style.left = `${event.clientX + (right ? -170 : 14)}px`;
@@ -162,14 +217,17 @@ class MatrixPanel {
   }
 
   key(event) {
-    const [i, j] = this.at;
-    const last = [this.rows.length - 1, this.columns.length - 1];
-    const next = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - 1], ArrowRight: [i, j + 1],
+    const [i, j] = event.target.dataset?.cell?.split(",").map(Number) ?? this.at;
+    const last = [this.rows.length - 1, this.count - 1];
+    const right = this.mirrored ? -1 : 1;
+    const next = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - right], ArrowRight: [i, j + right],
       Home: event.ctrlKey ? [0, 0] : [i, 0], End: event.ctrlKey ? last : [i, last[1]], Enter: [i, j], " ": [i, j] }[event.key];
     if (!next) return;
     event.preventDefault();
     const at = next.map((value, axis) => Math.min(last[axis], Math.max(0, value)));
-    this.choose(at, { soon: !["Enter", " "].includes(event.key) });
+    if (["Enter", " "].includes(event.key)) this.view.pick(this.part(at));
+    else this.view.select(this.part(at), { soon: true });
+    this.reach(at);
     this.rect(...at).focus({ preventScroll: true });
   }
 
@@ -179,8 +237,7 @@ class MatrixPanel {
     if (!cell) return;
     const [row, column] = this.selected;
     const i = row ?? Math.round(frame.scrollTop / cell) + 1;
-    const j = column ?? Math.round(frame.scrollLeft / cell) + 1;
-    const x = j * cell;
+    const x = column === null ? frame.scrollLeft + cell : this.x(column);
     const y = i * cell;
     if (x < frame.scrollLeft) frame.scrollLeft = x - cell;
     else if (x + cell > frame.scrollLeft + frame.clientWidth - left) frame.scrollLeft = x + 2 * cell - frame.clientWidth + left;
@@ -196,27 +253,31 @@ class MatrixPanel {
     this.side.querySelectorAll("text").forEach((text, i) => text.classList.toggle("on", i === row));
     const outline = (x, y, width, height) => ["halo", "mark"].map((kind) => svg("rect", { class: kind, x, y, width, height, rx: 4, fill: "none" }));
     const marks = [];
-    const across = this.columns.length * cell;
+    const { across } = this;
     const down = this.rows.length * cell;
     if (row !== null) marks.push(...outline(1, row * cell, across - 1, cell));
-    else if (column !== null) marks.push(...outline(column * cell, 1, cell, down - 1));
-    if (row !== null && column !== null) marks.push(svg("rect", { class: "cell-mark", x: column * cell + 1, y: row * cell + 1, width: cell - 2, height: cell - 2, rx: 3, fill: "none" }));
+    else if (column !== null) marks.push(...outline(this.x(column), 1, cell, down - 1));
+    if (row !== null && column !== null) marks.push(svg("rect", { class: "cell-mark", x: this.x(column) + 1, y: row * cell + 1, width: cell - 2, height: cell - 2, rx: 3, fill: "none" }));
     this.marks.replaceChildren(...marks);
     this.marked?.removeAttribute("aria-selected");
-    this.marked?.setAttribute("tabindex", "-1");
-    this.at = [row ?? 0, column ?? 0];
-    this.marked = this.rect(...this.at);
-    this.marked?.setAttribute("tabindex", "0");
+    const onNone = this.none && this.at[0] === row && this.at[1] === this.columns.length;
+    this.reach([row ?? 0, column ?? (onNone ? this.at[1] : 0)]);
     if (row !== null && column !== null) this.marked?.setAttribute("aria-selected", "true");
+  }
+
+  // The one cell in the tab order.
+  reach(at) {
+    this.marked?.setAttribute("tabindex", "-1");
+    this.at = at;
+    this.marked = this.rect(...at);
+    this.marked?.setAttribute("tabindex", "0");
   }
 
   saved(ink) {
     const { left, tall } = this;
-    const { show } = this.attention;
     const across = Number(this.body.getAttribute("width"));
     const down = Number(this.body.getAttribute("height"));
-    const title = this.title() + (show === "column" ? " (columns made to add up to 1: not what the model used)" : show === "score" ? " (raw scores)" : "");
-    return [Math.max(left + across, 420) + 24, down + tall + 70, [label(12, 22, title, { fill: ink, "font-weight": 600 }),
+    return [Math.max(left + across, 420) + 24, down + tall + 70, [label(12, 22, this.title(), { fill: ink, "font-weight": 600 }),
       place(this.top, 12 + left, 30), place(this.side, 12, 30 + tall), place(this.body, 12 + left, 30 + tall), savedLegend(down + tall + 44, ...this.ends(), ink)]];
   }
 }

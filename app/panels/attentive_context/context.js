@@ -1,9 +1,16 @@
 // The selected word's side of the attention: what its context is mixed from, or who looks at it.
 
+const LEAST_BAR = 0.001; // a smaller weight has no line of its own
+const MOST_BARS = 7;
+
 class ContextPanel {
   constructor(view, record) {
     Object.assign(this, { view, record, axes: view.axes(record), looked: new Map() });
     this.element = html("section", { class: "context", "aria-live": "polite", "aria-label": "Attentive context" });
+  }
+
+  get direction() {
+    return this.record.rows;
   }
 
   draw() {
@@ -19,8 +26,8 @@ class ContextPanel {
     const { rows, columns, weights } = this.record;
     return [
       this.heading("Attentive context of ", rows, row, `The mix of ${columns} words that enters its convolution.`,
-        `c = Σ weight × state of the ${columns} word, then tanh(W₁[left; self; right] + W₂c + b) makes the filters’ values at this word.`),
-      this.bars(weights[row], 1, column),
+        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the convolution reads it beside the word and its neighbours.`),
+      this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
       this.won(row),
     ];
@@ -38,7 +45,7 @@ class ContextPanel {
   heading(title, role, index, how, more) {
     const word = this.view.sideOf(role).tokens[index];
     this.shown = { title: title + word };
-    return heading([title, html("bdi", { class: "selected", "data-part": "context-word" }, word)], how, more, saveButtons(this.view, "bars", "context", (ink) => this.saved(ink)));
+    return heading([title, html("bdi", { class: "selected", "data-part": "context-word" }, word)], how, more, saveButtons(this.view, "bars", `context-${role}-${index + 1}`, (ink) => this.saved(ink)));
   }
 
   ranked(weights, edge) {
@@ -46,22 +53,35 @@ class ContextPanel {
     return weights.map((weight, index) => ({ weight, index, word: tokens[index] })).sort((a, b) => b.weight - a.weight || a.index - b.index);
   }
 
-  // The words of this edge (0: rows, 1: columns) with the largest weights, and the selected one.
-  bars(weights, edge, selected) {
+  // Each word's weight on the null word, of a model that has one.
+  get none() {
+    const { rows, columns } = this.record;
+    return this.view.dataOf("attention_map", (map) => map.rows === rows && map.columns === columns)?.none;
+  }
+
+  // The words of this edge (0: rows, 1: columns) with the largest weights, the selected one, and the null word, all on
+  // one scale from 0 to 100 %; what weighs next to nothing is one line.
+  bars(weights, edge, selected, nothing) {
     const ranked = this.ranked(weights, edge);
-    const best = ranked.slice(0, 7);
-    this.shown.bars = [...best];
-    if (selected !== null && !best.some((bar) => bar.index === selected)) best[best.length - 1] = ranked.find((bar) => bar.index === selected);
-    const rest = weights.length - best.length;
-    const left = weights.reduce((a, b) => a + b, 0) - best.reduce((a, b) => a + b.weight, 0);
-    const top = Math.max(...weights, 1e-9);
+    const best = ranked.filter(({ weight }, place) => weight >= LEAST_BAR && place < MOST_BARS);
+    if (selected !== null && !best.some((bar) => bar.index === selected)) {
+      if (best.length === MOST_BARS) best.pop();
+      best.push(ranked.find((bar) => bar.index === selected));
+    }
+    if (nothing !== undefined) best.push({ weight: nothing, index: null, word: this.none.word });
+    this.shown.bars = best;
+    const rest = weights.length - best.filter((bar) => bar.index !== null).length;
+    const left = weights.reduce((a, b) => a + b, 0) - best.reduce((a, b) => a + (b.index === null ? 0 : b.weight), 0);
     const { selection } = this.view;
     const other = this.axes[1 - edge];
-    return html("ol", { class: "bars" }, best.map(({ weight, index, word }) =>
-      html("li", { class: index === selected ? "on" : null, title: exactPercent(weight) },
-        html("button", { type: "button", dir: "auto", "data-word": index, onclick: () => this.view.select({ [this.axes[edge]]: index, [other]: selection[other] }) }, word),
-        html("i", {}, html("span", { style: `width:${(100 * weight) / top}%` })), html("em", {}, percent(weight)))),
-      rest > 0 && edge ? html("li", { class: "rest" }, `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}`) : null);
+    const name = ({ index, word }) => index === null ? html("span", { class: "none" }, word)
+      : html("button", { type: "button", dir: "auto", "data-word": index, onclick: () => this.view.pick({ [this.axes[edge]]: index, [other]: selection[other] }) }, word);
+    return html("div", { class: "scaled" },
+      html("ol", { class: "bars" }, best.map((bar) =>
+        html("li", { class: bar.index === null ? "of-nothing" : bar.index === selected ? "on" : null, title: exactPercent(bar.weight) },
+          name(bar), html("i", {}, html("span", { style: `width:${100 * bar.weight}%` })), html("em", {}, percent(bar.weight)))),
+        html("li", { class: "axis", "aria-hidden": "true" }, html("span", {}), html("i", {}, html("span", {}, "0"), html("span", {}, "100\u00a0%")), html("span", {})),
+        rest > 0 ? html("li", { class: "rest" }, edge ? `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}` : `${plural(rest, "other word", "other words")} each under ${percent(ranked.filter((bar) => !best.includes(bar))[0].weight + 5e-4)}`) : null));
   }
 
   nearest(row) {
@@ -79,11 +99,11 @@ class ContextPanel {
   saved(ink) {
     const { title, bars } = this.shown;
     const colour = inkOf(this.view, "context");
-    const top = Math.max(...bars.map((bar) => bar.weight), 1e-9);
-    const lines = bars.map((bar, i) => [label(130, 56 + i * 26, shorten(bar.word, 18), { fill: ink, "text-anchor": "end" }),
-      svg("rect", { x: 140, y: 46 + i * 26, width: Math.max(1, (200 * bar.weight) / top), height: 11, rx: 3, fill: colour }),
-      label(150 + (200 * bar.weight) / top, 56 + i * 26, percent(bar.weight), { fill: ink })]);
-    return [420, 64 + bars.length * 26, [label(12, 24, title, { fill: ink, "font-weight": 600 }), lines.flat()]];
+    const lines = bars.map((bar, i) => [label(130, 56 + i * 26, shorten(bar.word, 18), { fill: ink, "text-anchor": "end", "font-style": bar.index === null ? "italic" : null }),
+      svg("rect", { x: 140, y: 46 + i * 26, width: 200, height: 11, rx: 3, fill: "none", stroke: inkOf(this.view, "line") }),
+      svg("rect", { x: 140, y: 46 + i * 26, width: Math.max(1, 200 * bar.weight), height: 11, rx: 3, fill: bar.index === null ? inkOf(this.view, "soft") : colour }),
+      label(350, 56 + i * 26, percent(bar.weight), { fill: ink })]);
+    return [420, 76 + bars.length * 26, [label(12, 24, title, { fill: ink, "font-weight": 600 }), lines.flat(), label(140, 62 + bars.length * 26, "0", { fill: ink, "font-size": 12 }), label(340, 62 + bars.length * 26, "100\u00a0%", { fill: ink, "font-size": 12, "text-anchor": "end" })]];
   }
 }
 

@@ -20,11 +20,12 @@ class FilterPanel {
     this.sides = this.record.sides.map((side) => this.read(side));
     this.side = this.sides[0];
     this.mode = "word";
+    this.room = "wide";
     this.open = false;
     this.whose = html("div", { class: "whose", role: "group", "aria-label": "Filters that read the" });
     this.choices = html("div", { class: "choices", role: "group", "aria-label": "Which filters" });
     this.table = html("div", { class: "scroll", tabindex: "-1" });
-    const saves = saveButtons(view, "filters", "filters", (ink) => this.saved(ink));
+    const saves = saveButtons(view, "filters", () => `filters-of-${this.side.role}-${this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest"}`.replace(/\s+/g, "-"), (ink) => this.saved(ink));
     this.element = html("section", { class: "filters listing", "aria-label": "What won the filters" }, heading("What won the filters", this.how(), this.more(), saves), this.whose, this.choices, this.table);
   }
 
@@ -101,6 +102,15 @@ class FilterPanel {
     return html("i", { class: "swatch", style: `background:light-dark(${k.light},${k.dark})` });
   }
 
+  // Where there is little room, the strip stands below its n-gram, and on a phone the numbers beside the shares are left
+  // to its parts: nothing is cut at the right, least of all the line that ends in the logit.
+  fit(width) {
+    const room = width < 500 * this.view.type ? "phone" : width < 900 * this.view.type ? "narrow" : "wide";
+    if (room === this.room) return;
+    this.room = room;
+    this.draw();
+  }
+
   // A newly selected word shows its own side's filters, and those that it won.
   follow() {
     const { row, column } = this.view.selection;
@@ -125,8 +135,11 @@ class FilterPanel {
       return;
     }
     const { activation, context } = this.side;
-    const head = html("tr", {}, ["filter", "winning n-gram", context ? "with context" : null, "parts", "sum", activation].filter(Boolean).map((t) => html("th", { scope: "col", class: ["sum", activation].includes(t) ? "number" : t === "with context" ? "roomy" : null }, t)),
-      this.classes.map((k) => html("th", { scope: "col", class: "number" }, this.swatch(k), k.label)));
+    const names = ["filter", "winning n-gram", "with context", "parts", "sum", activation];
+    const columns = names.filter((name) => (name === "with context" ? context && this.room === "wide" : name === "parts" ? this.room === "wide" : this.room !== "phone" || name === "winning n-gram"));
+    this.columns = columns.length;
+    const head = html("tr", {}, columns.map((t) => html("th", { scope: "col", class: ["sum", activation].includes(t) ? "number" : null }, this.room === "wide" || t !== "winning n-gram" ? t : `${t} and its parts`)),
+      this.classes.map((k) => html("th", { scope: "col", class: "number" }, this.swatch(k), this.room === "phone" ? html("br") : null, k.label)));
     const scale = this.scale(shown);
     const body = html("tbody", {}, shown.map((f) => this.line(f, scale)));
     const foot = this.classes.length ? html("tfoot", {}, this.sums(listed)) : "";
@@ -153,13 +166,15 @@ class FilterPanel {
   line(f, scale) {
     const best = f.shares.indexOf(Math.max(...f.shares));
     const words = this.ngram(f).flatMap(({ word, centre }, i) => [i ? " " : "", centre ? html("b", {}, word) : word]);
+    const [wide, phone] = [this.room === "wide", this.room === "phone"];
+    const strip = this.strip(f, scale, phone ? 124 : 190);
     return html("tr", { class: f.position === this.row && this.mode !== "word" ? "on" : null },
-      html("td", {}, String(f.index)),
-      html("td", { class: "ngram" }, html("button", { type: "button", dir: "auto", onclick: () => this.view.select({ [this.side.axis]: f.position }) }, words)),
-      this.side.context ? html("td", { dir: "auto", class: "roomy" }, this.contextWords(f)) : null,
-      html("td", {}, this.strip(f, scale)),
-      html("td", { class: "number", title: String(f.pre) }, signed(f.pre)), html("td", { class: "number", title: String(f.activation) }, signed(f.activation)),
-      f.shares.map((share, i) => html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share))));
+      phone ? null : html("td", {}, String(f.index)),
+      html("td", { class: "ngram" }, html("button", { type: "button", dir: "auto", title: `Filter ${f.index}`, onclick: () => this.view.pick({ [this.side.axis]: f.position }) }, words), wide ? null : strip),
+      this.side.context && wide ? html("td", { dir: "auto" }, this.contextWords(f)) : null,
+      wide ? html("td", {}, strip) : null,
+      phone ? null : [html("td", { class: "number", title: String(f.pre) }, signed(f.pre)), html("td", { class: "number", title: String(f.activation) }, signed(f.activation))],
+      f.shares.map((share, i) => html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share, phone ? 2 : 3))));
   }
 
   // A part's name in words: of a whole window, the word that stands there.
@@ -203,9 +218,9 @@ class FilterPanel {
   // Rows that show the shares adding up to the logits.
   sums(listed) {
     const total = (filters, c) => filters.reduce((sum, f) => sum + f.shares[c], 0);
-    const across = this.side.context ? 6 : 5;
+    const across = this.columns;
     const left = this.all.length - listed.length;
-    const line = (label, values, kind) => html("tr", { class: kind || null }, html("th", { scope: "row", colspan: across }, label), values.map((v) => html("td", { class: "number", title: String(v) }, signed(v))));
+    const line = (label, values, kind) => html("tr", { class: kind || null }, html("th", { scope: "row", colspan: across }, label), values.map((v) => html("td", { class: "number", title: String(v) }, signed(v, this.room === "phone" ? 2 : 3))));
     const each = (of) => this.classes.map((_, c) => of(c));
     const others = this.sides.filter((side) => side !== this.side);
     return [
@@ -216,6 +231,14 @@ class FilterPanel {
       line("the classifier’s bias", this.record.bias),
       line("= logit", this.record.logits, "logit"),
     ];
+  }
+
+  // What the list that is shown holds, in words.
+  listTitle() {
+    const { length } = this.listed();
+    const of = `${this.shown.length} of ${length}`;
+    if (this.mode === "word") return `won by “${this.side.tokens[this.row]}” (${of})`;
+    return this.classes.length ? `strongest towards ${this.classes[Number(this.mode)].label} (${of})` : `strongest (${of})`;
   }
 
   saved(ink) {
@@ -231,10 +254,10 @@ class FilterPanel {
         label(at[3], y, signed(f.pre), { fill: ink }), ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" }))];
     });
     const probes = Array.from(this.table.querySelectorAll(".legend.parts rect"));
-    const legend = this.side.used.map((name, i) => [
+    const legend = (probes.length ? this.side.used : []).map((name, i) => [
       svg("rect", { x: 12 + i * 100, y: 84 + this.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probes[i]).fill, stroke: getComputedStyle(probes[i]).stroke }),
       label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 })]);
-    return [width, 110 + this.shown.length * 26, [label(12, 24, this.sides.length > 1 ? `What won the filters that read the ${this.side.role}` : "What won the filters", { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
+    return [width, 110 + this.shown.length * 26, [label(12, 24, `What won the filters that read the ${this.side.role}: ${this.listTitle()}`, { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
   }
 }
 

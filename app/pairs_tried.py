@@ -1,0 +1,95 @@
+"""The pairs that a person has tried in this session, each with its verdict, and the one that is pinned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from app import page_style
+from app.page_state.codec import short
+from app.pairs import Pair, Version
+from app.panels import verdict
+from core.evidence import Explanation
+
+MOST = 12
+"""Pairs that are listed; the oldest is dropped."""
+QUOTED = 60
+"""Characters of a sentence in the list."""
+_TRIED, _CHANGES, _PINNED = "pairs tried", "changes of pairs", "pinned pair"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A pair with what a model said of it. ``change``: how it came from another one, empty for a pair typed anew."""
+
+    model: str
+    title: str
+    texts: Version
+    label: str
+    p: float
+    change: str = ""
+
+
+def changed(explanation: Explanation, role: str, index: int, how: str) -> Pair:
+    """The pair after a word was dropped, or "not" inserted before it (``how``: drop or not). The list will say from
+    which pair it came. Raises IndexError or KeyError where there is no such word."""
+    sentence = explanation.sentence(role)
+    token, text = sentence.tokens[index], sentence.text
+    before, behind = text[: token.start], text[token.start if how == "not" else token.end :]
+    new = f"{before}not {behind}" if how == "not" else re.sub(r"\s+", " ", f"{before} {behind}").strip()
+    first = role == explanation.first.role
+    pair = Pair(new, explanation.second.text) if first else Pair(explanation.first.text, new)
+    change = f"“not” before “{token.text}”" if how == "not" else f"without “{token.text}”"
+    st.session_state.setdefault(_CHANGES, {})[pair.now] = change
+    return pair
+
+
+def remember(explanation: Explanation) -> None:
+    """Put the pair at the head of the list."""
+    texts = explanation.first.text, explanation.second.text
+    names = verdict.class_names(explanation)
+    tried = Tried(
+        explanation.model, explanation.title, texts, names[explanation.labels.index(explanation.verdict)],
+        max(explanation.probabilities), st.session_state.get(_CHANGES, {}).get(texts, ""),
+    )  # fmt: skip
+    others = [one for one in _listed() if (one.model, one.texts) != (tried.model, texts)]
+    st.session_state[_TRIED] = [tried, *others][:MOST]
+
+
+def pinned() -> Tried | None:
+    """The pair that stands beside the present one."""
+    one: Tried | None = st.session_state.get(_PINNED)
+    return one
+
+
+def draw(reopen: Callable[[Tried], None]) -> None:
+    """The list: a pair opens again, or is pinned beside the present one."""
+    listed = _listed()
+    if len(listed) < 2 and pinned() is None:
+        return
+    with st.expander(f"Pairs tried ({len(listed)})"):
+        for place, tried in enumerate(listed):
+            first, second = (short(text, QUOTED) for text in tried.texts)
+            change = f"{tried.change}: " if tried.change else ""
+            label = f"{change}{tried.label} {verdict.percent(tried.p)} · {first} / {second} · {tried.title}"
+            held = pinned() is not None and replace(tried, change="") == replace(pinned() or tried, change="")
+            with st.container(key=f"tried {place}"):
+                st.button(
+                    page_style.plain(label), key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary"
+                )
+                st.button(
+                    "Unpin" if held else "Pin", key=f"pin {place}", on_click=_pin, args=(None if held else tried,),
+                    type="tertiary", icon=":material/keep_off:" if held else ":material/keep:",
+                )  # fmt: skip
+
+
+def _listed() -> list[Tried]:
+    listed: list[Tried] = st.session_state.get(_TRIED, [])
+    return listed
+
+
+def _pin(tried: Tried | None) -> None:
+    st.session_state[_PINNED] = tried

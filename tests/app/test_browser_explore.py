@@ -1,0 +1,372 @@
+"""Explore in a real browser: what a class and a person with a phone need of it."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.app.test_palette import contrast
+
+pytestmark = pytest.mark.browser
+
+PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping"}
+PRESSED = '.chip[aria-pressed="true"]'
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def link(**parameters):
+    return "/?" + urlencode({"model": "test-light"} | PAIR | parameters)
+
+
+def chip(page, role, word):
+    return page.locator(f'.side[data-role="{role}"] .chip', has_text=re.compile(f"^{word}$"))
+
+
+def hexadecimal(colour):
+    return "#" + "".join(f"{int(c):02x}" for c in re.findall(r"\d+", colour)[:3])
+
+
+def ribbons(page, kind):
+    return page.locator(f".ribbons path.{kind}")
+
+
+def test_a_rescaled_matrix_is_called_what_it_is(open_page):
+    page = open_page(link(show="column"))
+    expect(page.locator(".attention h2")).to_contain_text("columns rescaled: not what the model used")
+    expect(page.locator('[data-cell="1,1"]')).to_have_attribute("aria-label", re.compile("of the column, not what"))
+
+
+@pytest.mark.parametrize("undo", ["Escape", "a second click", "a click beside"])
+def test_a_selection_is_undone(open_page, undo):
+    page = open_page(link())
+    chip(page, "hypothesis", "dog").click()
+    expect(page.locator(PRESSED)).to_have_text(["dog"])
+    page.wait_for_url(re.compile("select=x2"))
+    if undo == "Escape":
+        page.keyboard.press("Escape")
+    elif undo == "a second click":
+        chip(page, "hypothesis", "dog").click()
+    else:
+        page.locator(".attention .how").click(position={"x": 4, "y": 4})
+    expect(page.locator(PRESSED)).to_have_count(0)
+    page.wait_for_url(re.compile("select=none"))
+    expect(page.locator(".context")).to_contain_text("Select a word")
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
+    expect(page.locator(PRESSED)).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_ribbons_stay_readable_beside_a_selected_word(open_page, scheme):
+    page = open_page(link(select="x2"), color_scheme=scheme)
+    ground = hexadecimal(page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor"))
+    others = ribbons(page, "other")
+    expect(others.first).to_be_attached()
+    look = others.first.evaluate("node => [getComputedStyle(node).stroke, getComputedStyle(node).strokeOpacity]")
+    assert look[1] == "1"
+    assert contrast(hexadecimal(look[0]), ground) >= 3
+
+
+def test_between_long_sentences_the_selected_words_ribbons_are_drawn_alone(open_page):
+    long = " ".join(["dog", "animal", "playing", "snow", "weather"] * 6)
+    page = open_page(link(first=long, select="x2"))
+    expect(ribbons(page, "mine").first).to_be_attached()
+    expect(ribbons(page, "other")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(page.locator(".ribbons path")).to_have_count(0)
+
+
+def test_the_slider_says_from_which_weight_ribbons_are_drawn(open_page):
+    page = open_page(link(select="none"))
+    before = ribbons(page, "other").count()
+    slider = page.locator(".threshold input")
+    slider.fill("100")
+    expect(ribbons(page, "other")).to_have_count(0)
+    slider.fill("1")
+    assert ribbons(page, "other").count() >= before > 0
+
+
+def test_a_pointer_on_a_word_shows_its_ribbons_with_the_rest(open_page):
+    page = open_page(link(select="none"))
+    everything = ribbons(page, "other").count()
+    chip(page, "hypothesis", "dog").hover()
+    expect(ribbons(page, "mine").first).to_be_attached()
+    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
+
+
+def test_models_stand_by_task_with_what_they_are_and_controls_that_do_something(open_page):
+    page = open_page(link())
+    sidebar = page.get_by_test_id("stSidebar")
+    names = sidebar.get_by_role("radiogroup", name="Model").locator("label")
+    assert names.first.inner_text() == "AttConv advanced"
+    assert not any("answer" in name for name in names.all_inner_texts())
+    for name in names.all():
+        assert name.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+    expect(sidebar).to_contain_text("Yin & Schütze 2018, section 3.1")
+    expect(page.locator(".verdict .model")).to_have_text("Test light")
+    expect(sidebar.get_by_text("Matrix shows")).to_be_visible()
+    names.get_by_text("Test alone").click()
+    expect(page.locator(".verdict .model")).to_have_text("Test alone")
+    expect(sidebar.get_by_text("Matrix shows")).to_have_count(0)
+    expect(sidebar).to_contain_text("over the judged sentence alone")
+    premise = page.locator('.side[data-role="premise"]')
+    expect(premise).to_contain_text("not read")
+    assert float(premise.locator(".chip").first.evaluate("node => getComputedStyle(node).opacity")) < 0.7
+    sidebar.get_by_role("combobox", name="Task").click()
+    page.get_by_role("option", name="Answer selection").click()
+    expect(page.locator(".verdict .model")).to_have_text("GRU k-max-max, answer selection")
+
+
+def test_every_page_has_an_address_of_its_name_and_a_title(open_page):
+    page = open_page("/explore?" + urlencode({"model": "test-light"} | PAIR))
+    expect(chip(page, "hypothesis", "dog")).to_be_visible()
+    assert page.get_by_role("dialog").count() == 0
+    expect(page).to_have_title("Explore · PairLens")
+    menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
+    assert menu.all_inner_texts() == ["Explore", "Phrases", "Filter map", "Models"]
+    menu.nth(1).click()
+    expect(page).to_have_title("Phrases · PairLens")
+
+
+def test_the_sidebar_shows_where_the_keyboard_is_and_no_tooltip_stays_after_a_swap(open_page):
+    page = open_page(link())
+    entry = page.get_by_test_id("stSidebarNav").get_by_role("link").nth(1)
+    page.get_by_test_id("stSidebarNav").get_by_role("link").first.focus()
+    page.keyboard.press("Tab")
+    expect(entry).to_be_focused()
+    assert entry.evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
+    page.get_by_role("button", name="Swap sides").click()
+    expect(chip(page, "premise", "dog")).to_be_visible()
+    expect(page.get_by_role("tooltip").filter(visible=True)).to_have_count(0)
+
+
+def test_text_that_runs_leftwards_stands_leftwards(open_page):
+    page = open_page(link(first="הכלב משחק בשלג"))
+    left = [one.bounding_box()["x"] for one in page.locator('.side[data-role="premise"] .chip').all()]
+    assert left == sorted(left, reverse=True)
+    cells = [page.locator(f'[data-cell="0,{j}"]').bounding_box()["x"] for j in range(3)]
+    assert cells == sorted(cells, reverse=True)
+    assert page.get_by_label("Premise (").evaluate("node => getComputedStyle(node).unicodeBidi") == "plaintext"
+
+
+def test_a_sentence_of_typos_gets_a_warning(open_page):
+    page = open_page(link(model="nli-attconv-light", second="A dgo jumpnig in teh sonw"))
+    expect(page.locator(".notices")).to_contain_text("unknown to the word table (dgo, jumpnig, sonw)")
+
+
+@pytest.mark.parametrize("width", [390, 768])
+def test_the_filters_and_their_logits_are_whole_on_a_narrow_screen(open_page, width):
+    page = open_page(link(), **(PHONE | {"viewport": {"width": width, "height": 844}}))
+    frame = page.locator(".filters .scroll")
+    assert frame.evaluate("node => node.scrollWidth <= node.clientWidth")
+    right = frame.bounding_box()["x"] + frame.bounding_box()["width"]
+    logits = page.locator(".filters .logit td")
+    expect(logits).to_have_count(3)
+    for number in logits.all():
+        assert number.bounding_box()["x"] + number.bounding_box()["width"] <= right + 1
+
+
+def test_on_a_phone_the_sidebars_button_covers_no_text(open_page):
+    page = open_page(link(), **PHONE)
+    header = page.locator(".stAppHeader")
+    ground = page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor")
+    assert header.evaluate("node => getComputedStyle(node).backgroundColor") == ground
+    label = page.get_by_text("Premise (the context)").bounding_box()
+    assert label["y"] >= header.bounding_box()["y"] + header.bounding_box()["height"] - 1
+
+
+def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
+    page = open_page(link(first="dog and cat " * 70, second="A dog jumping in the snow"))
+    frame = page.locator(".text .stage").bounding_box()
+    for word in page.locator('.side[data-role="hypothesis"] .chip').all():
+        box = word.bounding_box()
+        assert box["y"] >= frame["y"]
+        assert box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
+    premise = page.locator('.side[data-role="premise"] .chips')
+    expect(page.locator('.side[data-role="premise"] .more-below')).to_have_text("200 words: scroll to see all")
+    bottom = premise.bounding_box()["y"] + premise.bounding_box()["height"]
+    cut = [
+        one
+        for one in premise.locator(".chip").all()
+        if (at := one.bounding_box())["y"] < bottom < at["y"] + at["height"]
+    ]
+    assert cut == []
+
+
+def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
+    page = open_page(link(model="nli-attconv-light", select="x2"))
+    frame = page.locator(".bars li i").first.bounding_box()["width"]
+    for line in page.locator(".bars li[title]").all():
+        share = float(line.get_attribute("title").split("\u00a0")[0]) / 100
+        assert share >= 0.001
+        assert line.locator("i span").bounding_box()["width"] == pytest.approx(max(1, share * frame), abs=1)
+    expect(page.locator(".bars .rest")).to_contain_text("other word")
+
+
+TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "second": "a dog is not playing"}
+
+
+def saved(page, name):
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=name).filter(visible=True).first.click()
+    return waiting.value.suggested_filename, waiting.value.path().read_text()
+
+
+def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
+    page = open_page(link(**TWO_SIDED, select="x2"))
+    expect(page.get_by_label("Premise (both are judged)")).to_be_visible()
+    grid = page.locator(".matrix").filter(visible=True)
+    expect(grid).to_have_count(1)
+    assert grid.get_attribute("aria-colcount") == "6"
+    none = grid.locator('[data-cell="1,5"]')
+    assert re.fullmatch(r"dog to \(no word\): weight .*%", none.get_attribute("aria-label"))
+    apart = none.bounding_box()["x"] - grid.locator('[data-cell="1,4"]').bounding_box()["x"]
+    assert (
+        apart
+        > grid.locator('[data-cell="1,1"]').bounding_box()["x"] - grid.locator('[data-cell="1,0"]').bounding_box()["x"]
+    )
+    none.hover()
+    expect(page.locator(".tip").filter(visible=True)).to_contain_text("(no word)")
+    grid.locator('[data-cell="1,4"]').focus()
+    page.keyboard.press("ArrowRight")
+    expect(none).to_be_focused()
+    expect(page.locator(".bars .of-nothing").filter(visible=True)).to_contain_text("(no word)")
+    expect(page.locator(PRESSED)).to_have_text(["dog"])
+    assert ">(no word)<" in saved(page, "Save the matrix as SVG")[1]
+    page.get_by_role("button", name="Where the premise looks").click()
+    expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
+    expect(page.locator(".matrix").filter(visible=True).locator("text.on")).to_have_text(["dogdog"])
+    expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Who looks at")
+    chip(page, "premise", "playing").click()
+    expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Attentive context of playing")
+    expect(page.locator(".nearest b").filter(visible=True).first).to_be_visible()
+    chip(page, "hypothesis", "not").hover()
+    expect(ribbons(page, "back").first).to_be_attached()
+    expect(page.locator(".whose")).to_contain_text("premise")
+
+
+def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
+    page = open_page(link(model="nli-attconv-light", select="x2"))
+    own = page.locator('[data-part="verdict"]').inner_text()
+    sharp = page.locator('[data-cell="1,1"]').get_attribute("aria-label")
+    slider = (
+        page.get_by_test_id("stSlider").filter(has_text="What if: temperature of the softmax").get_by_role("slider")
+    )
+    slider.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".verdict .model")).to_contain_text("what if: softmax at temperature 50")
+    expect(page.locator(".verdict .trained")).to_contain_text(own.split(",")[0].lower())
+    assert page.locator('[data-cell="1,1"]').get_attribute("aria-label") != sharp
+    page.wait_for_url(re.compile("temperature=50"))
+    assert "what if: softmax at temperature 50" in saved(page, "Save the matrix as SVG")[1]
+
+
+def test_back_goes_back_with_one_press_from_every_page(open_page):
+    page = open_page(link())
+    menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
+    places = []
+    for place, sign in ((1, ".phrase_selection .said"), (3, ".pl-card"), (0, ".verdict .said")):
+        places.append(page.url.split("?")[0])
+        menu.nth(place).click()
+        page.locator(sign).first.wait_for()
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(500)
+    for place in reversed(places):
+        page.go_back()
+        page.wait_for_url(lambda url, place=place: url.split("?")[0] == place)
+        page.wait_for_timeout(1500)
+    expect(chip(page, "hypothesis", "jumping")).to_be_visible()
+
+
+def test_a_saved_figure_names_model_pair_verdict_and_list(open_page):
+    page = open_page(link(select="x2"))
+    verdict = page.locator('[data-part="verdict"]').inner_text().split(", ")[0].lower()
+    figures = [saved(page, f"Save the {what} as SVG") for what in ("matrix", "ribbons", "bars", "filters")]
+    for _, text in figures:
+        assert f"Test light: {verdict} " in re.sub("<[^>]*>", " ", text)
+        assert all(sentence in text for sentence in (f"Premise: {PAIR['first']}", f"Hypothesis: {PAIR['second']}"))
+        assert "<image" not in text
+    assert "won by “dog”" in figures[3][1]
+    page.locator(".filters .choice", has_text="neutral").click()
+    figures.append(saved(page, "Save the filters as SVG"))
+    assert "strongest towards neutral (8 of 12)" in figures[4][1]
+    page.get_by_role("button", name="Swap sides").click()
+    expect(chip(page, "premise", "dog")).to_be_visible()
+    figures.append(saved(page, "Save the filters as SVG"))
+    assert len({name for name, _ in figures}) == 6
+
+
+def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(open_page):
+    page = open_page("/?model=test-light&example=playing-outdoors")
+    expect(page.locator(".gold")).to_have_text("Gold label (SICK): entailment")
+    page.get_by_role("combobox", name="Example").click()
+    page.get_by_role("option", name="A question and its answer").click()
+    expect(page.locator(".verdict .model")).to_have_text("GRU k-max-max, answer selection")
+    expect(page.locator(".gold")).to_have_text("Gold label (WikiQA): answer")
+
+
+def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
+    page = open_page(link(select="x2"))
+    first = page.locator('[data-part="verdict"]').inner_text()
+    page.get_by_role("button", name="Insert “not” before “dog”").click()
+    expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A not dog jumping")
+    chip(page, "hypothesis", "jumping").click()
+    page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
+    expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A not dog")
+    page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
+    tried = page.locator('[class*="st-key-reopen-"]')
+    expect(tried).to_have_count(3)
+    expect(tried.nth(0)).to_contain_text("without “jumping”")
+    expect(tried.nth(1)).to_contain_text("“not” before “dog”")
+    expect(tried.nth(2)).to_contain_text(first.lower().replace(",", ""))
+    page.locator(".st-key-pin-2 button").click()
+    expect(page.locator(".verdict .pinned")).to_contain_text("A dog jumping")
+    tried.nth(2).get_by_role("button").click()
+    expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog jumping")
+
+
+def test_the_projector_has_large_type_and_cells_and_is_in_the_address(open_page):
+    page = open_page(link(select="x2"), viewport={"width": 1920, "height": 1080})
+    before = page.locator('[data-part="verdict"]').evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+    page.get_by_test_id("stSidebar").get_by_text("Projector").click()
+    page.wait_for_url(re.compile("projector=on"))
+    expect(page.locator(".pairlens.projector")).to_be_attached()
+    after = page.locator('[data-part="verdict"]').evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
+    assert after == pytest.approx(1.5 * before)
+    assert page.locator('[data-cell="0,0"]').bounding_box()["width"] >= 56 - 2
+    assert page.locator(".stMainBlockContainer").evaluate("node => getComputedStyle(node).maxWidth") == "1600px"
+    small = page.evaluate("""() => {
+      const out = [];
+      const walk = (root) => root.querySelectorAll('*').forEach((node) => {
+        if (node.shadowRoot) walk(node.shadowRoot);
+        const text = Array.from(node.childNodes).some((child) => child.nodeType === 3 && child.textContent.trim());
+        if (!text || !node.getClientRects().length || node.closest('style, script')) return;
+        const size = parseFloat(getComputedStyle(node).fontSize);
+        if (size < 18) out.push([node.textContent.slice(0, 30), size]);
+      });
+      walk(document.body);
+      return out;
+    }""")
+    assert small == []
+
+
+def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):
+    page = open_page(link(), tour=True)
+    tour = page.get_by_role("dialog", name="Tour")
+    expect(tour).to_contain_text("1 of 5")
+    for step in range(2, 6):
+        tour.get_by_role("button").first.click()
+        expect(tour).to_contain_text(f"{step} of 5")
+        expect(page.locator(".toured").first).to_be_attached()
+    page.keyboard.press("Escape")
+    expect(tour).to_have_count(0)
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
+    expect(tour).to_have_count(0)
+    page.locator("footer").get_by_role("button", name="Five steps").click()
+    expect(tour).to_contain_text("1 of 5")
+    tour.get_by_role("button", name="Leave the tour").click()
+    expect(tour).to_have_count(0)

@@ -1,0 +1,74 @@
+"""The suite of simple pairs, and `python -m trainers probe` on made-up checkpoints."""
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from app.panels import card
+from core.checkpoint import load
+from core.data import read
+from core.evaluation.probe import SUITE, suits
+from trainers.__main__ import main
+
+KINDS = {
+    "paraphrase", "dropped", "added", "swapped", "scene", "negation", "antonym", "number", "colour", "co-hyponym",
+    "hypernym", "hyponym",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint after two epochs on made-up pairs."""
+    out = tmp_path_factory.mktemp("trained") / "mine"
+    changes = ["model.hidden=8", "epochs=2", "batch_size=16", "warmup=2", "report=[]"]
+    more = [part for change in changes for part in ("--set", change)]
+    assert main(["train", "nli-attconv-light", "--data", str(data), "--out", str(out), *more]) == 0
+    return out
+
+
+def test_the_suite_is_whole_and_balanced() -> None:
+    rows = read(SUITE).rows
+    assert len(rows) >= 150 and {row.columns["kind"] for row in rows} == KINDS
+    assert len({(row.first, row.second) for row in rows}) == len(rows)
+    labels = Counter(row.label for row in rows)
+    assert set(labels) == {"entailment", "neutral", "contradiction"} and max(labels.values()) < 0.4 * len(rows)
+    assert all(text.endswith(".") for row in rows for text in (row.first, row.second))
+
+
+def test_training_ends_with_the_figures_and_probe_says_which_went_wrong(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(trained, folder)
+    figures = json.loads((folder / "card.json").read_text())["probe"]
+    assert main(["probe", str(folder), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert figures == {key: result[key] for key in ("right", "total", "kinds")}
+    assert (
+        result["right"] + len(result["wrong"]) == result["total"] == sum(n["total"] for n in result["kinds"].values())
+    )
+    assert all(1 / 3 <= pair["probability"] <= 1 and pair["verdict"] != pair["label"] for pair in result["wrong"])
+    assert main(["probe", str(folder)]) == 0
+    assert f"{result['right']} of {result['total']} simple pairs right" in capsys.readouterr().out
+    bare = {key: value for key, value in json.loads((folder / "card.json").read_text()).items() if key != "probe"}
+    (folder / "card.json").write_text(json.dumps(bare))
+    assert main(["probe", str(folder), "--card"]) == 0
+    written = load(folder).card
+    assert written["probe"] == figures and written["sha256"] == result["sha256"]
+    assert card.simple_pairs(written)[0][:2] == ("Simple pairs", f"{figures['right']} of {figures['total']}")
+
+
+def test_a_card_without_figures_or_with_broken_ones_has_no_line() -> None:
+    for probed in (None, 5, {}, {"right": "x", "total": 3}, {"right": 1, "total": 0}):
+        assert card.simple_pairs({"probe": probed}) == []
+
+
+def test_other_models_are_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("topic-acnn", "para-adaqa", "no-such-model"):
+        assert main(["probe", name]) == 2
+        message = capsys.readouterr().err
+        assert name in message and len(message.strip().splitlines()) == 1
+    assert not suits({"labels": ["entailment", "neutral", "contradiction"], "roles": 5})

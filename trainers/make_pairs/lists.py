@@ -1,0 +1,170 @@
+"""The words that made pairs differ in: groups of nouns from short lists, checked and joined by WordNet."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+LISTS = Path(__file__).with_name("words.yaml")
+SINGULAR, PLURAL, MASS = "singular", "plural", "mass"
+IRREGULAR = {
+    "child": "children", "person": "people", "foot": "feet", "mouse": "mice", "goose": "geese", "wolf": "wolves",
+    "knife": "knives", "leaf": "leaves", "ox": "oxen", "deer": "deer", "sheep": "sheep", "salmon": "salmon",
+    "moose": "moose", "fish": "fish", "bookshelf": "bookshelves", "reindeer": "reindeer", "human": "humans",
+    "scarf": "scarves", "wife": "wives", "buffalo": "buffalo", "yo-yo": "yo-yos", "kangaroo": "kangaroos",
+    "somebody": "", "shrimp": "shrimp",
+}  # fmt: skip
+FREQUENT_VERBS = {"hold", "look", "wear", "take", "try", "have", "get", "use", "sell", "make", "watche", "has", "go"}
+NOUNS_TOO = {"dress", "paint", "paints", "box", "drinks", "drink", "hikes", "hike", "swing", "swings", "race"}
+ABOVE = {
+    "small animal": ("bird.n.01", "reptile.n.01"), "sea animal": ("fish.n.01",),
+    "vehicle": ("boat.n.01", "aircraft.n.01"),
+    "held thing": ("tool.n.01", "weapon.n.01"), "headwear": ("hat.n.01",),
+}  # fmt: skip
+"""Synsets of WordNet whose word a made pair may put above a word of a group: what people say themselves."""
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A noun as it stands in a sentence: base form, its group of the lists, and its number."""
+
+    base: str
+    group: str
+    number: str
+
+
+def plural(noun: str) -> str:
+    """The plural of a count noun; of a compound, that of its last word. Empty where there is none."""
+    if " of " in noun:
+        first, _, rest = noun.partition(" of ")
+        return f"{plural(first)} of {rest}"
+    *before, last = noun.split(" ")
+    if last in IRREGULAR:
+        ending = IRREGULAR[last]
+    elif last.endswith("man") and last != "human":
+        ending = f"{last[:-3]}men"
+    elif last.endswith("y") and last[-2] not in "aeiou":
+        ending = f"{last[:-1]}ies"
+    elif last.endswith(("s", "x", "ch", "sh", "z")) or last in ("potato", "tomato", "mango", "mosquito"):
+        ending = f"{last}es"
+    else:
+        ending = f"{last}s"
+    return " ".join([*before, ending]) if ending else ""
+
+
+def article(word: str) -> str:
+    """ "a" or "an", by the sound that the next word begins with."""
+    word = word.lower()
+    sounds = word.startswith(("uni", "eu", "one", "use", "uku", "u-")) and not word.startswith(("unin", "unim"))
+    silent = word.startswith(("hour", "honest", "heir", "8", "11", "18"))
+    return "an" if silent or (word[:1] in ("a", "e", "i", "o", "u") and not sounds) else "a"
+
+
+class Lists:
+    """The short lists of words.yaml, and what WordNet says of them."""
+
+    def __init__(self, wordnet: Any, path: Path = LISTS) -> None:
+        self.wordnet = wordnet
+        self.lists: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self.groups: dict[str, list[str]] = {}
+        self.above: dict[str, list[str]] = {}
+        self.forms: dict[str, list[Noun]] = {}
+        for kind, number in (("count", SINGULAR), ("plural", PLURAL), ("mass", MASS)):
+            for name, group in self.lists[kind].items():
+                self.groups[name], self.above[name] = group["words"], group["above"]
+                for word in group["words"]:
+                    self._add(Noun(word, name, number), both=kind == "count" and name != "body part")
+        self.people: dict[str, list[str]] = {}
+        for one, other in self.lists["people"]["exclusive"]:
+            self.people.setdefault(one, []).append(other)
+            self.people.setdefault(other, []).append(one)
+        for word in self.people:
+            if word not in ("dog", "cat"):
+                self._add(Noun(word, "people", SINGULAR), both=True)
+
+    def _add(self, noun: Noun, both: bool) -> None:
+        self.forms.setdefault(noun.base, []).append(noun)
+        if both and plural(noun.base):
+            self.forms.setdefault(plural(noun.base), []).append(Noun(noun.base, noun.group, PLURAL))
+
+    @functools.cache  # noqa: B019 (lives as long as the command)
+    def others(self, name: str) -> dict[str, list[str]]:
+        """By word, the words that it stands with in a list of pairs such as ``synonyms``, in both orders."""
+        out: dict[str, list[str]] = {}
+        for one, other in self.lists[name]:
+            out.setdefault(one, []).append(other)
+            out.setdefault(other, []).append(one)
+        return out
+
+    def others_of(self, name: str, word: str) -> list[str]:
+        """The words that ``word`` stands with in a list of pairs."""
+        return self.others(name).get(word, [])
+
+    @functools.cached_property
+    def adjectives(self) -> frozenset[str]:
+        """Adjectives that may stand between an article and its noun."""
+        named = (self.lists[key] for key in ("colours", "adjectives"))
+        pairs = (pair for key in ("adjective antonyms", "adjective synonyms") for pair in self.lists[key])
+        return frozenset(word for words in (*named, *pairs) for word in words)
+
+    @functools.cached_property
+    def finite(self) -> frozenset[str]:
+        """Finite forms of the lists' verbs and of some others: "stand", "stands"."""
+        listed = [*self.lists["intransitive"], *self.lists["roles"]]
+        bases = {base for word in listed for base in self.wordnet._morphy(word, "v")} | FREQUENT_VERBS
+        return frozenset(form for base in bases for form in (base, f"{base}s")) - NOUNS_TOO
+
+    def partners(self, noun: Noun) -> list[str]:
+        """Base forms that exclude ``noun`` in its place."""
+        if noun.group == "people":
+            return self.people[noun.base]
+        return [word for word in self.groups[noun.group] if word != noun.base and self.exclude(noun.base, word)]
+
+    @functools.cache  # noqa: B019 (lives as long as the command)
+    def exclude(self, one: str, other: str) -> bool:
+        """Whether neither word is the other or a kind of it, in its first sense, nor both may hold by the lists."""
+        if frozenset((one, other)) in self._overlapping:
+            return False
+        first, second = (self.first_sense(word) for word in (one, other))
+        if first is None or second is None:
+            return True
+        kinds = [{first, *first.closure(_up)}, {second, *second.closure(_up)}]
+        return first not in kinds[1] and second not in kinds[0]
+
+    @functools.cached_property
+    def _overlapping(self) -> frozenset[frozenset[str]]:
+        return frozenset(frozenset(pair) for key in ("synonyms", "overlapping") for pair in self.lists[key])
+
+    def first_sense(self, word: str) -> Any:
+        """WordNet's first noun sense of a base form, or None."""
+        senses = self.wordnet.synsets(word.replace(" ", "_"), "n")
+        return senses[0] if senses else None
+
+    @functools.cache  # noqa: B019
+    def words_above(self, base: str, group: str) -> tuple[str, ...]:
+        """Words that hold of whatever ``base`` holds of: the group's, and WordNet's above its first sense."""
+        if group == "people":
+            kinds: list[str] = self.lists["people"]["kinds"].get(base, [])
+            return tuple(kinds)
+        sense = self.first_sense(base)
+        higher = {synset.name() for synset in sense.closure(_up)} if sense else set()
+        named = [name.partition(".")[0] for name in ABOVE.get(group, ()) if name in higher]
+        return tuple(dict.fromkeys([*self.above[group], *named]))
+
+    def form(self, base: str, number: str) -> str:
+        """A base form in the number of the place that it is put into; empty where it has none."""
+        return plural(base) if number == PLURAL and base not in self._plural_only else base
+
+    @functools.cached_property
+    def _plural_only(self) -> frozenset[str]:
+        return frozenset(word for group in self.lists["plural"].values() for word in (*group["words"], *group["above"]))
+
+
+def _up(synset: Any) -> Iterable[Any]:
+    higher: Iterable[Any] = synset.hypernyms() + synset.instance_hypernyms()
+    return higher
