@@ -7,7 +7,7 @@ import html
 import io
 import itertools
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -69,11 +69,12 @@ class Star:
 def figure(
     filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star],
     looked_into: TextSide | None, nearest: Sequence[Neighbour], near: bool = False, dark: bool = False,
-    texts: Sequence[str] = (),
+    texts: Sequence[str] = (), vector: bool = False,
 ) -> Any:  # fmt: skip
     """The map. ``names``: classes as people read them; ``looked_into``: its star has the accent, and its ``nearest``
     items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for;
-    ``texts``: the reference texts, one an item, where they are there.
+    ``texts``: the reference texts, one an item, where they are there; ``vector``: draw without WebGL, which Plotly
+    saves as a raster inside of an SVG file.
 
     ``near`` is a view of its own, because a person's own zoom is gone with every edit: Streamlit 1.67 makes a chart's
     identity from its whole figure, whatever its key, so a changed figure is a new element in the browser, and Plotly's
@@ -82,8 +83,9 @@ def figure(
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
+    add = drawn.add_scatter if vector else drawn.add_scattergl
     for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
-        drawn.add_scattergl(
+        add(
             x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=labels,
             hovertemplate="%{text}<extra></extra>",
             marker={"color": colour, "symbol": symbol, "size": 9 if near else 7, "opacity": 0.85},
@@ -91,7 +93,7 @@ def figure(
         _add_name(drawn, name, at, layout.coordinates, dark)
     rings = layout.coordinates[[n.index for n in nearest]]
     if len(rings):
-        drawn.add_scattergl(
+        add(
             x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
             marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14, "line": {"width": 2.5}},
         )  # fmt: skip
@@ -101,7 +103,7 @@ def figure(
     else:
         x, y = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
     _add_trails(drawn, stars, looked_into, np.array([x, y]))
-    _add_stars(drawn, stars, looked_into)
+    _add_stars(drawn, add, stars, looked_into)
     # The whole map stays whole when the window changes its shape; a part of it may show more.
     constrain = "range" if around else "domain"
     drawn.update_xaxes(visible=False, range=x, constrain=constrain)
@@ -109,7 +111,8 @@ def figure(
     # Room for the legend of a narrow window, two in a line: left to itself, Plotly cuts the map off when it is resized.
     below = 12 + 19 * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
     drawn.update_layout(
-        height=HEIGHT + below, hovermode="closest", hoverlabel={"align": "left", "font": {"color": INK[dark]}},
+        height=HEIGHT + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
+        hoverlabel={"align": "left", "font": {"color": INK[dark]}},
         margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
         legend={"orientation": "h", "yanchor": "top", "y": -0.01, "x": -0.05, "itemsizing": "constant",
                 "entrywidth": 122},
@@ -189,7 +192,7 @@ def _inside(tail: np.ndarray, head: np.ndarray, shown: np.ndarray) -> list[float
     return moved
 
 
-def _add_stars(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None) -> None:
+def _add_stars(drawn: Any, add: Callable[..., Any], stars: Sequence[Star], looked_into: TextSide | None) -> None:
     sides = list(dict.fromkeys(star.of.side for star in stars))
     earlier, now = [s for s in stars if s.age], [s for s in stars if not s.age]
     # The star of the text looked into is drawn last, above the others.
@@ -199,7 +202,7 @@ def _add_stars(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None) 
     ):  # fmt: skip
         if not group:
             continue
-        drawn.add_scattergl(
+        add(
             x=[s.x for s in group], y=[s.y for s in group], mode="markers", name=name,
             text=[_star_label(star) for star in group], hovertemplate="%{text}<extra></extra>",
             marker={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from app.model_choice import offered, shows
 from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
-from app.pair_form import ModelForm, titles
+from app.pair_form import ModelForm, digest, titles
 from app.pairs import SIDES, Pair
 from app.panels import card, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
@@ -251,8 +252,10 @@ def _map(
     near = PAGE.state.view == "near"
     st.plotly_chart(
         filter_map.figure(
-            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened)
-        ), key="filter map figure", config=_settings("filter-map"), alt=filter_map.description(reference_map, stars),
+            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened),
+            vector=_format() == "svg",
+        ), key="filter map figure", config=_settings(f"filter-map-{_stem(opened, layout)}"),
+        alt=filter_map.description(reference_map, stars),
     )  # fmt: skip
     numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
     st.caption(page_style.plain(numbers), help=page_style.plain(meaning))
@@ -272,9 +275,22 @@ def _dark() -> bool:
     return st.context.theme.type == "dark"
 
 
+def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
+    """A name for files of this model, this layout and these texts, unlike that of others."""
+    state = PAGE.state
+    texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
+    parts = [opened.checkpoint.name, *([] if layout is None else [layout.name]), texts]
+    return re.sub(r"[^\w.-]+", "-", "-".join(parts))
+
+
+def _format() -> str:
+    """Of saved figures, as set in the sidebar."""
+    return str(st.session_state["filter map format"]).lower()
+
+
 def _settings(name: str) -> dict[str, Any]:
     """Plotly's buttons; its camera saves the format set in the sidebar."""
-    kind = st.session_state["filter map format"].lower()
+    kind = _format()
     return {
         "displaylogo": False,
         "displayModeBar": True,
@@ -330,17 +346,17 @@ def _filter(
             "Filter to look at, strongest first", order, order.index(index), key=key, on_change=_take_filter,
             args=(key,), format_func=lambda k: made.title(explanation, k),
         )  # fmt: skip
-        _weights(opened.checkpoint, index, made.bank.bank[index])
+        _weights(opened.checkpoint, index, made.bank.bank[index], f"filter-{index}-{_stem(opened, None, looked_into)}")
     with right:
         _answers(opened, made, explanation, index)
     return index, made.bank.bank[index]
 
 
-def _weights(checkpoint: Checkpoint, index: int, weights: Matrix) -> None:
-    """A filter's weights, and the words that each place of its window answers to."""
+def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, file: str) -> None:
+    """A filter's weights, which are saved as ``file``, and the words that each place of its window answers to."""
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
     st.plotly_chart(
-        one_filter.figure(weights, _dark()), key="filter figure", config=_settings(f"filter-{index}"),
+        one_filter.figure(weights, _dark()), key="filter figure", config=_settings(file),
         alt=f"Weights of filter {index}: {size}.",
     )  # fmt: skip
     st.caption(f"Its weights: {size}.")
@@ -358,6 +374,10 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
     st.html(lists.table([f"what it finds in the {read}", "value"], rows))
+    page_style.download(
+        "All windows (CSV)", lambda: one_filter.windows_csv(index, listed),
+        f"pairlens-windows-{index}-{_stem(opened, None, read)}.csv",
+    )  # fmt: skip
     st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
     if opened.map is None or opened.texts is None:
         return
@@ -379,17 +399,19 @@ def _downloads(
     opened: Opened, layout: Layout | None, stars: Sequence[Star], explanation: Explanation | str | None,
     shown_filter: tuple[int, Matrix] | None,
 ) -> None:  # fmt: skip
-    reference_map = opened.map
+    reference_map, stem = opened.map, _stem(opened, None)
     with st.container(horizontal=True, gap="small"):
         if reference_map is not None and layout is not None:
             make = lambda: filter_map.to_csv(reference_map, layout, opened.names, stars)  # noqa: E731
-            page_style.download("Map (CSV)", make, "pairlens-filter-map.csv")
+            page_style.download("Map (CSV)", make, f"pairlens-filter-map-{_stem(opened, layout)}.csv")
         if shown_filter is not None:
             page_style.download(
-                f"Filter {shown_filter[0]} (CSV)", lambda: one_filter.to_csv(*shown_filter), "pairlens-filter.csv"
+                f"Filter {shown_filter[0]} (CSV)",
+                lambda: one_filter.to_csv(*shown_filter),
+                f"pairlens-filter-{shown_filter[0]}-{stem}.csv",
             )
         if isinstance(explanation, Explanation):
-            page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
+            page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
     st.html(f'<p class="pl-how">{"&emsp;".join(map(_safe, facts))}</p>')
 

@@ -144,7 +144,9 @@ def test_the_map_is_saved_as_a_picture(open_page, kind):
     with page.expect_download() as waiting:
         page.locator(f'{MAP} [data-title="{"Download plot as a PNG" if kind == "PNG" else "Download plot"}"]').click()
     saved = waiting.value
-    assert saved.suggested_filename == f"pairlens-filter-map.{kind.lower()}"
+    name = rf"pairlens-filter-map-test-topics-all-filters-[0-9a-f]{{6}}\.{kind.lower()}"
+    assert re.fullmatch(name, saved.suggested_filename)
+    assert kind == "PNG" or b"<image" not in saved.path().read_bytes()
     assert saved.path().read_bytes().startswith(b"\x89PNG" if kind == "PNG" else b"<svg")
 
 
