@@ -1,5 +1,5 @@
 // Streamlit's text areas send their text with Ctrl + Enter, and Plotly's figures take every touch: here Enter is enough
-// (Shift + Enter begins a line), and a swipe scrolls the page unless the figure's "Pan" is on. A tap still shows a label.
+// (Shift + Enter begins a line), and a swipe scrolls the page unless the figure's "Pan" is on.
 
 function sendWithEnter(event) {
   if (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.isComposing || !event.target.matches?.(".stTextArea textarea")) return;
