@@ -64,10 +64,16 @@ OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"
 ACCENT_MARK = "#e0561f"
 """The accent in a figure that stays as it is when the theme changes."""
 
-MAP_COLOURS: tuple[str, ...] = ("#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c")
-"""For the classes of a map, in their order and again from the first: both themes, every eye; symbols distinguish
-classes of one colour."""
-MAP_SYMBOLS: tuple[str, ...] = ("circle", "diamond", "square", "cross", "x", "triangle-up", "triangle-down")
+MAP_COLOURS: tuple[str, ...] = (
+    "#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c",
+    "#879600", "#f04ba5", "#00a596", "#b47800", "#b44b69", "#6969a5", "#ff4b69",
+)  # fmt: skip
+"""For the classes of a map, in their order: both themes; the first seven for every eye, all for one that sees every
+colour. Each has a symbol of its own, for the others and for print in grey."""
+MAP_SYMBOLS: tuple[str, ...] = (
+    "circle", "diamond", "square", "cross", "x", "triangle-up", "triangle-down",
+    "circle-open", "hourglass", "square-open", "asterisk-open", "diamond-open", "triangle-left", "bowtie",
+)  # fmt: skip
 NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=True))
 """The same for a no and a yes, as on the other pages."""
 NEITHER = "#b08e5e"
@@ -91,13 +97,13 @@ def class_colours(labels: Sequence[str]) -> list[Pair]:
 
 
 def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Colour and symbol of each class on a map, by its name; those of one colour have different symbols."""
-    judged = any(name in NO_YES for name in names)
+    """Colour and symbol of each class on a map, by its name; fourteen classes have fourteen of both, and those after
+    them other pairs of colour and symbol."""
+    judged, many = any(name in NO_YES for name in names), len(MAP_COLOURS)
     return [
         (
-            NO_YES.get(name, NEITHER) if judged else MAP_COLOURS[i % len(MAP_COLOURS)],
-            # A shift that keeps symbols of one colour unlike: no triangle beside the other triangle.
-            MAP_SYMBOLS[(i + 3 * (i // len(MAP_COLOURS))) % len(MAP_SYMBOLS)],
+            NO_YES.get(name, NEITHER) if judged else MAP_COLOURS[i % many],
+            MAP_SYMBOLS[(i + 3 * (i // many)) % len(MAP_SYMBOLS)],
         )
         for i, name in enumerate(names)
     ]

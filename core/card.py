@@ -80,6 +80,21 @@ class Alignment:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """What a ranker's log-odds mean as a probability (:mod:`core.evaluation.calibration`)."""
+
+    slope: float
+    bias: float
+    fixed_on: str
+    pairs: int
+    right: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.right < self.pairs:
+            raise ValueError("must be fitted on right and on wrong answers")
+
+
+@dataclass(frozen=True)
 class Card:
     """The fields of ``card.json`` that this program computes or chooses with."""
 
@@ -97,6 +112,7 @@ class Card:
     typical_length: dict[str, float] | None = None
     results: dict[str, dict[str, float]] | None = None
     alignment: Alignment | None = None
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if not self.labels or len(set(self.labels)) < len(self.labels):

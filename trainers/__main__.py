@@ -15,6 +15,7 @@ COMMANDS = {
     "evaluate": "score a checkpoint on a data file",
     "predict": "write a checkpoint's prediction for every row of a data file",
     "align": "measure a checkpoint's attention against people's word alignments",
+    "calibrate": "fit what a ranker's score means as a probability on a dev set",
     "probe": "put a suite of simple pairs to a checkpoint, and say what went wrong",
     "sweep": "train variants of a recipe with several seeds, and write a table",
     "baselines": "score TF-IDF with a linear SVM on a recipe's data",

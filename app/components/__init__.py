@@ -25,7 +25,20 @@ from core.evidence import Explanation
 _FOLDER = Path(__file__).parent
 LONGEST_QUOTED = 300
 """Characters of a sentence below a saved figure."""
-_BEFORE = ("elements", "save", "tour", "footer", "shares", "colours", "chips", "verdict", "text", "view", "pair")
+_BEFORE = (
+    "elements",
+    "save",
+    "tour",
+    "footer",
+    "shares",
+    "colours",
+    "chips",
+    "verdict",
+    "text",
+    "view",
+    "pair",
+    "models",
+)
 """The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
 
 
@@ -77,12 +90,24 @@ def file_stem(explanation: Explanation) -> str:
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
+def listen_for_gestures() -> None:
+    """On the page that calls it: Enter sends what stands in a text area, and a swipe that begins on a Plotly figure
+    scrolls the page."""
+    _gestures()(key="gestures", data={})
+
+
+@functools.cache
+def _gestures() -> Any:
+    return st.components.v2.component("pairlens_gestures", html="<span></span>", js=_read(_FOLDER / "gestures.js"))
+
+
 @functools.cache
 def _component() -> Any:
     """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
     style = _read(_FOLDER / "base.css").replace("/*palette*/", css_variables()) + _read(_FOLDER / "pair.css")
+    style += _read(_FOLDER / "models.css")
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )

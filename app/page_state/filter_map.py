@@ -26,7 +26,8 @@ _OF_BOTH = ("model", "texts")
 @dataclass(frozen=True)
 class MapState(TextState):
     """All that decides what Filter map shows. ``layout`` is None for the map's first one; ``look`` and ``side`` name
-    the text that is looked into, ``filter`` None stands for its strongest filter."""
+    the text that is looked into; ``filter`` None stands for its strongest filter, one that a person selects stays with
+    other texts."""
 
     page = "filter map"
     model: str | None = field(default=None, metadata=parameter(Model(noun="model that makes filters")))

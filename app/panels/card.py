@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.evaluation import alignment_table
 from core.models import REGISTRY
@@ -73,6 +73,54 @@ def score(result: Any) -> str:
     return f"MAP {result['map']:.4f}" if _number(result.get("map")) else ""
 
 
+class Result(NamedTuple):
+    """A number of the table of all models: as text, on which data, by which measure."""
+
+    text: str
+    data: str
+    measure: str
+    value: float
+
+
+def first_result(card: Mapping[str, Any]) -> Result | None:
+    """The first set that the model was measured on, None for a card without one."""
+    for name, result in _mapping(card.get("results")).items():
+        result = _mapping(result)
+        for measure in ("accuracy", "map"):
+            if score(result) and _number(result.get(measure)):
+                return Result(score(result), str(name), measure, result[measure])
+    return None
+
+
+def papers_result(card: Mapping[str, Any]) -> Result | None:
+    """The first number that the paper has for this model, None where the card names none."""
+    for name, value in _mapping(card.get("paper")).items():
+        if _number(value):
+            measure = "map" if str(name).endswith(" MAP") else "accuracy"
+            text = f"MAP {value:.4f}" if measure == "map" else f"{100 * value if value <= 1 else value:.1f} %"
+            return Result(text, str(name).removesuffix(" MAP"), measure, value if value <= 1 else value / 100)
+    return None
+
+
+def trained_on(card: Mapping[str, Any]) -> list[str]:
+    """Names of the data sets."""
+    return [str(item.get("name", "unnamed")) for item in card.get("data") or () if isinstance(item, Mapping)]
+
+
+def parameters(card: Mapping[str, Any]) -> tuple[int, int] | None:
+    """How many the model has, and how many more project the words; None for a card that does not say."""
+    counted = _mapping(card.get("parameters"))
+    own, projection = counted.get("model"), counted.get("projection", 0)
+    return (int(own), int(projection)) if _number(own) and _number(projection) else None  # type: ignore[arg-type]
+
+
+def count(number: int) -> str:
+    """A large number for people: 1.35 M, 361 k, 950."""
+    if number >= 999_500:
+        return f"{number / 1e6:.2f} M"
+    return f"{number / 1e3:.0f} k" if number >= 9_950 else f"{number:,}"
+
+
 def made_and_measured(card: Mapping[str, Any]) -> list[str]:
     """The seed and the first result, for a line under a figure."""
     out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
@@ -108,7 +156,7 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
         share = _mapping(card.get("recipe")).get("teacher_share")
         source = f"the mean probabilities of {len(teachers)} earlier models"
         lines.append(("Labels mixed with", source + (f" (share {share})" if _number(share) else "")))
-    training, parameters = _mapping(card.get("training")), _mapping(card.get("parameters"))
+    training = _mapping(card.get("training"))
     if _number(training.get("seconds")):
         on = f" on {training['device']}" if training.get("device") else ""
         lines.append(("Training took", duration(training["seconds"]) + on))
@@ -116,9 +164,9 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
         lines.append(("Classifier kept", _classifier(card["classifier"], _mapping(card.get("classifiers")))))
     if card.get("seed") is not None:
         lines.append(("Seed", f"{card['seed']}{_seeds(card)}"))
-    if _number(parameters.get("model")):
-        projection = parameters.get("projection", 0)
-        lines.append(("Weights", f"{parameters['model']:,}, and {projection:,} that project the words"))
+    if counted := parameters(card):
+        of_words = f" + {count(counted[1])} word projection" if counted[1] else ""
+        lines.append(("Parameters", count(counted[0]) + of_words))
     own, of_map = (
         sum(path.stat().st_size for path in place.glob("*") if path.is_file()) for place in (folder, folder / "map")
     )

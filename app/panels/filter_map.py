@@ -7,7 +7,7 @@ import html
 import io
 import itertools
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -40,8 +40,16 @@ class TextSide(NamedTuple):
 
     @property
     def name(self) -> str:
-        """1, or 1 question."""
-        return f"{self.place + 1} {self.side}".strip()
+        """1, or 1 question; 1: question 2 where the role has a number."""
+        return numbered(self.side, self.place, after=False)
+
+
+def numbered(role: str, place: int, after: bool = True) -> str:
+    """A role with the number of its text, such as question 1; a role with a number of its own (question 2) keeps it
+    apart: question 2 of pair 1."""
+    if role[-1:].isdigit():
+        return f"{role} of pair {place + 1}" if after else f"{place + 1}: {role}"
+    return f"{role} {place + 1}" if after else f"{place + 1} {role}".strip()
 
 
 @dataclass(frozen=True)
@@ -61,11 +69,12 @@ class Star:
 def figure(
     filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star],
     looked_into: TextSide | None, nearest: Sequence[Neighbour], near: bool = False, dark: bool = False,
-    texts: Sequence[str] = (),
+    texts: Sequence[str] = (), vector: bool = False,
 ) -> Any:  # fmt: skip
     """The map. ``names``: classes as people read them; ``looked_into``: its star has the accent, and its ``nearest``
     items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for;
-    ``texts``: the reference texts, one an item, where they are there.
+    ``texts``: the reference texts, one an item, where they are there; ``vector``: draw without WebGL, which Plotly
+    saves as a raster inside of an SVG file.
 
     ``near`` is a view of its own, because a person's own zoom is gone with every edit: Streamlit 1.67 makes a chart's
     identity from its whole figure, whatever its key, so a changed figure is a new element in the browser, and Plotly's
@@ -74,8 +83,9 @@ def figure(
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
+    add = drawn.add_scatter if vector else drawn.add_scattergl
     for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
-        drawn.add_scattergl(
+        add(
             x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=labels,
             hovertemplate="%{text}<extra></extra>",
             marker={"color": colour, "symbol": symbol, "size": 9 if near else 7, "opacity": 0.85},
@@ -83,7 +93,7 @@ def figure(
         _add_name(drawn, name, at, layout.coordinates, dark)
     rings = layout.coordinates[[n.index for n in nearest]]
     if len(rings):
-        drawn.add_scattergl(
+        add(
             x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
             marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14, "line": {"width": 2.5}},
         )  # fmt: skip
@@ -93,7 +103,7 @@ def figure(
     else:
         x, y = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
     _add_trails(drawn, stars, looked_into, np.array([x, y]))
-    _add_stars(drawn, stars, looked_into)
+    _add_stars(drawn, add, stars, looked_into)
     # The whole map stays whole when the window changes its shape; a part of it may show more.
     constrain = "range" if around else "domain"
     drawn.update_xaxes(visible=False, range=x, constrain=constrain)
@@ -101,7 +111,8 @@ def figure(
     # Room for the legend of a narrow window, two in a line: left to itself, Plotly cuts the map off when it is resized.
     below = 12 + 19 * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
     drawn.update_layout(
-        height=HEIGHT + below, hovermode="closest", hoverlabel={"align": "left", "font": {"color": INK[dark]}},
+        height=HEIGHT + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
+        hoverlabel={"align": "left", "font": {"color": INK[dark]}},
         margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
         legend={"orientation": "h", "yanchor": "top", "y": -0.01, "x": -0.05, "itemsizing": "constant",
                 "entrywidth": 122},
@@ -181,7 +192,7 @@ def _inside(tail: np.ndarray, head: np.ndarray, shown: np.ndarray) -> list[float
     return moved
 
 
-def _add_stars(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None) -> None:
+def _add_stars(drawn: Any, add: Callable[..., Any], stars: Sequence[Star], looked_into: TextSide | None) -> None:
     sides = list(dict.fromkeys(star.of.side for star in stars))
     earlier, now = [s for s in stars if s.age], [s for s in stars if not s.age]
     # The star of the text looked into is drawn last, above the others.
@@ -191,7 +202,7 @@ def _add_stars(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None) 
     ):  # fmt: skip
         if not group:
             continue
-        drawn.add_scattergl(
+        add(
             x=[s.x for s in group], y=[s.y for s in group], mode="markers", name=name,
             text=[_star_label(star) for star in group], hovertemplate="%{text}<extra></extra>",
             marker={
@@ -254,28 +265,41 @@ def beginnings(filter_map: FilterMap, nearest: Sequence[Neighbour], texts: Seque
     return [_lines(opening(filter_map.items[n.index], texts[n.index]), _BEGINNING, 1)[0] for n in nearest]
 
 
-def reading(filter_map: FilterMap, layout: Layout) -> str:
-    """How to read the map, in one line."""
-    data = filter_map.card.get("data")
-    file = f" of {data['file']}" if isinstance(data, Mapping) and "file" in data else ""
+def reading(filter_map: FilterMap, layout: Layout, data: str) -> str:
+    """How to read the map of texts of ``data``, in one line."""
     what = "the filters" if layout.filter is None else f"filter {layout.filter} of those"
     metric = "cosine" if layout.metric == "cosine" else "euclidean"
+    of = f" of {data}" if data else ""
     return (
-        f"Each point is one of {len(filter_map.items):,} texts{file}, by {what} that the model makes from it: "
+        f"Each point is one of {len(filter_map.items):,} texts{of}, by {what} that the model makes from it: "
         f"t-SNE of their {metric} distances. A star’s place is approximate (openTSNE’s transform)."
     )
+
+
+def data_name(filter_map: FilterMap, card: Mapping[str, Any]) -> str:
+    """What the data set of the map is called in the model's ``card``; else its file, empty where the map has none."""
+    file, recipe = _file(filter_map), card.get("recipe")
+    sets: list[Any] = []
+    for value in recipe.values() if isinstance(recipe, Mapping) else ():
+        sets += value if isinstance(value, list) else [value]
+    named = (one for one in sets if isinstance(one, Mapping) and str(one.get("path")).rpartition("/")[2] == file)
+    return next((str(one["name"]) for one in named if one.get("name")), file)
+
+
+def _file(filter_map: FilterMap) -> str:
+    data = filter_map.card.get("data")
+    return str(data["file"]) if isinstance(data, Mapping) and "file" in data else ""
 
 
 def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
     """How far the map may be trusted: one line of numbers, and what they mean."""
     q = layout.quality
     line = (
-        f"Classes named by the {neighbours} nearest neighbours: {percent(q['knn_filters'])} right by the filters, "
-        f"{percent(q['knn_plane'])} on the map, {percent(q['majority'])} if always the largest class; "
-        f"trustworthiness {q['trustworthiness']:.2f}."
+        f"{neighbours}-NN accuracy: {percent(q['knn_filters'])} in filter space, {percent(q['knn_plane'])} on the map "
+        f"(majority class {percent(q['majority'])}); trustworthiness {q['trustworthiness']:.2f}."
     )
     if "knn_held_out" in q:
-        line += f" Of texts that the model was not trained on: {percent(q['knn_held_out'])} right by the filters."
+        line += f" On texts that the model was not trained on: {percent(q['knn_held_out'])} in filter space."
     meaning = (
         "Each text is given the class of most of its nearest neighbours, once by the filters’ true distances and once "
         "by places on the map. Where the map does as well as the filters, its clusters are those of the filters. "
@@ -285,13 +309,24 @@ def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
     return line, meaning
 
 
-def without_texts(filter_map: FilterMap) -> str:
-    """How to see the reference texts, for a machine without them."""
-    data = filter_map.card.get("data")
-    file = str(data["file"]) if isinstance(data, Mapping) and "file" in data else "the file of this map"
+def caution(layout: Layout, neighbours: int) -> str:
+    """What to know before one reads the map: a sentence where neighbours name the class worse than its largest class
+    would, else empty."""
+    q = layout.quality
+    if q["knn_filters"] >= q["majority"] and q["knn_plane"] >= q["majority"]:
+        return ""
     return (
-        f"To read the reference texts here, let PAIRLENS_DATA name a data folder that holds {file}: a map keeps none."
+        f"Neighbours do not tell the class on this map: {neighbours}-NN accuracy is {percent(q['knn_filters'])} in "
+        f"filter space and {percent(q['knn_plane'])} on the map, always naming the majority class "
+        f"{percent(q['majority'])}. Read no class into where a text lies."
     )
+
+
+def without_texts(filter_map: FilterMap, data: str) -> str:
+    """How to see the reference texts, for a machine without them. ``data``: what the data set is called."""
+    file = _file(filter_map) or "the file of this map"
+    of = f" ({data})" if data and data != file else ""
+    return f"The reference texts are read from {file}{of}: let PAIRLENS_DATA name a data folder that holds it."
 
 
 def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:

@@ -16,10 +16,11 @@ def class_names(explanation: Explanation) -> tuple[str, ...]:
 
 
 def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:
-    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1"."""
+    """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1", those of reviews
+    "neg" and "pos"."""
     if labels != ("0", "1"):
-        return labels
-    name = "paraphrase" if judged in ("first", "second") else judged
+        return tuple({"neg": "negative", "pos": "positive"}.get(label, label) for label in labels)
+    name = "paraphrase" if judged in ("first", "second") or judged[-1:].isdigit() else judged
     return (f"not {'an' if name[:1] in 'aeiou' else 'a'} {name}", name)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app import components, page_style, pairs_tried, panels
+from app import candidates, components, page_style, pairs_tried, panels
 from app.model_choice import by_task, judging_alone, offered, reads_pairs, unread
 from app.page_state.codec import fits_a_link
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
@@ -45,6 +45,8 @@ def main() -> None:
     if explained is not None:
         pairs_tried.remember(explained.trained)
         _show(PAGE.state, explained, PAGE.problems, options)
+        if candidates.fits(explained.checkpoint):
+            candidates.draw(explained.checkpoint, *PAGE.state.pair.now)
     with tried:
         pairs_tried.draw(_reopen)
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from app import page_style
+from app import components, page_style
 from app.examples import kind_of
 from app.filter_ngrams import reference_ngrams, vocabulary
 from app.model_choice import offered, shows
 from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
-from app.pair_form import ModelForm, titles
+from app.pair_form import ModelForm, digest, titles
 from app.pairs import SIDES, Pair
 from app.panels import card, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
@@ -24,7 +25,7 @@ from app.panels.generated_filters import one_filter
 from app.text_placement import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint, read_card
 from core.evidence import Explanation, GeneratedFilters, Matrix
-from core.filter_map.map import FilterMap, Layout, Neighbour
+from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
 
 PAGE = PageSession(MapState)
@@ -41,8 +42,16 @@ PROPORTION = (1.8, 1)
 _STYLE = """<style>
 @media print { .modebar, .stButton, .stDownloadButton { display: none !important; } }
 @media (max-width: 760px) {
-  [class*="st-key-map-text"] > .stElementContainer:has(.stTextInput) { flex-basis: 15rem; }
+  [class*="st-key-map-text"] > .stElementContainer:has(.stTextArea) { flex-basis: 15rem; }
 }
+/* A box of one line grows with its text; its number stands before it. */
+[class*="st-key-map-text"] [data-testid="stTextAreaRootElement"] { position: relative; height: auto; min-height: 0; }
+[class*="st-key-map-text"] textarea { field-sizing: content; height: auto !important; min-height: 0; max-height: 9rem;
+  padding: 0.5rem 0.75rem 0.5rem 2.1rem; resize: none; }
+[class*="st-key-map-text"] [data-testid="stTextAreaRootElement"]::before { position: absolute; left: 0.75rem;
+  top: 0.5rem; opacity: 0.78; font-variant-numeric: tabular-nums; }
+/* A swipe over a figure scrolls the page, unless its "Pan" is on. */
+.js-plotly-plot:not(:has(.modebar-btn.active[data-val="pan"])) .draglayer .drag { touch-action: pan-y !important; }
 .pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
 .stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
 .pl-how { font-size: 0.87rem; opacity: 0.78; margin: 0.1rem 0; overflow-wrap: anywhere; }
@@ -52,7 +61,8 @@ _STYLE = """<style>
 def main() -> None:
     """Draw the page."""
     page_style.apply()
-    st.html(_STYLE + lists.STYLE)
+    st.html(_STYLE + _numbers() + lists.STYLE)
+    components.listen_for_gestures()
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open({name: kind_of(read_card(folder)) for name, folder in models.items()})
     with st.sidebar:
@@ -75,6 +85,15 @@ def main() -> None:
     if opened is not None:
         _texts(opened.checkpoint)
         _show(opened, layout)
+
+
+def _numbers() -> str:
+    """The style that numbers the boxes of the texts."""
+    lines = [
+        f'.st-key-map-text-{place} [data-testid="stTextAreaRootElement"]::before {{ content: "{place + 1}"; }}'
+        for place in range(MOST_TEXTS)
+    ]
+    return f"<style>{''.join(lines)}</style>"
 
 
 # --- what a person types and selects ----------------------------------------------------------------------------------
@@ -105,10 +124,11 @@ def _texts(checkpoint: Checkpoint) -> None:
                 if not roles[side]:
                     continue
                 role, key = str(roles[side]), PAGE.key(f"{side} {place}")
-                st.text_input(
-                    page_style.plain(f"{role[:1].upper()}{role[1:]} {place + 1}"), getattr(text, side), key=key,
-                    on_change=_typed, args=(place, side, key), icon=f":material/counter_{place + 1}:",
-                    label_visibility="collapsed" if place else "visible", placeholder=f"Type here: {role} {place + 1}",
+                name = filter_map.numbered(role, place)
+                st.text_area(
+                    page_style.plain(name[:1].upper() + name[1:]), getattr(text, side), key=key,
+                    on_change=_typed, args=(place, side, key), height="content",
+                    label_visibility="collapsed" if place else "visible", placeholder=f"Type here: {name}",
                 )  # fmt: skip
             if len(page.texts) > 1:
                 key = PAGE.key(f"remove {place}")
@@ -131,7 +151,7 @@ def _typed(place: int, side: str, key: str) -> None:
     texts = PAGE.state.texts
     if key == PAGE.key(f"{side} {place}"):
         text = texts[place].typed(side, st.session_state[key])
-        PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side, filter=None)
+        PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side)
 
 
 def _add() -> None:
@@ -147,7 +167,7 @@ def _remove(place: int, key: str) -> None:
     if key == PAGE.key(f"remove {place}"):
         page = PAGE.state
         texts = (*page.texts[:place], *page.texts[place + 1 :])
-        PAGE.set(replace(page, texts=texts, look=max(0, page.look - (page.look >= place)), filter=None))
+        PAGE.set(replace(page, texts=texts, look=max(0, page.look - (page.look >= place))))
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------
@@ -161,7 +181,8 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     looked_into = _looked_into(opened, list(present))
     explanation = None if looked_into is None else explanations[looked_into.place]
     cautions = explanation.warnings if isinstance(explanation, Explanation) else ()
-    page_style.notice([*PAGE.problems, *_problems(opened), *wordless, *cautions])
+    untold = [] if layout is None or reference_map is None else [filter_map.caution(layout, _neighbours(reference_map))]
+    page_style.notice([*filter(None, untold), *PAGE.problems, *_problems(opened), *wordless, *cautions])
     if looked_into is None:
         page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
     beside = st.container()
@@ -180,6 +201,9 @@ def _show(opened: Opened, layout: Layout | None) -> None:
             distance, rows = filter_map.nearest_rows(reference_map, nearest, opened.names)
             openings = filter_map.beginnings(reference_map, nearest, _words(opened))
             st.html(lists.table(["nearest filters", "class", distance], rows, openings))
+            if opened.texts is None:
+                data = filter_map.data_name(reference_map, opened.checkpoint.card)
+                st.caption(page_style.plain(filter_map.without_texts(reference_map, data)))
     shown_filter = None
     if isinstance(explanation, Explanation):
         shown_filter = _filter(opened, layout, looked_into, explanation)
@@ -223,17 +247,23 @@ def _map(
     opened: Opened, reference_map: FilterMap, layout: Layout, stars: Sequence[Star], looked_into: TextSide | None,
     nearest: Sequence[Neighbour],
 ) -> None:  # fmt: skip
-    st.caption(page_style.plain(filter_map.reading(reference_map, layout)))
+    data = filter_map.data_name(reference_map, opened.checkpoint.card)
+    st.caption(page_style.plain(filter_map.reading(reference_map, layout, data)))
     near = PAGE.state.view == "near"
     st.plotly_chart(
         filter_map.figure(
-            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened)
-        ), key="filter map figure", config=_settings("filter-map"), alt=filter_map.description(reference_map, stars),
+            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened),
+            vector=_format() == "svg",
+        ), key="filter map figure", config=_settings(f"filter-map-{_stem(opened, layout)}"),
+        alt=filter_map.description(reference_map, stars),
     )  # fmt: skip
-    numbers, meaning = filter_map.quality(layout, reference_map.card.get("quality_neighbours", 10))
-    if opened.texts is None:
-        meaning = f"{meaning} {filter_map.without_texts(reference_map)}"
+    numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
     st.caption(page_style.plain(numbers), help=page_style.plain(meaning))
+
+
+def _neighbours(reference_map: FilterMap) -> int:
+    """k of the map's k-NN accuracies."""
+    return int(reference_map.card.get("quality_neighbours", QUALITY_NEIGHBOURS))
 
 
 def _words(opened: Opened) -> tuple[str, ...]:
@@ -245,9 +275,22 @@ def _dark() -> bool:
     return st.context.theme.type == "dark"
 
 
+def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
+    """A name for files of this model, this layout and these texts, unlike that of others."""
+    state = PAGE.state
+    texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
+    parts = [opened.checkpoint.name, *([] if layout is None else [layout.name]), texts]
+    return re.sub(r"[^\w.-]+", "-", "-".join(parts))
+
+
+def _format() -> str:
+    """Of saved figures, as set in the sidebar."""
+    return str(st.session_state["filter map format"]).lower()
+
+
 def _settings(name: str) -> dict[str, Any]:
     """Plotly's buttons; its camera saves the format set in the sidebar."""
-    kind = st.session_state["filter map format"].lower()
+    kind = _format()
     return {
         "displaylogo": False,
         "displayModeBar": True,
@@ -263,7 +306,7 @@ def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSid
 
     def take() -> None:
         place, role = st.session_state[key]
-        PAGE.change(look=place, side=sides[role], filter=None)
+        PAGE.change(look=place, side=sides[role])
 
     st.radio(
         "Look into text", present, present.index(looked_into), key=key, on_change=take, horizontal=True,
@@ -289,27 +332,31 @@ def _filter(
     if made is None:
         return None
     order = [record.index for record in made.strongest()]
-    number = PAGE.state.filter if PAGE.state.filter is not None else layout and layout.filter
+    # What the person chose stays while they type; without a choice the first one is shown, which fires if any does.
+    number = PAGE.state.filter
+    if number is None and layout is not None and layout.filter is not None and made.fires(layout.filter):
+        number = layout.filter
     index = order[0] if number not in order else number
-    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {_safe(role)} {looked_into.place + 1}</p>')
+    of = _safe(filter_map.numbered(role, looked_into.place))
+    st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
     left, right = st.columns(PROPORTION, gap="large")
     with left:
         key = FORM.key_of_texts("filter", looked_into, layout and layout.name)
         st.selectbox(
-            "Filter, strongest first", order, order.index(index), key=key, on_change=_take_filter, args=(key,),
-            format_func=lambda k: made.title(explanation, k),
+            "Filter to look at, strongest first", order, order.index(index), key=key, on_change=_take_filter,
+            args=(key,), format_func=lambda k: made.title(explanation, k),
         )  # fmt: skip
-        _weights(opened.checkpoint, index, made.bank.bank[index])
+        _weights(opened.checkpoint, index, made.bank.bank[index], f"filter-{index}-{_stem(opened, None, looked_into)}")
     with right:
         _answers(opened, made, explanation, index)
     return index, made.bank.bank[index]
 
 
-def _weights(checkpoint: Checkpoint, index: int, weights: Matrix) -> None:
-    """A filter's weights, and the words that each place of its window answers to."""
+def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, file: str) -> None:
+    """A filter's weights, which are saved as ``file``, and the words that each place of its window answers to."""
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
     st.plotly_chart(
-        one_filter.figure(weights, _dark()), key="filter figure", config=_settings(f"filter-{index}"),
+        one_filter.figure(weights, _dark()), key="filter figure", config=_settings(file),
         alt=f"Weights of filter {index}: {size}.",
     )  # fmt: skip
     st.caption(f"Its weights: {size}.")
@@ -327,6 +374,10 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
     st.html(lists.table([f"what it finds in the {read}", "value"], rows))
+    page_style.download(
+        "All windows (CSV)", lambda: one_filter.windows_csv(index, listed),
+        f"pairlens-windows-{index}-{_stem(opened, None, read)}.csv",
+    )  # fmt: skip
     st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
     if opened.map is None or opened.texts is None:
         return
@@ -348,17 +399,19 @@ def _downloads(
     opened: Opened, layout: Layout | None, stars: Sequence[Star], explanation: Explanation | str | None,
     shown_filter: tuple[int, Matrix] | None,
 ) -> None:  # fmt: skip
-    reference_map = opened.map
+    reference_map, stem = opened.map, _stem(opened, None)
     with st.container(horizontal=True, gap="small"):
         if reference_map is not None and layout is not None:
             make = lambda: filter_map.to_csv(reference_map, layout, opened.names, stars)  # noqa: E731
-            page_style.download("Map (CSV)", make, "pairlens-filter-map.csv")
+            page_style.download("Map (CSV)", make, f"pairlens-filter-map-{_stem(opened, layout)}.csv")
         if shown_filter is not None:
             page_style.download(
-                f"Filter {shown_filter[0]} (CSV)", lambda: one_filter.to_csv(*shown_filter), "pairlens-filter.csv"
+                f"Filter {shown_filter[0]} (CSV)",
+                lambda: one_filter.to_csv(*shown_filter),
+                f"pairlens-filter-{shown_filter[0]}-{stem}.csv",
             )
         if isinstance(explanation, Explanation):
-            page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
+            page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
     st.html(f'<p class="pl-how">{"&emsp;".join(map(_safe, facts))}</p>')
 

@@ -6,15 +6,20 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from app import page_style, palette
+from app import components, model_table, page_style, palette
+from app.model_choice import offered
+from app.page_state.models import COLUMNS, ModelsState
+from app.page_state.session import PageSession
 from app.panels import card as lines
-from core.checkpoint import CheckpointError, available, read_card
+from core.checkpoint import CheckpointError, read_card
 from core.evaluation import alignment_table, sweeps
+from core.models import REGISTRY
 
 _STYLE = """<style>
 .pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
@@ -47,11 +52,17 @@ _STYLE = """<style>
 </style>"""
 
 
+KEY = "table of all models"
+"""Of the component that draws it."""
+
+PAGE = PageSession(ModelsState)
+
+
 def main() -> None:
-    """Draw the page."""
+    """Draw the page: all models, or the card of one."""
     page_style.apply()
     st.html(_STYLE)
-    models = available()
+    models = offered(lambda card: True, unreadable=True)
     cards: dict[str, Mapping[str, Any]] = {}
     broken = []
     for name, folder in models.items():
@@ -59,19 +70,67 @@ def main() -> None:
             cards[name] = read_card(folder)
         except CheckpointError as error:
             broken.append(f"Not shown: {error}.")
-    page_style.notice(broken)
+    PAGE.open(dict.fromkeys(cards, ""))
+    PAGE.write_link()
     if not cards:
+        page_style.notice(broken)
         page_style.hint(
             "No model is installed yet: train one with `python -m trainers train`, and name the folder that holds it "
             "in PAIRLENS_CHECKPOINTS."
         )
-    for place, (name, card) in enumerate(cards.items()):
-        if place:
-            st.divider()
+    elif PAGE.state.model is None:
+        page_style.notice([*PAGE.problems, *broken])
+        _table(cards, models)
+    else:
+        name = PAGE.state.model
+        st.button("All models", icon=":material/arrow_back:", type="tertiary", on_click=lambda: PAGE.set(_table_of()))
+        page_style.notice(PAGE.problems)
         try:
-            _card(name, card, models[name])
+            _card(name, cards[name], models[name])
         except Exception as error:  # a person's card may hold anything
             page_style.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
+
+
+def _table_of() -> ModelsState:
+    return ModelsState(sort=PAGE.state.sort)
+
+
+def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -> None:
+    """All models by task, and then, where this server has not timed them yet, how long each takes to explain."""
+    tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
+    rows = []
+    for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
+        try:
+            rows.append(model_table.row(name, cards[name], models[name]))
+        except Exception as error:  # a person's card may hold anything
+            page_style.notice([f"Not shown: the card of {name} cannot be read to its end ({error})."])
+    about = (
+        "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data."
+    )
+    drawing = {"models": rows, "footer": [about, "“Explains in”: one example, on this machine."]}
+    components.draw(
+        "models", drawing, key=KEY, on_selection_change=_picked, id="all", sort=PAGE.state.sort,
+        turn=st.session_state.get(f"{KEY} turn", 0),
+    )  # fmt: skip
+    missing = model_table.unmeasured(cards)
+    if missing:
+        with st.spinner("Timing each model’s explanation of an example on this machine …"):
+            for name in missing:
+                model_table.measure(name, cards[name])
+        st.rerun()
+
+
+def _picked() -> None:
+    """The browser's order of the table, and the card to open."""
+    PAGE.touch()
+    picked = st.session_state[KEY].get("selection") or {}
+    st.session_state[f"{KEY} turn"] = picked.get("turn", 0)
+    sort = picked.get("sort")
+    state = ModelsState(sort=sort if sort and sort.removeprefix("-") in COLUMNS else None)
+    if picked.get("open") in PAGE.models:
+        PAGE.set(replace(state, model=picked["open"]))
+    else:
+        PAGE.change(sort=state.sort)
 
 
 def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
@@ -84,8 +143,9 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         *lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")])  # fmt: skip
     again = f"<tr><td>Train it again</td><td><code>{_safe(lines.command(card))}</code></td></tr>"
     with left:
+        about = _with_paper(lines.description(card), card)
         st.html(
-            f'<div class="pl-card"><h2>{_safe(card["title"])}</h2><p>{_safe(lines.description(card))}</p>'
+            f'<div class="pl-card"><h2>{_safe(card["title"])}</h2><p>{_safe(about)}</p>'
             f"<table>{facts}{again}</table></div>"
         )
     with right:
@@ -93,16 +153,37 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
             st.html(f'<div class="pl-card"><table>{results}</table></div>')
         _curve(lines.curve(card), str(card["title"]))
     if card.get("alignment"):
-        _alignment(card["alignment"])
+        with st.expander("Attention against people’s word alignments"):
+            _alignment(card["alignment"])
     for path in lines.tables(folder):
         try:
             sweep = sweeps.read(path)
         except sweeps.SweepError as error:
             page_style.notice([str(error)])
             continue
-        _sweep(sweep, card, _capital(re.sub("[_-]", " ", path.stem)))
-        st.download_button(page_style.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
-                           icon=":material/download:", on_click="ignore", key=f"save {name}/{path.name}")  # fmt: skip
+        heading = _heading(sweep, _capital(re.sub("[_-]", " ", path.stem)))
+        with st.expander(page_style.plain(heading)):
+            _sweep(sweep, card)
+            st.download_button(
+                page_style.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
+                icon=":material/download:", on_click="ignore", key=f"save {name}/{path.name}",
+            )  # fmt: skip
+
+
+def _with_paper(text: str, card: Mapping[str, Any]) -> str:
+    """The text with each section's paper beside its number."""
+    spec = REGISTRY.get(str(card["architecture"]))
+    return re.sub(r"\((?=sections? )", f"({spec.paper}, ", text) if spec else text
+
+
+def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
+    """What a study is about; ``name``: its file's, where its columns do not say."""
+    if isinstance(sweep, sweeps.Comparisons):
+        return name
+    if sweep.axis:
+        of = "by question word" if sweep.axis.key == "question_word" else f"at each {sweep.axis.name}"
+        return f"{_capital(sweep.columns[sweep.measure])} {of}"
+    return "Cross-validation" if sweep.folds and not sweep.varied else name
 
 
 def _alignment(stored: Mapping[str, Any]) -> None:
@@ -110,17 +191,17 @@ def _alignment(stored: Mapping[str, Any]) -> None:
     caption = _safe(alignment_table.CAPTION.format(fixed_on=stored["fixed_on"]))
     commands = "".join(f"<br><code>{_safe(measured['command'])}</code>" for measured in stored["results"].values())
     st.html(
-        '<div class="pl-card pl-sweep"><h3>Attention against people’s word alignments</h3>'
+        '<div class="pl-card pl-sweep">'
         f"{_rows(*alignment_table.table(stored), strong=2)}<p>{caption}{commands}</p></div>"
     )
 
 
-def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any], heading: str) -> None:
+def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any]) -> None:
     """A table, as a figure where it has an axis, and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
         shown = _rows(list(sweep.rows[0]), [list(row.values()) for row in sweep.rows], strong=3)
         below = f"{shown}<p>{sweeps.COMPARED}</p>"
-        st.html(f'<div class="pl-card pl-sweep pl-compared"><h3>{_safe(heading)}</h3>{below}</div>')
+        st.html(f'<div class="pl-card pl-sweep pl-compared">{below}</div>')
         return
     again = f"<br><code>{_safe(sweep.command)}</code>" if sweep.command else ""
     axis = sweep.axis
@@ -134,8 +215,7 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any], he
         cells = [sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns]
         rows.append([sweeps.label(varied), str(means[sweep.measure].runs), *cells])
     table = _rows(head, rows, strong=2)
-    heading = "Cross-validation" if sweep.folds and not sweep.varied else heading
-    st.html(f'<div class="pl-card pl-sweep"><h3>{_safe(heading)}</h3>{table}{caption}')
+    st.html(f'<div class="pl-card pl-sweep">{table}{caption}')
 
 
 def _rows(head: list[str], rows: list[list[str]], strong: int) -> str:
@@ -155,8 +235,7 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     import altair as alt  # here, so that Explore starts without it
 
     points = sweep.points()
-    title = f"{_capital(measure)} {'by question word' if axis.key == 'question_word' else f'at each {axis.name}'}"
-    st.html(f'<div class="pl-card"><h3>{title}</h3></div>')
+    title = _heading(sweep, measure)
     names = {point["line"]: point["look"] for point in points}
     x = _axis(points, axis, list(names))
     columns = 1 if len(names) > 3 else alt.Undefined  # a line for all would be cut off

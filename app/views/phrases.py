@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,19 @@ def main() -> None:
         "No phrase model is installed: train one with `python -m trainers train te-phrases-kmin`",
     )
     if explained is not None:
-        _show(PAGE.state, *explained, _compared(PAGE.state, models), PAGE.problems)
+        page, (checkpoint, explanation) = PAGE.state, explained
+        names = _task_mates(page, models)
+        if page.model in names:
+            _row(page, page.model, models, explanation)
+        known = _known_rows(page, names, models)
+        _show(page, checkpoint, explanation, known, PAGE.problems)
+        # The page is drawn before the other models are read: their rows follow one by one.
+        missing = [row["name"] for row in known if row.get("pending")]
+        if missing:
+            with st.spinner("Reading the pair with the other models …"):
+                for name in missing:
+                    _row(page, name, models)
+            st.rerun()
 
 
 def _closed(card: Mapping[str, Any]) -> str:
@@ -68,25 +80,45 @@ def _picked() -> None:
         PAGE.change(k=k if isinstance(k, int) and 1 <= k <= LARGEST_K else None, selection=selection)
 
 
-def _compared(page: PhraseState, models: Mapping[str, Path]) -> list[dict[str, Any]]:
-    """Models of the open vocabulary on this pair, the shown one among them, each under its own pooling and k."""
+def _task_mates(page: PhraseState, models: Mapping[str, Path]) -> list[str]:
+    """Models of the shown one's task and of the open vocabulary, the shown one among them: a pair says nothing to a
+    model of another task."""
     cards = {name: read_card(folder) for name, folder in models.items()}
-    known = [name for name, card in cards.items() if not _closed(card)]
+    task = cards[page.model or ""]["task"]
+    known = [name for name, card in cards.items() if not _closed(card) and card["task"] == task]
     names = known[:COMPARED]
     if page.model in known[COMPARED:]:
         names[-1] = page.model
-    shown = titles(models)
+    return names
 
-    def row(name: str) -> dict[str, Any]:
-        try:
-            explanation = explain(load_named(name), *page.pair.now)
-            return phrase_selection.row(explanation, name, shown[name], str(cards[name]["task"]))
-        except (CheckpointError, PairError) as error:
-            return {"name": name, "title": shown[name], "how": f"cannot be used: {error}", "classes": []}
 
-    key = (page.pair.now, tuple((name, cards[name]["sha256"]) for name in names))
-    rows = once("verdicts of the phrase models", key, lambda: [row(name) for name in names])
-    return [row | {"shown": row["name"] == page.model} for row in rows]
+def _known_rows(page: PhraseState, names: Sequence[str], models: Mapping[str, Path]) -> list[dict[str, Any]]:
+    """The verdicts of these models on the pair as far as they are known, each under its own pooling and k."""
+    shown, read = titles(models), _rows(page)
+    pending = {name: {"name": name, "title": shown[name], "how": "reading the pair …", "classes": [], "pending": True}
+               for name in names}  # fmt: skip
+    return [read.get(_of(name, models), pending[name]) | {"shown": name == page.model} for name in names]
+
+
+def _row(page: PhraseState, name: str, models: Mapping[str, Path], explanation: Explanation | None = None) -> None:
+    """Read the pair with this model, unless its ``explanation`` is there."""
+    title, task = titles(models)[name], str(read_card(models[name])["task"])
+    try:
+        explanation = explanation or explain(load_named(name), *page.pair.now)
+        row = phrase_selection.row(explanation, name, title, task)
+    except (CheckpointError, PairError) as error:
+        row = {"name": name, "title": title, "how": f"cannot be used: {error}", "classes": []}
+    _rows(page)[_of(name, models)] = row
+
+
+def _rows(page: PhraseState) -> dict[tuple[str, str], dict[str, Any]]:
+    """What this session knows of the pair by model and checksum; another pair begins anew."""
+    rows: dict[tuple[str, str], dict[str, Any]] = once("verdicts of the phrase models", page.pair.now, dict)
+    return rows
+
+
+def _of(name: str, models: Mapping[str, Path]) -> tuple[str, str]:
+    return name, str(read_card(models[name]).get("sha256"))
 
 
 def _show(
@@ -106,8 +138,9 @@ def _show(
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
         "phrases",
-        drawn | {"models": compared},
+        drawn,
         key=KEY,
+        models=compared,
         on_selection_change=_picked,
         k=k,
         select=None if selection is None else str(selection),
@@ -117,10 +150,12 @@ def _show(
 
 
 def _downloads(explanation: Explanation, k: int) -> None:
-    record = phrase_selection.selection(explanation)
+    record, stem = phrase_selection.selection(explanation), components.file_stem(explanation)
     with st.container(horizontal=True, gap="small"):
-        page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), "pairlens.json")
-        page_style.download(f"Phrases at k = {k} (CSV)", lambda: record.table(explanation, k), "pairlens-phrases.csv")
+        page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
+        page_style.download(
+            f"Phrases at k = {k} (CSV)", lambda: record.table(explanation, k), f"pairlens-phrases-k{k}-{stem}.csv"
+        )
 
 
 main()

@@ -18,7 +18,7 @@ class PhraseRecord:
     partner: int
     """Index of the phrase of the other sentence with the largest cosine (of equal ones the earliest)."""
     score: float
-    """That cosine: a_i of Yin & Schütze 2017, equation 5."""
+    """That cosine: aᵢ of Yin & Schütze 2017, equation 5."""
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,9 @@ def test_the_map_is_saved_as_a_picture(open_page, kind):
     with page.expect_download() as waiting:
         page.locator(f'{MAP} [data-title="{"Download plot as a PNG" if kind == "PNG" else "Download plot"}"]').click()
     saved = waiting.value
-    assert saved.suggested_filename == f"pairlens-filter-map.{kind.lower()}"
+    name = rf"pairlens-filter-map-test-topics-all-filters-[0-9a-f]{{6}}\.{kind.lower()}"
+    assert re.fullmatch(name, saved.suggested_filename)
+    assert kind == "PNG" or b"<image" not in saved.path().read_bytes()
     assert saved.path().read_bytes().startswith(b"\x89PNG" if kind == "PNG" else b"<svg")
 
 
@@ -202,3 +204,29 @@ def test_explore_shows_the_filters_of_either_text(open_page):
     page.locator('.side[data-role="question"] .chip', has_text="dog").click()
     expect(panel.get_by_role("button", name="question", exact=True)).to_have_attribute("aria-pressed", "true")
     expect(panel.locator(".choices [aria-pressed=true]")).to_contain_text("Won by dog (7)")
+
+
+def test_a_box_grows_with_its_sentence_and_enter_sends_it(open_page):
+    page = open_page(link(first="a dog"), wait=SEEN)
+    box = page.get_by_label("Text 1", exact=True)
+    low = box.bounding_box()["height"]
+    assert low < 50
+    type_into(page, "Text 1", "a dog is playing with a toy in the snow and " * 8)
+    wait_for_star(page, "in the snow and a dog")
+    assert box.bounding_box()["height"] > 1.8 * low
+    assert "\n" not in box.input_value()
+
+
+def test_a_swipe_over_the_map_scrolls_the_page(open_page):
+    page = open_page(link(first="a dog"), wait=SEEN, viewport={"width": 390, "height": 844}, has_touch=True)
+    wait_for_star(page, "a dog")
+    page.evaluate("selector => document.querySelector(selector).scrollIntoView({block: 'center'})", MAP)
+    box = page.locator(f"{MAP} .nsewdrag").bounding_box()
+    session = page.context.new_cdp_session(page)
+    before = page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.7
+    for step in range(13):
+        kind = "touchMove" if step else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y - 20 * step}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_function("y => document.querySelector('[data-testid=stMain]').scrollTop > y + 100", arg=before)

@@ -54,6 +54,10 @@ def test_moving_k_changes_the_marked_words_at_once_and_then_the_address(open_pag
     assert " ".join(page.locator(COVERED).all_inner_texts()) == only
     expect(page.locator('[data-part="pooling kmin"]')).to_contain_text("trained with k = 5")
     expect(page.locator('[data-part="pooling kmax"]')).to_contain_text("what if")
+    row = page.locator('[data-part="pooling kmin"] .best').inner_text()
+    label, share = row.split(" ", 1)
+    expect(page.locator(".said")).to_have_text(f"{label.capitalize()}, {share}")
+    expect(page.locator(".top .note.other").first).to_have_text("what if k = 1: trained with k-min, k = 5")
     page.wait_for_url(re.compile(r"[?&]k=1(&|$)"))
     slide(page, "ArrowRight", 4)
     expect(page.locator(REBUILT.format("kmin", 0))).to_have_count(5)
@@ -142,6 +146,35 @@ def test_the_bars_are_saved_as_a_figure_of_their_own(open_page):
     assert ">playing<" in drawing
     assert "var(--" not in drawing
     assert "light-dark" not in drawing
+
+
+def test_both_halves_and_the_verdicts_are_saved_and_name_pair_model_and_list(open_page):
+    page = open_page(link(**PAIR, k=3), color_scheme="dark")
+    names = set()
+    for what, title in (
+        ("half of k-min", "k-min keeps the 3 least matched phrases of each sentence"),
+        ("half of k-max", "k-max keeps the 3 best matched phrases of each sentence"),
+        ("verdicts", "Verdicts"), ("bars", "Best alignment of every phrase"),
+    ):  # fmt: skip
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=f"Save the {what} as SVG", exact=True).click()
+        drawing = waiting.value.path().read_text()
+        assert title in drawing
+        assert f"Premise: {PAIR['first']}" in drawing
+        assert "Test entailment phrases: " in drawing
+        assert "<image" not in drawing
+        assert 'fill="#ffffff"' in drawing, "light in either theme"
+        names.add(waiting.value.suggested_filename)
+    assert len(names) == 4
+    assert all("test-te-a-dog-jumping-outside" in name for name in names)
+
+
+def test_the_page_says_what_goes_on_and_the_other_models_follow(open_page):
+    page = open_page("/phrases?model=te-phrases-kmin&first=A+red+dog&second=A+blue+cat", wait=".poolings")
+    others = page.locator(".others .row")
+    expect(others).to_have_count(3)
+    expect(others.locator(".bar")).to_have_count(3)
+    expect(page.get_by_label("Verdicts of all phrase models")).not_to_contain_text("answer")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

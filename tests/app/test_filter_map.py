@@ -58,7 +58,7 @@ def arrows(app):
 
 
 def texts(app):
-    return [box.value for box in app.text_input]
+    return [box.value for box in app.text_area]
 
 
 def test_the_page_opens_on_an_example_with_a_trail():
@@ -112,7 +112,7 @@ def test_classes_have_points_and_titles_are_text():
 
 def test_a_deleted_text_stays_deleted_when_the_link_is_opened():
     app = page(first="a dog", first2="a cat")
-    app.text_input[1].input("").run()
+    app.text_area[1].input("").run()
     again = page(**query(app))
     assert texts(again) == texts(app) == ["a dog", ""]
     assert badges(again) == badges(app) == ["1"]
@@ -122,7 +122,7 @@ def test_an_empty_box_between_others_keeps_its_place_in_the_link():
     app = page(first="a dog")
     for _ in range(2):
         app.button(key="add a text").click().run()
-    app.text_input[2].input("cold weather").run()
+    app.text_area[2].input("cold weather").run()
     again = page(**query(app))
     assert texts(again) == ["a dog", "", "cold weather"]
     assert chooser(again, "Look into text").value == (2, "")
@@ -150,8 +150,8 @@ def test_an_arrow_of_the_trail_begins_inside_the_part_that_is_shown():
 def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
     app = page(first="a dog")
     assert arrows(app) == []
-    app.text_input[0].input("a cat").run()
-    app.text_input[0].input("a cat in snow").run()
+    app.text_area[0].input("a cat").run()
+    app.text_area[0].input("a cat in snow").run()
     assert query(app) == {"model": "test-topics", "first": "a cat in snow", "first.1": "a dog", "first.2": "a cat"}
     assert len(trace(app, "earlier versions")["x"]) == 2
     again = page(**query(app))
@@ -163,10 +163,10 @@ def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
 
 def test_a_wholly_new_sentence_begins_a_new_trail():
     app = page(first="a dog", first2="cold weather")
-    app.text_input[0].input("a dog with a toy").run()
-    app.text_input[1].input("cold weather outside").run()
+    app.text_area[0].input("a dog with a toy").run()
+    app.text_area[1].input("cold weather outside").run()
     assert len(arrows(app)) == 2
-    app.text_input[0].input("the woman is jumping outside").run()
+    app.text_area[0].input("the woman is jumping outside").run()
     assert query(app) == {
         "model": "test-topics", "first": "the woman is jumping outside", "first2": "cold weather outside",
         "first2.1": "cold weather",
@@ -179,7 +179,7 @@ def test_texts_are_added_and_removed_and_typing_looks_into_the_text():
     app.button(key="add a text").click().run()
     assert texts(app) == ["a dog", ""]
     assert badges(app) == ["1"]
-    app.text_input[1].input("a cat").run()
+    app.text_area[1].input("a cat").run()
     assert query(app) == {"model": "test-topics", "first": "a dog", "first2": "a cat", "look": "2"}
     assert chooser(app, "Look into text").value == (1, "")
     chooser(app, "Look into text").set_value(TextSide(0, "")).run()
@@ -197,7 +197,7 @@ def test_texts_are_added_and_removed_and_typing_looks_into_the_text():
 
 def test_a_late_value_of_a_box_is_kept_when_a_text_is_added():
     app = page(first="a dog")
-    app.text_input[0].input("a cat")
+    app.text_area[0].input("a cat")
     app.button(key="add a text").click().run()
     assert texts(app) == ["a cat", ""]
 
@@ -208,7 +208,8 @@ def test_the_other_layout_is_of_one_filter_and_stays_in_the_link():
     assert query(app)["layout"] == "filter 0"
     one = page(**query(app))
     assert figures(one)[0]["data"] != figures(page(first="a dog with a toy"))[0]["data"]
-    assert chooser(one, "Filter, strongest first").value == 0
+    shown = chooser(one, "Filter to look at, strongest first")
+    assert "+" in shown.format_func(shown.value), "the one that is shown without a choice fires"
     assert "filter 0 of those" in one.caption[0].value
 
 
@@ -225,7 +226,7 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     listed = one_filter.windows(explanation, made, values)
     body = next(h.proto.body for h in app.get("html") if "what it finds in the text" in h.proto.body)
     assert body.index(listed[0][0]) < body.index(listed[1][0])
-    box = chooser(app, "Filter, strongest first")
+    box = chooser(app, "Filter to look at, strongest first")
     assert box.value == 3
     box.select_index(0).run()
     strongest = max(made.won.filters, key=lambda f: f.preactivation).index
@@ -239,8 +240,28 @@ def table(app, head):
     return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in row] for row in rows]
 
 
-def help_of(caption):
-    return caption.proto.help.replace("\\", "")
+def test_a_chosen_filter_stays_while_the_text_changes():
+    app = page(first="a dog with a toy", filter="3")
+    app.text_area[0].input("cold weather outside").run()
+    assert chooser(app, "Filter to look at, strongest first").value == 3
+    assert query(app)["filter"] == "3"
+
+
+def test_a_map_whose_neighbours_tell_no_class_says_so_first():
+    app = page(model="para-adaqa")
+    first = next(h.proto.body for h in app.get("html") if "pl-notice" in h.proto.body and "<style" not in h.proto.body)
+    assert "Neighbours do not tell the class on this map: 10-NN accuracy is 41" in first
+    assert [box.label for box in app.text_area[:2]] == ["Question 1 of pair 1", "Question 2 of pair 1"]
+    told = page(model="topic-acnn")
+    assert not any("Neighbours do not tell" in h.proto.body for h in told.get("html"))
+    assert "texts of DBpedia" in told.caption[0].value
+
+
+def test_reviews_are_positive_or_negative():
+    app = page(model="sentiment-acnn")
+    bodies = "".join(h.proto.body for h in app.get("html"))
+    assert re.search(r"(Posi|Nega)tive [\d>]", bodies)
+    assert {t.get("name") for t in figures(app)[0]["data"]} >= {"positive", "negative"}
 
 
 def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpoints):
@@ -257,12 +278,12 @@ def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpo
 def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
     bare = page(first="a dog with a toy")
     assert all("in the reference texts" not in h.proto.body for h in bare.get("html"))
-    hint = "PAIRLENS_DATA name a data folder that holds texts.csv"
-    assert [hint in help_of(caption) for caption in bare.caption].count(True) == 1
+    hint = "read from texts.csv: let PAIRLENS_DATA name a data folder"
+    assert [hint in caption.value.replace("\\", "") for caption in bare.caption].count(True) == 1
     monkeypatch.setenv("PAIRLENS_DATA", str(checkpoints / "data"))
     app = page(first="a dog with a toy")
     assert not app.exception
-    assert not any("PAIRLENS_DATA" in help_of(caption) for caption in app.caption)
+    assert not any("PAIRLENS" in caption.value for caption in app.caption)
     rows = {row.title: row for row in read(checkpoints / "data/topics/texts.csv").rows}
     nearest = table(app, "nearest filters")
     assert nearest[::2] == table(bare, "nearest filters")[:6]
@@ -326,7 +347,7 @@ def test_reference_texts_are_never_markup_and_a_lost_file_changes_nothing(checkp
 def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
     app = page(model="test-qa", first="is a dog outside", second="the dog is playing in the snow")
     assert not app.exception
-    assert [box.label for box in app.text_input] == ["Question 1", "Answer 1"]
+    assert [box.label for box in app.text_area] == ["Question 1", "Answer 1"]
     assert sorted(badges(app)) == ["1 answer", "1 question"]
     assert [t["name"] for t in figures(app)[0]["data"]][:3] == ["not an answer", "answer", "question"]
     assert figures(app)[0]["layout"]["shapes"][0]["line"]["dash"] == "dot"
@@ -335,7 +356,7 @@ def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
     chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
     assert query(app)["side"] == "second"
     assert any("what it finds in the question" in h.proto.body for h in app.get("html"))
-    app.text_input[1].input("the cat is playing in the snow").run()
+    app.text_area[1].input("the cat is playing in the snow").run()
     assert len(arrows(app)) == 1, "the question has not moved"
 
 
@@ -353,11 +374,11 @@ def test_one_way_models_place_the_question_alone():
 
 def test_typing_a_side_without_filters_looks_into_the_other_one_of_its_pair():
     app = page(model="test-qa-one-way", first="is a dog outside", second="the dog is playing", first2="is a cat bold")
-    app.text_input[3].input("the cat is not bold").run()
+    app.text_area[3].input("the cat is not bold").run()
     assert query(app)["look"] == "2"
     assert chooser(app, "Look into text").value == (1, "question")
     assert "made from question 2" in "".join(h.proto.body for h in app.get("html"))
-    app.text_input[2].input("").run()
+    app.text_area[2].input("").run()
     assert chooser(app, "Look into text").value == (0, "question"), "the second pair has no question any more"
     assert not app.exception
 
@@ -366,7 +387,7 @@ def test_another_models_example_gives_way_and_own_texts_stay():
     app = page()
     chooser(app, "Model").select("test-qa").run()
     assert query(app) == {"model": "test-qa", "example": suiting("answers", MAP_EXAMPLES)[0].slug}
-    app.text_input[0].input("my own question").run()
+    app.text_area[0].input("my own question").run()
     chooser(app, "Model").select("test-topics").run()
     assert texts(app) == ["my own question"]
     assert not app.exception
@@ -400,7 +421,7 @@ def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
 def test_a_broken_map_gets_one_sentence():
     app = page(model="test-map-truncated")
     assert "This map cannot be used" in notices(app)[0]
-    assert app.text_input
+    assert app.text_area
     assert not app.exception
 
 
@@ -434,7 +455,7 @@ def test_a_text_without_a_word_gets_one_sentence_and_the_others_stay(wordless):
 )  # fmt: skip
 def test_odd_text_is_placed_and_never_markup(text):
     app = page()
-    app.text_input[0].input(text).run()
+    app.text_area[0].input(text).run()
     assert not app.exception
     assert badges(app) == ["2", "1"]
     drawn = "".join(h.proto.body for h in app.get("html"))
@@ -444,7 +465,7 @@ def test_odd_text_is_placed_and_never_markup(text):
 
 def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():
     app = page(first="a dog")
-    app.text_input[0].input("dog and cat " * 3334).run()
+    app.text_area[0].input("dog and cat " * 3334).run()
     assert any("cut after 200 words" in notice for notice in notices(app))
     assert any(notice.startswith("These texts are too long for a link") for notice in notices(app))
     assert query(app) == {"model": "test-topics"}
@@ -454,7 +475,7 @@ def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():
 
 def test_a_trail_too_long_for_a_link_is_said():
     app = page(first="dog " * 300)
-    app.text_input[0].input("cat " * 150 + "dog " * 150).run()
+    app.text_area[0].input("cat " * 150 + "dog " * 150).run()
     assert any(notice.startswith("The trails are too long for a link") for notice in notices(app))
     assert query(app)["first"].startswith("cat")
     assert "first.1" not in query(app)
@@ -555,5 +576,5 @@ def test_the_caption_says_metric_quality_and_that_stars_are_approximate():
     captions = [caption.value.replace("\\", "") for caption in page().caption]
     assert "cosine" in captions[0]
     assert "approximate (openTSNE’s transform)" in captions[0]
-    assert "nearest neighbours" in captions[1]
+    assert re.match(r"\d+-NN accuracy: [\d.]+\s% in filter space, [\d.]+\s% on the map \(majority class", captions[1])
     assert "trustworthiness" in captions[1]

@@ -15,24 +15,60 @@ from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
 from tests.app.conftest import ALIGNMENT
-from tests.app.pages import open_view
+from tests.app.pages import components, open_view
 
 
-def models():
-    """The page, and all that it shows as HTML."""
-    app = open_view("models")
+def models(**link):
+    """The page, and all that it shows as HTML; the table of all models as the browser is given it."""
+    app = open_view("models", **link)
     assert not app.exception
-    return app, "".join(h.proto.body for h in app.get("html"))
+    table = [drawn.proto.json for drawn in app.get("bidi_component")]
+    return app, "".join([h.proto.body for h in app.get("html")] + table)
+
+
+def rows(app):
+    """The table's rows by model: each cell's text."""
+    data = next(data for data in components(app) if "models" in data)
+    return {one["name"]: {column: cell["text"] for column, cell in one["cells"].items()} for one in data["models"]}
 
 
 def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
-    _, page = models()
-    assert "Test light" in page
-    assert "**Other** &lt;b&gt;:smile:&lt;/b&gt;" in page
-    assert "python -m trainers train test" in page
+    app, page = models()
+    assert rows(app)["test-light"] | {"time": ""} == {
+        "title": "Test light", "task": "entailment", "data": "none", "score": "50.0 %", "paper": "–", "size": "627",
+        "time": "",
+    }  # fmt: skip
+    assert rows(app)["test-other"]["title"] == "**Other** <b>:smile:</b>"
     assert page.count('class="pl-notice"') == 2
     assert "test-foreign" in page
     assert "test-no-json" in page
+    assert "python -m trainers train test" in models(model="test-light")[1]
+    assert "**Other** &lt;b&gt;:smile:&lt;/b&gt;" in models(model="test-other")[1]
+
+
+def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
+    app, _ = models()
+    shown = rows(app)
+    assert all(re.fullmatch(r"[\d.]+ ms", shown[name]["time"]) for name in ("test-light", "test-te", "test-topics"))
+    assert shown["test-truncated"]["time"] == "–"
+    assert shown["nli-attconv-light"]["paper"] == "86.3 %"
+    assert shown["wikiqa-phrases-kmax"]["score"].startswith("MAP ")
+
+
+def test_a_wrong_link_to_a_card_gets_a_sentence_and_the_table():
+    app, page = models(model="gone", sort="colour")
+    assert "asks for the card of “gone”, which is not here: all models are shown" in page
+    assert "asks to sort by “colour”" in page
+    assert "test-light" in rows(app)
+
+
+def test_sections_stand_beside_their_paper_and_parameters_in_thousands():
+    _, page = models(model="as-adaqa")
+    assert "(Shen et al. 2018, section 3.3)" in page
+    assert "191 k + 8,050 word projection" in page
+    advanced = models(model="nli-attconv-advanced")[1]
+    assert "1.35 M + 48 k word projection" in advanced
+    assert re.search(r"(?<!\d, )sections? \d", page + advanced) is None
 
 
 def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(checkpoints, tmp_path, monkeypatch):
@@ -40,9 +76,10 @@ def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(che
         shutil.copytree(checkpoints / name, tmp_path / name)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
-    _, page = models()
-    assert page.count("Attention against people’s word alignments") == 1
-    table = page.partition("Attention against people’s word alignments")[2].partition("</table>")[0]
+    assert not models(model="test-other")[0].expander
+    app, page = models(model="test-light")
+    assert [one.label for one in app.expander] == ["Attention against people’s word alignments"]
+    table = page.partition('pl-sweep">')[2].partition("</table>")[0]
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.partition("<tbody>")[2])
     assert cells == [
         "RTE-2 dev", "largest weight, above .25", ".333", ".500", ".250", ".667", ".125", "0.50",
@@ -326,9 +363,11 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     table(folder, "figure3b.csv", "question_word," + HEAD.strip() + ",command", *words)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
-    app, page = models()
+    app, page = models(model="own")
     assert "&lt;img src=x&gt; &lt;script&gt;1&lt;/script&gt;**x**" in page
-    assert "A b&lt;b&gt;" in page
+    assert [one.label for one in app.expander] == [
+        r"A b\<b\>", "Comparisons", "Accuracy by question word", "Accuracy at each k",
+    ]  # fmt: skip
     assert "Accuracy on &lt;i&gt;dev&lt;/i&gt;" in page
     assert not any(tag in page for tag in ("<script", "<img", "<i>", "<u>", "<b>"))
     assert page.count('class="pl-notice"') == 1

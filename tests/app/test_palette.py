@@ -91,16 +91,21 @@ def test_lines_of_a_chart_stay_apart_for_every_eye_and_stand_out_in_both_themes(
 @pytest.mark.parametrize("vision", VISION)
 def test_colours_of_a_map_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision):
     yes_or_no = {*palette.NO_YES.values(), palette.NEITHER}
-    for colours in (palette.MAP_COLOURS, yes_or_no):
+    for colours in (palette.MAP_COLOURS[:7], yes_or_no):
         for one, other in itertools.combinations(colours, 2):
             assert math.dist(lab(one, vision), lab(other, vision)) >= 18
         assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.PAPER)
     assert all(contrast(palette.ACCENT_MARK, ground) >= 3 for ground in palette.PAPER)
 
 
-def test_fourteen_classes_of_a_map_differ_in_colour_or_symbol():
+def test_fourteen_classes_of_a_map_differ_in_colour_and_in_symbol():
     looks = palette.map_look([f"class {i}" for i in range(14)])
-    assert len(set(looks)) == 14
+    colours, symbols = zip(*looks, strict=True)
+    assert len(set(symbols)) == 14
+    for one, other in itertools.combinations([*colours, palette.ACCENT_MARK], 2):
+        assert math.dist(lab(one, "normal"), lab(other, "normal")) >= 28
+    assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.PAPER)
+    assert len(set(palette.map_look([f"class {i}" for i in range(28)]))) == 28
     assert palette.map_look(["not an answer", "answer", "question"])[2][0] == palette.NEITHER
 
 

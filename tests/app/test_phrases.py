@@ -133,20 +133,23 @@ def test_without_a_phrase_model_the_page_says_what_to_do(tmp_path, checkpoints, 
     assert any("No phrase model is installed: train one" in sentence for sentence in sentences(app))
 
 
-def test_models_of_the_open_vocabulary_are_compared_each_by_its_own_pooling(tmp_path, checkpoints, monkeypatch, drawn):
+def test_models_of_the_task_with_the_open_vocabulary_are_compared_each_by_its_own_pooling(
+    tmp_path, checkpoints, monkeypatch, drawn
+):
     make_phrases(tmp_path, "te-phrases-kmin", "TE", "entailment", "kmin", 5, shared=True)
     make_phrases(tmp_path, "as-phrases-kmax", "AS", "answer selection", "kmax", 6, shared=True)
+    make_phrases(tmp_path, "as-phrases-kmin", "AS min", "answer selection", "kmin", 5, shared=True)
     shutil.copytree(checkpoints / "test-te", tmp_path / "a-closed")
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
     app = page(model="as-phrases-kmax", example="answer")
-    assert chooser(app, "Model").options == ["TE", "AS", "Test entailment phrases (words of its data set)"]
+    assert chooser(app, "Model").options == ["TE", "AS", "AS min", "Test entailment phrases (words of its data set)"]
     rows = drawn(app)["models"]
     assert [(row["name"], row["how"], row["shown"]) for row in rows] == [
-        ("te-phrases-kmin", "entailment; k-min, k = 5", False),
         ("as-phrases-kmax", "answer selection; k-max, k = 6", True),
+        ("as-phrases-kmin", "answer selection; k-min, k = 5", False),
     ]
-    assert [c["p"] for c in rows[1]["classes"]] == pytest.approx([c["p"] for c in drawn(app)["classes"]])
+    assert [c["p"] for c in rows[0]["classes"]] == pytest.approx([c["p"] for c in drawn(app)["classes"]])
 
 
 def test_the_table_has_one_line_a_phrase(checkpoints):

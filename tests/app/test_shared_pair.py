@@ -25,8 +25,13 @@ def go(app, page, **link):
     return app
 
 
+def boxes(app):
+    """Those of the texts: they grow with them on the map."""
+    return app.text_input or app.text_area
+
+
 def type_into(app, box, text):
-    app.text_input[box].input(text).run()
+    boxes(app)[box].input(text).run()
     assert not app.exception
 
 
@@ -36,7 +41,7 @@ def choose(app, label, value):
 
 
 def texts(app):
-    return tuple(box.value for box in app.text_input)
+    return tuple(box.value for box in boxes(app))
 
 
 def shown_sentences(app):

@@ -10,6 +10,7 @@ from typing import Any
 
 from app.palette import DIVERGING, SOFT
 from core.evidence import Explanation, FilterProvenance, FilterRecord, GeneratedFilters, Matrix
+from core.evidence.record import cell
 from core.filter_map.ngrams import ReadWords
 
 
@@ -23,6 +24,10 @@ class Made:
     def strongest(self) -> list[FilterRecord]:
         """All filters, the largest value first."""
         return sorted(self.won.filters, key=lambda f: -f.preactivation)
+
+    def fires(self, index: int) -> bool:
+        """Whether the ReLU lets anything of the filter's largest value through; False where there is no such filter."""
+        return any(f.index == index and f.preactivation > 0 for f in self.won.filters)
 
     def title(self, explanation: Explanation, index: int) -> str:
         """A filter with its value and the window that won it: filter 12: +3.41 at “a film directed by Ann”."""
@@ -94,4 +99,13 @@ def to_csv(index: int, weights: Matrix) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["filter", "word", *(f"dimension_{i}" for i in range(1, len(weights[0]) + 1))])
     writer.writerows([index, i, *row] for i, row in enumerate(weights, start=1))
+    return out.getvalue()
+
+
+def windows_csv(index: int, listed: Sequence[tuple[str, float]]) -> str:
+    """One line a window of the text that filter ``index`` reads, the largest value first."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["filter", "window", "value"])
+    writer.writerows([index, cell(words), value] for words, value in listed)
     return out.getvalue()

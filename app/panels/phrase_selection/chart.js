@@ -1,4 +1,4 @@
-// The bars of a_i of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
+// The bars of aᵢ of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
 // k-min and k-max keep.
 
 const BAR = { least: 7, most: 22, tall: 92, lane: 13, gap: 6, top: 8, letters: 12.5 };

@@ -41,10 +41,9 @@ class PhraseView extends View {
     this.columns = new KeptPanel(this);
     this.verdicts = new VerdictPanel(this);
     this.figure = new ScoreFigure(this);
-    const best = mostProbable(data.classes);
-    const { pooling, k } = data.trained;
-    const said = html("div", {}, html("div", { class: "said", "data-part": "verdict" }, `${capital(best.label)}, ${percent(best.p)}`),
-      html("div", { class: "note" }, `the model’s verdict: ${pooling === "full" ? "full pooling" : `${POOLING_NAMES[pooling]}, k = ${k}`}`));
+    this.said = html("div", { class: "said", "data-part": "verdict" });
+    this.said_by = html("div", { class: "note" });
+    const said = html("div", {}, this.said, this.said_by);
     return html("div", { class: "phrase_selection" }, html("div", { class: "top" }, said, this.slider.element), drawNotices(data.notices), this.columns.element, this.verdicts.element, this.figure.element, this.tip);
   }
 
@@ -101,7 +100,24 @@ class PhraseView extends View {
     this.drawFocus({ reveal: Boolean(this.pinned) });
   }
 
+  // The verdict at the k of the slider, under the pooling that the model was trained with.
+  get verdict() {
+    const { trained, choices, full } = this.data;
+    const p = trained.pooling === "full" ? full : choices[trained.pooling][this.k - 1].p;
+    return mostProbable(this.phrases.classes(p || this.data.classes.map((c) => c.p)));
+  }
+
+  drawVerdict() {
+    const { pooling, k } = this.data.trained;
+    const best = this.verdict;
+    const asked = pooling !== "full" && this.k !== k ? `what if k = ${this.k}: trained with ${POOLING_NAMES[pooling]}, k = ${k}` : null;
+    this.said.textContent = `${capital(best.label)}, ${percent(best.p)}`;
+    this.said_by.textContent = asked || `the model’s verdict: ${pooling === "full" ? "full pooling" : `${POOLING_NAMES[pooling]}, k = ${k}`}`;
+    this.said_by.classList.toggle("other", Boolean(asked));
+  }
+
   drawKept() {
+    this.drawVerdict();
     this.slider.draw();
     this.columns.drawKept();
     this.verdicts.draw();

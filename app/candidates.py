@@ -1,0 +1,66 @@
+"""Candidate answers of one question, ranked by the model: what answer selection is about. One answer's share of
+"answer" says little, because few of a question's candidates are right."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from app import page_style
+from app.panels import lists
+from app.panels.verdict import percent
+from core.checkpoint import Checkpoint
+from core.evaluation.calibration import calibrated
+from core.explain import explain
+from core.reading.reader import PairError
+
+MOST = 30
+"""Candidates that are ranked."""
+KEY = "candidate answers"
+
+
+def fits(checkpoint: Checkpoint) -> bool:
+    """Whether the model ranks answers."""
+    return checkpoint.card["task"] == "answer selection" and checkpoint.labels == ("0", "1")
+
+
+def draw(checkpoint: Checkpoint, question: str, answer: str) -> None:
+    """A box for candidates, one a line, and their ranking; ``answer``, that of the page, is one of them."""
+    with st.expander("Rank candidate answers of this question", expanded=bool(st.session_state.get(KEY))):
+        typed = st.text_area(
+            "Other candidate answers, one a line (Ctrl + Enter or a click beside ranks them)", key=KEY,
+            height="content", placeholder="Type or paste answers, one a line",
+        )  # fmt: skip
+        answers = list(dict.fromkeys(line for line in (answer, *map(str.strip, typed.splitlines())) if line))
+        if len(answers) > MOST:
+            page_style.notice([f"{len(answers)} candidates are too many: the first {MOST} are ranked."])
+        _ranking(checkpoint, question, answers[:MOST])
+
+
+def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
+    stored = checkpoint.card.get("calibration")
+    scored = []
+    for text in answers:
+        try:
+            logits = explain(checkpoint, question, text).logits
+        except PairError as error:
+            page_style.notice([f"“{text}”: {error}"])
+            continue
+        scored.append((logits[1] - logits[0], text))
+    scored.sort(key=lambda one: -one[0])
+    if not scored:
+        return
+    shares = [math.exp(odds - scored[0][0]) for odds, _ in scored]
+    rows = [
+        (str(rank), text, percent(share / sum(shares)), percent(calibrated(odds, stored)) if stored else f"{odds:+.2f}")
+        for rank, ((odds, text), share) in enumerate(zip(scored, shares, strict=True), 1)
+    ]
+    name = "right with probability" if stored else "log-odds"
+    st.html(lists.STYLE + lists.table(["rank", "candidate", "if one of them is right", name], rows))
+    if stored:
+        base = percent(stored["right"] / stored["pairs"])
+        told = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."
+    else:
+        told = f"Not calibrated: `python -m trainers calibrate {checkpoint.name} FILE --card NAME` fits a probability."
+    st.caption(page_style.plain(f"{told} Compare candidates with each other, not with 50 %."))

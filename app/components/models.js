@@ -1,0 +1,65 @@
+// All models in one table: a column's name sorts by it, a model's name opens its card.
+
+const MODEL_COLUMNS = [
+  ["title", "Model"], ["task", "Task"], ["data", "Trained on"], ["score", "Measured"], ["paper", "In the paper"], ["size", "Parameters"], ["time", "Explains in"],
+];
+const NUMBERS = ["score", "paper", "size", "time"]; // largest first at the first click, but for times
+
+class ModelTable extends View {
+  take({ sort }) {
+    this.sort = sort || null;
+  }
+
+  build() {
+    this.head = html("tr");
+    this.body = html("tbody");
+    this.order = html("select", { "aria-label": "Sort the models by", onchange: () => this.sortBy(this.order.value || null) });
+    const table = html("table", { class: "models" }, html("caption", {}, `All ${this.data.models.length} models`), html("thead", {}, this.head), this.body);
+    return [html("div", { class: "sorting" }, html("label", {}, "Sort by ", this.order)), table];
+  }
+
+  arrange() {}
+
+  // What a click on a column's name sorts by: it turns round what is sorted by it.
+  next(column) {
+    const first = NUMBERS.includes(column) && column !== "time" ? `-${column}` : column;
+    if (this.sort === first) return first.startsWith("-") ? column : `-${column}`;
+    return first;
+  }
+
+  sortBy(sort) {
+    this.sort = sort;
+    this.draw();
+    this.send({ sort, open: null });
+  }
+
+  sorted() {
+    if (!this.sort) return this.data.models;
+    const [column, sign] = this.sort.startsWith("-") ? [this.sort.slice(1), -1] : [this.sort, 1];
+    const of = (model) => model.cells[column].by;
+    const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+    // What is not known is last either way.
+    return [...this.data.models].sort((a, b) => (of(a) === null) - (of(b) === null) || (of(a) === null ? 0 : sign * compare(of(a), of(b))));
+  }
+
+  draw() {
+    this.head.replaceChildren(...MODEL_COLUMNS.map(([column, name]) => {
+      const now = this.sort && this.sort.replace(/^-/, "") === column ? (this.sort.startsWith("-") ? "descending" : "ascending") : null;
+      return html("th", { scope: "col", class: NUMBERS.includes(column) ? "number" : null, "aria-sort": now || "none" },
+        html("button", { type: "button", "data-sort": column, onclick: () => this.sortBy(this.next(column)) }, name, html("span", { class: "arrow", "aria-hidden": "true" }, now ? (now === "ascending" ? "↑" : "↓") : "↕")));
+    }));
+    const orders = [["", "task"], ...MODEL_COLUMNS.flatMap(([column, name]) => (NUMBERS.includes(column) ? [[`-${column}`, `${name}, largest first`], [column, `${name}, smallest first`]] : [[column, name]]))];
+    this.order.replaceChildren(...orders.map(([value, name]) => html("option", { value, selected: value === (this.sort || "") }, name)));
+    this.body.replaceChildren(...this.sorted().map((model) => html("tr", {}, MODEL_COLUMNS.map(([column, name]) => this.cell(model, column, name)))));
+  }
+
+  cell({ name, cells }, column, heading) {
+    const { text, note } = cells[column];
+    const below = note ? html("small", {}, note) : null;
+    if (column !== "title") return html("td", { class: NUMBERS.includes(column) ? "number" : null, "data-of": heading }, text, below);
+    const open = html("button", { type: "button", class: "open", "data-model": name, onclick: () => this.send({ sort: this.sort, open: name }) }, text);
+    return html("th", { scope: "row" }, open);
+  }
+}
+
+VIEWS.models = ModelTable;

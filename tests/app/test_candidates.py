@@ -1,0 +1,57 @@
+"""Candidate answers of a question on Explore: their ranking, with a calibrated probability where the card has one."""
+
+import html
+import json
+import re
+import shutil
+
+import pytest
+
+from core.checkpoint import load
+from core.explain import explain
+from tests.app.pages import open_view
+
+QUESTION, ANSWERS = "is a dog outside", ["a cat in the snow", "the dog is outside", "a plastic toy"]
+
+
+def ranked(app):
+    body = next(h.proto.body for h in app.get("html") if ">candidate<" in h.proto.body)
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in body.split("<tr>")[2:]]
+    return [[html.unescape(cell) for cell in row] for row in rows], body
+
+
+def typed(model):
+    app = open_view("explore", model=model, first=QUESTION, second=ANSWERS[0])
+    box = next(one for one in app.text_area if one.label.startswith("Other candidate answers"))
+    box.input("\n".join([*ANSWERS[1:], "", "<b>dog</b>"])).run()
+    assert not app.exception
+    return app
+
+
+def test_candidates_one_a_line_are_ranked_with_the_answer_of_the_page(checkpoints):
+    app = typed("test-as")
+    rows, body = ranked(app)
+    model = load(checkpoints / "test-as")
+    odds = {text: explain(model, QUESTION, text).logits for text in [*ANSWERS, "<b>dog</b>"]}
+    expected = sorted(odds, key=lambda text: odds[text][0] - odds[text][1])
+    assert [row[1] for row in rows] == expected
+    assert [row[0] for row in rows] == ["1", "2", "3", "4"]
+    assert "<b>" not in body
+    assert any("Not calibrated" in caption.value for caption in app.caption)
+
+
+def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_path, monkeypatch):
+    shutil.copytree(checkpoints / "test-as", tmp_path / "test-as")
+    card = json.loads((tmp_path / "test-as" / "card.json").read_text())
+    stored = {"slope": 0.0001, "bias": 0.0, "fixed_on": "made up", "pairs": 8, "right": 2}
+    (tmp_path / "test-as" / "card.json").write_text(json.dumps(card | {"calibration": stored}))
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    app = typed("test-as")
+    assert {row[3] for row in ranked(app)[0]} == {"50\xa0%"}
+    assert any("calibrated on made up, where 25" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize("model", ["test-light", "test-te"])
+def test_a_model_of_another_task_ranks_nothing(model):
+    app = open_view("explore", model=model, first="A dog", second="A cat")
+    assert not app.text_area

@@ -1,0 +1,57 @@
+"""Fit what a ranker's score means as a probability on a dev set, and write it into the checkpoint's card.
+
+    python -m trainers calibrate as-adaqa DATA/wikiqa/WikiQA-dev.tsv --card "WikiQA dev"
+
+The card gets slope and bias of the log-odds (Platt scaling) and the log-loss before and after; the page Explore shows
+candidates of a question with it. The order of candidates stays as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+import torch
+
+from core.checkpoint import open_checkpoint
+from core.data import read
+from core.errors import RunError
+from core.evaluation import calibration
+from core.evaluation.predict import check_texts, predict, read_rows
+from trainers.card import add_to_card
+from trainers.evaluate import RIGHT_ANSWER
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers calibrate`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a dev set of questions with candidate answers")
+    parser.add_argument("--card", metavar="NAME", required=True, help="what the card calls the set")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
+    checkpoint, data = open_checkpoint(args.checkpoint), read(args.file)
+    check_texts(checkpoint, data)
+    right = [row.label in RIGHT_ANSWER for row in data.rows]
+    if checkpoint.labels != ("0", "1") or not any(right) or all(right):
+        raise RunError(
+            f"{checkpoint.name} and {data.name} do not rank right answers among wrong ones: give a ranker and a set of "
+            "questions with candidate answers"
+        )
+    logits = predict(checkpoint, read_rows(checkpoint, data), torch.device("cpu")).double()
+    log_odds = (logits[:, 1] - logits[:, 0]).tolist()
+    slope, bias = calibration.fit(log_odds, right)
+    if slope <= 0:
+        raise RunError(f"{checkpoint.name} ranks wrong answers of {data.name} above right ones: choose another model")
+    before, after = (calibration.log_loss(log_odds, right, *fitted) for fitted in ((), (slope, bias)))
+    # As it is typed, without the folders of this machine.
+    command = ["python", "-m", "trainers", "calibrate", checkpoint.name, args.file.name, "--card", args.card]
+    add_to_card(checkpoint.folder, calibration={
+        "slope": slope, "bias": bias, "fixed_on": args.card, "pairs": len(right), "right": sum(right),
+        "log_loss": {"model": before, "calibrated": after}, "command": shlex.join(command),
+    })  # fmt: skip
+    print(f"{checkpoint.name} on {args.card}: {sum(right):,} of {len(right):,} answers are right; "
+          f"σ({slope:.3f} · log-odds {bias:+.3f}), log-loss {before:.4f} → {after:.4f}")  # fmt: skip
+    return 0
