@@ -71,12 +71,14 @@ def unread(card: Card) -> str:
 
 
 def judging_alone(card: Card) -> str | None:
-    """The first available model that judges what the model of this ``card`` judges (same task, labels and roles), but
-    reads the judged text alone; None where there is none, and for such a model itself."""
+    """The first available model that judges what the model of this ``card`` judges (same task, labels and texts), but
+    reads the judged text alone, or one of them where both are judged; None where there is none, and for such a model
+    itself."""
 
     def alone(other: Card) -> bool:
-        same = all(other[key] == card[key] for key in ("task", "labels", "roles"))
-        return same and bool(other["config"].get("context") == "none")
+        same = all(other[key] == card[key] for key in ("task", "labels"))
+        roles = other["roles"] in (card["roles"], {**card["roles"], "judged": card["roles"]["second"]})
+        return same and roles and bool(other["config"].get("context") == "none")
 
     return None if alone(card) else next(iter(offered(alone)), None)
 

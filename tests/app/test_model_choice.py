@@ -37,3 +37,5 @@ def test_it_is_known_by_its_card_whatever_its_name(checkpoints, tmp_path, monkey
     file = tmp_path / "alone" / "card.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     assert judging_alone(read_card(tmp_path / "light")) == beside
+    card = read_card(tmp_path / "light")
+    assert judging_alone({**card, "roles": {**card["roles"], "judged": "both"}}) == beside, "the second of both"

@@ -90,7 +90,7 @@ def test_typing_swapping_and_examples_change_pair_and_link(drawn):
     app.button(key="swap").click().run()
     assert drawn(app)["sides"][0]["tokens"] == ["A", "woman"]
     chooser(app, "Example").select("no-answer").run()
-    about = {"model": "as-phrases-kmax", "example": "no-answer", "k": "3"}
+    about = {"model": "wikiqa-phrases-kmax", "example": "no-answer", "k": "3"}
     assert query(app) == about, "an example about answers sets a model of answers"
     chooser(app, "Model").select("test-as").run()
     assert box(app, "second").label == "Answer (the sentence judged)"
