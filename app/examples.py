@@ -89,17 +89,17 @@ EXAMPLES: tuple[Example, ...] = (
 """For the page Explore. A gold label without a source is ours."""
 
 PHRASE_EXAMPLES: tuple[Example, ...] = (
-    _pair("entailed", "Entailed (figure 1)", _OUTDOORS, model="te-phrases-kmin", gold="entailment", **_SICK),
+    _pair("entailed", "Entailed (Yin 2017, figure 1)", _OUTDOORS, model="te-phrases-kmin", gold="entailment", **_SICK),
     _pair(
         "not-entailed",
-        "Not entailed (figure 1)",
+        "Not entailed (Yin 2017, figure 1)",
         Pair(_OUTDOORS.first, "A group of kids is playing in a yard and an old man is standing in the background"),
         model="te-phrases-kmin",
         gold="neutral",
         **_SICK,
     ),
-    _pair("answer", f"An answer (figure 1): {FAILS}", _ANSWER, model="wikiqa-phrases-kmax", gold="answer"),
-    _pair("no-answer", "No answer (figure 1)", _NO_ANSWER, model="wikiqa-phrases-kmax", gold="not an answer"),
+    _pair("answer", f"An answer (Yin 2017, figure 1): {FAILS}", _ANSWER, model="wikiqa-phrases-kmax", gold="answer"),
+    _pair("no-answer", "No answer (Yin 2017, figure 1)", _NO_ANSWER, model="wikiqa-phrases-kmax", gold="not an answer"),
     _pair("negated", "One word of negation", _NEGATION, model="snli-phrases-kmin", gold="contradiction"),
     _pair("same-words", f"Same words, roles swapped: {FAILS}", _SWAPPED, model="te-phrases-kmin", gold="contradiction"),
     _pair("one-word", f"One word a side: {FAILS}", Pair("dog", "puppy"), model="te-phrases-kmin", gold="neutral"),

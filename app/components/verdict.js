@@ -4,7 +4,7 @@ function drawVerdict(verdict, notices) {
   const best = verdict.classes.find((c) => c.label === verdict.label);
   const { bar, key } = sharesOf(verdict.classes, best);
   const alone = verdict.alone
-    ? html("span", { class: "alone", title: verdict.alone.model }, `On the ${verdict.judged} alone: `, html("b", {}, `${verdict.alone.label} ${percent(verdict.alone.p)}`))
+    ? html("span", { class: "alone", title: verdict.alone.model }, `On the ${verdict.alone.judged} alone: `, html("b", {}, `${verdict.alone.label} ${percent(verdict.alone.p)}`))
     : null;
   const trained = verdict.trained
     ? html("span", { class: "trained" }, "As trained: ", html("b", {}, `${verdict.trained.label} ${percent(verdict.trained.p)}`))

@@ -57,12 +57,11 @@ def payload(
         if other is None:
             return None
         return {"label": class_names(other)[other.labels.index(other.verdict)], "p": max(other.probabilities),
-                "model": other.title}  # fmt: skip
+                "model": other.title, "judged": other.judged}  # fmt: skip
 
     return {
         "label": names[explanation.labels.index(explanation.verdict)],
         "classes": classes(names, explanation.probabilities),
-        "judged": explanation.judged,
         "model": explanation.title,
         "alone": beside(alone),
         "trained": beside(trained),

@@ -151,3 +151,9 @@ def test_the_json_that_is_saved_is_the_explanation(drawn, checkpoints):
     explanation = explain(load(checkpoints / "test-light"), "A dog", "A cat")
     assert Explanation.from_dict(json.loads(explanation.to_json())).logits == explanation.logits
     assert data["by_kind"]["filter_provenance"]["logits"] == pytest.approx(explanation.logits, rel=1e-5)
+
+
+def test_beside_a_model_of_both_sentences_stands_the_verdict_on_the_hypothesis_alone(drawn):
+    app = explore(model="nli-two-sided", first="A man sleeps", second="A man is awake")
+    verdict = drawn(app)["verdict"]
+    assert verdict["alone"]["judged"] == "hypothesis" and verdict["alone"]["model"] == "Hypothesis alone"
