@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,15 +48,14 @@ def main() -> None:
         names = _task_mates(page, models)
         if page.model in names:
             _row(page, page.model, models, explanation)
-        known = _known_rows(page, names, models)
-        _show(page, checkpoint, explanation, known, PAGE.problems)
-        # The page is drawn before the other models are read: their rows follow one by one.
-        missing = [row["name"] for row in known if row.get("pending")]
+        missing = [name for name in names if _of(name, models) not in _rows(page)]
         if missing:
+            # To draw the page first and run it again would swallow a press on another page's link meanwhile.
             with st.spinner("Reading the pair with the other models …"):
                 for name in missing:
                     _row(page, name, models)
-            st.rerun()
+        compared = [_rows(page)[_of(name, models)] | {"shown": name == page.model} for name in names]
+        _show(page, checkpoint, explanation, compared, PAGE.problems)
 
 
 def _closed(card: Mapping[str, Any]) -> str:
@@ -90,14 +89,6 @@ def _task_mates(page: PhraseState, models: Mapping[str, Path]) -> list[str]:
     if page.model in known[COMPARED:]:
         names[-1] = page.model
     return names
-
-
-def _known_rows(page: PhraseState, names: Sequence[str], models: Mapping[str, Path]) -> list[dict[str, Any]]:
-    """The verdicts of these models on the pair as far as they are known, each under its own pooling and k."""
-    shown, read = titles(models), _rows(page)
-    pending = {name: {"name": name, "title": shown[name], "how": "reading the pair …", "classes": [], "pending": True}
-               for name in names}  # fmt: skip
-    return [read.get(_of(name, models), pending[name]) | {"shown": name == page.model} for name in names]
 
 
 def _row(page: PhraseState, name: str, models: Mapping[str, Path], explanation: Explanation | None = None) -> None:

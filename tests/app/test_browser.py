@@ -161,7 +161,7 @@ def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
     assert "secret" not in one.content()
     assert tokens(one, "hypothesis") == ["A", "dog", "jumping"]
     other.get_by_role("link", name="Models").click()
-    other.get_by_text("python -m trainers train test").first.wait_for()
+    other.locator(".models tbody tr").first.wait_for()
     other.get_by_role("link", name="Explore").click()
     other.locator(".chip", has_text="secret").wait_for()
     explore = other.url

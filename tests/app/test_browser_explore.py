@@ -268,7 +268,7 @@ def test_back_goes_back_with_one_press_from_every_page(open_page):
     page = open_page(link())
     menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
     places = []
-    for place, sign in ((1, ".phrase_selection .said"), (3, ".pl-card"), (0, ".verdict .said")):
+    for place, sign in ((1, ".phrase_selection .said"), (3, ".models tbody tr"), (0, ".verdict .said")):
         places.append(page.url.split("?")[0])
         menu.nth(place).click()
         page.locator(sign).first.wait_for()

@@ -169,7 +169,7 @@ def test_both_halves_and_the_verdicts_are_saved_and_name_pair_model_and_list(ope
     assert all("test-te-a-dog-jumping-outside" in name for name in names)
 
 
-def test_the_page_says_what_goes_on_and_the_other_models_follow(open_page):
+def test_the_models_of_the_task_stand_under_the_pair(open_page):
     page = open_page("/phrases?model=te-phrases-kmin&first=A+red+dog&second=A+blue+cat", wait=".poolings")
     others = page.locator(".others .row")
     expect(others).to_have_count(3)

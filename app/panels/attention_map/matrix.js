@@ -114,7 +114,7 @@ class MatrixPanel {
     const { frame } = this;
     const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
     const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
-    const height = width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(250, window.innerHeight - offset - 44);
+    const height = width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(236, window.innerHeight - offset - 44);
     this.build(frame.clientWidth || width, height);
   }
 
