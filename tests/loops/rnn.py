@@ -67,10 +67,14 @@ def look_back(model, h_t, t, premise):
 
 def word_by_word(model, h_t, before, premise):
     """(scores, weights, what is left of the last context)."""
-    attention = model.attention
-    asked = add(matvec(attention.state.weight, h_t), matvec(attention.context.weight, before))
+    attention, kind = model.attention, model.config.score
+    own = h_t if kind == "dot" else matvec(attention.state.weight, h_t)
+    asked = add(own, matvec(attention.context.weight, before))
     keys = premise if attention.match_states is None else [matvec(attention.match_states.weight, y) for y in premise]
-    scores = [matvec(attention.match.weight, tanh(add(key, asked)))[0] for key in keys]
+    if kind == "concat":
+        scores = [matvec(attention.match.weight, tanh(add(key, asked)))[0] for key in keys]
+    else:
+        scores = [dot(key, asked) for key in keys]
     return scores, softmax(scores), tanh(matvec(attention.carry.weight, before))
 
 
@@ -78,6 +82,10 @@ def combine(model, context, state):
     layer = model.combination
     if model.config.combination == "concat":
         return tanh(matvec(layer.both.weight, context + state))
+    if model.config.combination == "compared":
+        pairs = list(zip(context, state, strict=True))
+        beside = [c * h for c, h in pairs] + [c - h for c, h in pairs]
+        return tanh(matvec(layer.compared.weight, context + state + beside))
     return tanh(add(matvec(layer.context.weight, context), matvec(layer.state.weight, state)))
 
 
@@ -87,25 +95,26 @@ def chained_rnn(model, first, contexts, judged, extra):
     nothing = [0.0] * model.rnn.weight_hh_l0.shape[0]
     for word in projected(model, first):
         state = step(model, word, state, nothing)
-        premise.append(state[0])
+        premise.append(add(state[0], word) if config.with_words else state[0])
     hypothesis, rows, before, combined = [], [], zero, zero
     words = projected(model, contexts[0])
     for t, word in enumerate(words):
         fed = matvec(model.feed.weight, combined) if config.feeding else nothing
         state = step(model, word, state, fed)
-        hypothesis.append(state[0])
+        own = add(state[0], word) if config.with_words else state[0]
+        hypothesis.append(own)
         if config.attention == "none" or (config.attention == "global" and t < len(words) - 1):
             continue
         carried = zero
         if config.attention == "word-by-word":
-            scores, weights, carried = word_by_word(model, state[0], before, premise)
+            scores, weights, carried = word_by_word(model, own, before, premise)
         else:
-            scores, weights = look_back(model, state[0], t, premise)
+            scores, weights = look_back(model, own, t, premise)
         seen = scaled(weights, premise)
         if config.context == "mean":
             seen = mean([[w * v for v in h] for w, h in zip(weights, premise, strict=True)])
         before = add(seen, carried)
-        combined = combine(model, before, state[0])
+        combined = combine(model, before, own)
         rows.append((scores, weights, before, combined))
     steps = [row[3] for row in rows] or hypothesis
     features = largest(steps) if config.readout == "max" else steps[-1]
@@ -164,10 +173,11 @@ CHOICES = {
         {"score": "concat", "context": "mean", "combination": "sum"},
         {"attention": "local", "window": "monotonic", "half_width": 1},
         {"attention": "local", "window": "predictive", "score": "general", "readout": "max"},
-        {"attention": "word-by-word", "context": "mean"},
-        {"attention": "word-by-word", "match_states": True, "combination": "sum", "readout": "max"},
+        {"attention": "word-by-word", "score": "concat", "context": "mean"},
+        {"attention": "word-by-word", "score": "concat", "match_states": True, "combination": "sum", "readout": "max"},
+        {"attention": "word-by-word", "score": "general", "with_words": True, "combination": "compared"},
         {"attention": "word-by-word", "feeding": True, "cell": "gru"},
-        {"attention": "local", "feeding": True},
+        {"attention": "local", "feeding": True, "with_words": True},
     ],
     "transformer-reader": [{"inner": 3}],
 }

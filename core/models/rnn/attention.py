@@ -83,9 +83,13 @@ class LookingBack(nn.Module):
 class WordByWord(nn.Module):
     r"""Every state of the hypothesis looks back, and knows what the one before it looked at.
 
-    M = tanh(Y + [h_t; κ_{t-1}] W_h, the same for every row), α_t = softmax(M w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α), as
-    the slides have it; κ_0 = 0. With ``match_states`` Y W_y takes the place of Y (Rocktäschel et al. 2016, equation 9,
-    whose W_h and W_r are the two halves of W_h here).
+    With ``score`` "concat", as the slides have it: M = tanh(Y + [h_t; κ_{t-1}] W_h, the same for every row), α_t =
+    softmax(M w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α); κ_0 = 0. With ``match_states`` Y W_y takes the place of Y
+    (Rocktäschel et al. 2016, equation 9, whose W_h and W_r are the two halves of W_h here).
+
+    The slides leave open how word-by-word attention is set up. With "dot" and "general" each row of Y is multiplied by
+    [h_t; κ_{t-1}] W_h instead, whose half for h_t is, or starts as, the identity (Luong et al. 2015, section 3.1): a
+    tanh of a sum has to learn first what equal words are, and on as few pairs as here it hardly does.
 
     | here | slides | space |
     |---|---|---|
@@ -95,13 +99,15 @@ class WordByWord(nn.Module):
     | match_states | Rocktäschel's W_y | R^{d×d} |
     """
 
-    def __init__(self, size: int, match_states: bool, mean: bool) -> None:
+    def __init__(self, size: int, score: str, match_states: bool, mean: bool) -> None:
         super().__init__()
-        self.mean = mean
+        self.score, self.mean = score, mean
         self.match_states = nn.Linear(size, size, bias=False) if match_states else None
-        self.state = nn.Linear(size, size, bias=False)
+        self.state = nn.Linear(size, size, bias=False) if score != "dot" else None
         self.context = nn.Linear(size, size, bias=False)
-        self.match = nn.Linear(size, 1, bias=False)
+        self.match = nn.Linear(size, 1, bias=False) if score == "concat" else None
+        if score == "general":
+            nn.init.eye_(self.state.weight)
         self.carry = nn.Linear(size, size, bias=False)
         nn.init.orthogonal_(self.carry.weight)
 
@@ -111,12 +117,16 @@ class WordByWord(nn.Module):
     ) -> Looking:  # fmt: skip
         """``asking [B, R, d]``: states one after the other, the first of them after ``before``."""
         keys = premise if self.match_states is None else self.match_states(premise)
-        states = self.state(asking)
+        states = asking if self.state is None else self.state(asking)
         context = premise.new_zeros(len(premise), premise.shape[2]) if before is None else before.contexts[:, -1]
         rows: list[Looking] = []
         for t in range(asking.shape[1]):
-            match = torch.tanh(keys + (states[:, t] + self.context(context))[:, None])  # [Potts word-match]
-            scores = single(self.match(match))[..., 0][:, None]
+            asked = (states[:, t] + self.context(context))[:, None]
+            if self.match is None:
+                scores = single(asked @ keys.mT)
+            else:
+                match = torch.tanh(keys + asked)  # [Potts word-match]
+                scores = single(self.match(match))[..., 0][:, None]
             own = (
                 attention_weights(scores, mask) if override is None else override[:, t : t + 1]
             )  # [Potts word-weights]

@@ -35,10 +35,12 @@ State = tuple[Tensor, ...]
 class ChainedConfig(ModelConfig):
     """Sizes and choices.
 
-    ``score``: of global and local attention. ``window``: of local attention, "monotonic" (local-m) or "predictive"
+    ``with_words``: a state is the network's and the word that it has just read, added up, so that from the start
+    attention matches words (a residual connection, as He et al. 2016 add a layer's input to its output); the slides
+    have the network's alone. ``window``: of local attention, "monotonic" (local-m) or "predictive"
     (local-p), ``half_width`` words to either side. ``context``: κ is the weighted states' sum, or their mean as the
-    slides write it. ``combination``: "concat" and "sum" are the slides' two; with as many weights they can say the
-    same. ``match_states``: word by word, W_y on the premise's states (Rocktäschel et al. 2016); the slides have none.
+    slides write it. ``combination``: "concat" and "sum" are the slides' two, which can say the same; "compared" has
+    product and difference beside them (Chen et al. 2017, section 3.2). ``match_states``: word by word, W_y on the premise's states (Rocktäschel et al. 2016).
     ``feeding``: each h̃ is an input of the next step (Luong et al. 2015). ``readout``: the classifier reads the last
     step's h̃, or the largest of all steps' in each dimension. Dropout runs on the projected words (one mask a sentence)
     and on what the classifier reads.
@@ -51,8 +53,9 @@ class ChainedConfig(ModelConfig):
     window: str = setting("predictive", one_of=WINDOWS)
     half_width: int = setting(3, least=1)
     context: str = setting("sum", one_of=("sum", "mean"))
-    combination: str = setting("concat", one_of=("concat", "sum"))
+    combination: str = setting("concat", one_of=("concat", "sum", "compared"))
     match_states: bool = setting(False)
+    with_words: bool = setting(False)
     feeding: bool = setting(False)
     readout: str = setting("last", one_of=("last", "max"))
     embedding_dropout: float = setting(0.1, least=0, below=1)
@@ -87,18 +90,22 @@ class ChainedTrace:
 
 
 class Combination(nn.Module):
-    """h̃ from a context and a state: tanh([κ; h] W_κ), or tanh(κ W_κ + h W_h)."""
+    """h̃ from a context and a state: tanh([κ; h] W_κ), tanh(κ W_κ + h W_h), or tanh([κ; h; κ ∘ h; κ - h] W_κ)."""
 
     def __init__(self, kind: str, size: int) -> None:
         super().__init__()
         self.both = nn.Linear(2 * size, size, bias=False) if kind == "concat" else None
         self.context = nn.Linear(size, size, bias=False) if kind == "sum" else None
         self.state = nn.Linear(size, size, bias=False) if kind == "sum" else None
+        self.compared = nn.Linear(4 * size, size, bias=False) if kind == "compared" else None
 
     def forward(self, context: Tensor, state: Tensor) -> Tensor:
         """``[…, d], […, d] -> […, d]``."""
         if self.context is not None and self.state is not None:
             return torch.tanh(self.context(context) + self.state(state))  # [Potts combo-sum]
+        if self.compared is not None:
+            beside = torch.cat([context, state, context * state, context - state], dim=-1)
+            return torch.tanh(self.compared(beside))
         assert self.both is not None
         # Word by word this is the slides' tanh([κ_T; h_T] W) as well.
         return torch.tanh(self.both(torch.cat([context, state], dim=-1)))  # [Potts combo-concat] [Potts word-combo]
@@ -140,12 +147,12 @@ class ChainedRNN(PairModel):
         _start(self.rnn)
         self.attention: nn.Module | None = None
         if config.attention == "word-by-word":
-            self.attention = WordByWord(size, config.match_states, config.context == "mean")
+            self.attention = WordByWord(size, config.score, config.match_states, config.context == "mean")
         elif config.attention != "none":
             window = config.window if config.attention == "local" else ""
             self.attention = LookingBack(size, config.score, config.context == "mean", window, config.half_width)
         self.combination = Combination(config.combination, size) if self.attention is not None else None
-        gates = self.rnn.weight_hh_l0.shape[0]
+        gates = len(self.rnn.all_weights[0][0])
         self.feed = nn.Linear(size, gates, bias=False) if config.feeding else None
         self.classifier = nn.Linear(size, config.classes)
 
@@ -196,28 +203,34 @@ class ChainedRNN(PairModel):
         # Packed, or the last state would be that after the pads.
         words, lengths = self._words(side), side.mask.sum(1).cpu()
         out, end = self.rnn(pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False), start)
-        return pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])[0], end
+        states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
+        return states + words if self.config.with_words else states, end
 
     def _read_and_feed(
         self, side: Side, end: Any, premise: Tensor, mask: Tensor, override: Tensor | None
     ) -> tuple[Tensor, Looking, Tensor]:
         """The hypothesis word by word, each h̃ an input of the next step: states, attention and h̃."""
         assert self.feed is not None and self.attention is not None and self.combination is not None
-        rnn, hidden = self.rnn, self.config.hidden
-        inputs = F.linear(self._words(side), rnn.weight_ih_l0, rnn.bias_ih_l0)
+        from_input, _, bias, _ = self.rnn.all_weights[0]
+        words = self._words(side)
+        inputs = F.linear(words, from_input, bias)
         state: State = tuple(part[0] for part in (end if isinstance(end, tuple) else (end,)))
-        combined, before = inputs.new_zeros(len(inputs), hidden), None
-        states, lookings, outs = [], [], []
+        combined, before = inputs.new_zeros(len(inputs), self.config.hidden), None
+        states: list[Tensor] = []
+        lookings: list[Looking] = []
+        outs: list[Tensor] = []
         for t, own in enumerate(inputs.unbind(1)):
-            state = _step(rnn, own + self.feed(combined), state)
+            state = _step(self.rnn, own + self.feed(combined), state)
             row = None if override is None else override[:, t : t + 1]
             place = torch.full((1, 1), t, device=inputs.device)
-            before = self.attention(state[0][:, None], premise, mask, place, row, before)
-            combined = self.combination(before.contexts[:, 0], state[0])
-            for values, value in ((states, state[0]), (lookings, before), (outs, combined)):
-                values.append(value)  # type: ignore[attr-defined]
-        parts = (torch.cat([getattr(one, name) for one in lookings], dim=1) for name in Looking._fields)
-        return torch.stack(states, 1), Looking(*parts), torch.stack(outs, 1)
+            asking = state[0] + words[:, t] if self.config.with_words else state[0]
+            before = self.attention(asking[:, None], premise, mask, place, row, before)
+            combined = self.combination(before.contexts[:, 0], asking)
+            states.append(asking)
+            lookings.append(before)
+            outs.append(combined)
+        looking = Looking(*(torch.cat(parts, dim=1) for parts in zip(*lookings, strict=True)))
+        return torch.stack(states, 1), looking, torch.stack(outs, 1)
 
     @classmethod
     def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
@@ -255,7 +268,7 @@ def _start(rnn: nn.LSTM | nn.GRU) -> None:
     size = rnn.hidden_size
     for name, weight in rnn.named_parameters():
         if name.startswith("weight_hh"):
-            for gate in weight.data.split(size):
+            for gate in torch.split(weight.data, size):
                 nn.init.orthogonal_(gate)
         elif name.startswith("weight_ih"):
             nn.init.xavier_uniform_(weight)
@@ -267,7 +280,8 @@ def _start(rnn: nn.LSTM | nn.GRU) -> None:
 
 def _step(rnn: nn.LSTM | nn.GRU, inputs: Tensor, state: State) -> State:
     """One step of torch's LSTM or GRU from W_ih x + b_ih, ``[B, gates·d]``."""
-    h, past = state[0], F.linear(state[0], rnn.weight_hh_l0, rnn.bias_hh_l0)
+    _, from_state, _, bias = rnn.all_weights[0]
+    h, past = state[0], F.linear(state[0], from_state, bias)
     if isinstance(rnn, nn.GRU):
         (r, z, n), (past_r, past_z, past_n) = inputs.chunk(3, 1), past.chunk(3, 1)
         z = torch.sigmoid(z + past_z)

@@ -1,0 +1,129 @@
+"""A lesson: a YAML file of this folder that says what to show, step by step. docs/lessons.md describes the format.
+
+A lesson holds no number that can be computed: its ``source`` (:mod:`core.lessons.sources`) runs the models' own code on
+the inputs and returns named values, and formulas, pictures and guesses refer to those by name.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from core import json_types
+from core.errors import MendableError
+
+FOLDER = Path(__file__).resolve().parent
+
+Value = float | list[Any]
+"""A number, or a list of them however deep."""
+Values = dict[str, Value]
+
+
+class LessonError(MendableError):
+    """A lesson that does not exist or whose file is not as docs/lessons.md says; one sentence with the remedy."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a lesson's picture: one value. ``of``: the name of the words that its columns belong to."""
+
+    value: str
+    label: str
+    of: str = ""
+    shape: Literal["cells", "bars"] = "cells"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. ``lit``: names of what it is about; ``guess``: a number that a person may guess before it is shown."""
+
+    title: str
+    says: str
+    formula: str
+    numbers: str
+    lit: tuple[str, ...]
+    guess: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """``inputs``: the numbers and ``texts``: the sentences that a person may change; ``words``: names of columns, by
+    the value that they stand for; ``checkpoint``: the model whose numbers these are, where there is one; ``digits``
+    behind the point; ``name``: from the file's own."""
+
+    title: str
+    about: str
+    source: str
+    picture: tuple[Row, ...]
+    steps: tuple[Step, ...]
+    inputs: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, list[str]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    checkpoint: str = ""
+    digits: int = 3
+    name: str = ""
+
+
+def at(values: Mapping[str, Value], name: str) -> Value:
+    """The value of a name, or with numbers behind it a part of it: ``h.2.1`` is the first number of the second h.
+
+    Raises LessonError where there is none.
+    """
+    head, *places = name.split(".")
+    value: Any = values.get(head)
+    for place in places:
+        if not place.isdecimal() or not isinstance(value, list) or not 0 < int(place) <= len(value):
+            value = None
+            break
+        value = value[int(place) - 1]
+    if value is None:
+        raise LessonError(f"there is no value {name!r}: choose one of {', '.join(sorted(values))}, with places from 1")
+    return value  # type: ignore[no-any-return]
+
+
+def shown(number: float, digits: int) -> str:
+    """A number with so many digits behind the point, without zeros at its end; one too small for them with a power of
+    ten."""
+    text = f"{number:.{digits}f}".rstrip("0").rstrip(".")
+    if float(text) == 0 and number:
+        text = f"{number:.1e}".replace("e-0", "e-")
+    return text.replace("-", "−") if text != "-0" else "0"
+
+
+def names_in(latex: str) -> Iterator[str]:
+    r"""The names in a formula's ``\val`` and ``\each``."""
+    for name in re.findall(r"\\val\{([^}]*)\}", latex):
+        yield name.replace("#", "1")
+    yield from re.findall(r"\\each\{[^}]*\}\{([^}]*)\}", latex)
+
+
+@functools.cache
+def lessons() -> dict[str, Lesson]:
+    """All lessons by name, in the order of their files' names. Raises LessonError for a file that is none."""
+    return {path.stem.partition("-")[2]: read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def read(path: Path) -> Lesson:
+    """A lesson from its file, ``NN-name.yaml``. Raises LessonError that names what is wrong in it."""
+    try:
+        written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" at line {where.line + 1}" if where else ""
+        raise LessonError(f"{path.name} is no readable YAML{line}: mend it there") from None
+    try:
+        lesson = _CONVERTER.structure(written, Lesson)
+    except Exception as error:
+        problems = json_types.problems(error)
+        raise LessonError(f"{path.name}: {', '.join(problems)}; see docs/lessons.md") from None
+    return replace(lesson, name=path.stem.partition("-")[2])
+
+
+_CONVERTER = json_types.converter(forbid_extra_keys=True)

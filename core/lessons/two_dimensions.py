@@ -1,0 +1,162 @@
+"""Sources of the lessons whose vectors have two numbers: the models' own layers, with the lesson's weights in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from core.layers.attention import attention_weights
+from core.lessons.lesson import Values
+from core.lessons.sources import Evaluated, source
+from core.models.rnn.attention import LookingBack, WordByWord
+from core.models.rnn.chained import Combination
+from core.models.rnn.transformer import places
+
+
+def tensor(values: Any) -> Tensor:
+    """Numbers in double precision: a lesson shows the exact value, not one rounded to float32."""
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def put(layer: nn.Linear, values: Any) -> None:
+    """Set a layer's weights to a matrix as the slides write it, which stands behind the row that it multiplies."""
+    with torch.no_grad():
+        layer.weight.copy_(tensor(values).T)
+
+
+@torch.no_grad()
+def _look_back(
+    score: str, given: Mapping[str, Any], mean: bool = False
+) -> tuple[list[float], list[float], list[float]]:
+    """Scores, weights and context of h_C over the premise's states, by the layer of the trained models."""
+    states, last = tensor(given["h"]), tensor(given["h_C"])
+    layer = LookingBack(len(last), score, mean).double()
+    if score == "general":
+        layer.match.w.copy_(tensor(given["W_a"]))
+    elif score == "concat":
+        whole, size = tensor(given["W_s"]).T, len(last)
+        layer.match.w.copy_(whole[:, :size])
+        layer.match.u.copy_(whole[:, size:])
+        layer.match.v.copy_(tensor(given["v"]))
+    mask = torch.ones(1, len(states), dtype=torch.bool)
+    looking = layer(last[None, None], states[None], mask, torch.zeros(1, 1, dtype=torch.long))
+    return tuple(part[0, 0].tolist() for part in looking)  # type: ignore[return-value]
+
+
+def _classes(combined: Tensor, given: Mapping[str, Any]) -> Values:
+    logits = combined @ tensor(given["W"]) + tensor(given["b"])
+    return {"logit": logits.tolist(), "y": torch.softmax(logits, 0).tolist()}
+
+
+def _shares(scores: list[float]) -> Values:
+    exponents = [math.exp(score) for score in scores]
+    return {"exp": exponents, "total": sum(exponents)}
+
+
+@source("global attention")
+@torch.no_grad()
+def global_attention(given: Mapping[str, Any], texts: Mapping[str, str]) -> Evaluated:
+    """``h`` and ``h_C`` with weights ``W_k`` of the combination, ``W`` and ``b`` of the classifier, ``W_a`` of the
+    general score, ``W_s`` and ``v`` of concat's."""
+    scores, weights, mean = _look_back("dot", given, mean=True)
+    _, _, context = _look_back("dot", given)
+    combination = Combination("concat", len(mean)).double()
+    assert combination.both is not None
+    put(combination.both, given["W_k"])
+    combined = combination(tensor(mean), tensor(given["h_C"]))
+    inner = (combination.both(torch.cat([tensor(mean), tensor(given["h_C"])]))).tolist()
+    general, general_weights, _ = _look_back("general", given)
+    concat, concat_weights, _ = _look_back("concat", given)
+    turned = (tensor(given["h_C"]) @ tensor(given["W_a"])).tolist()
+    last = given["h_C"]
+    joint = torch.tanh(torch.stack([tensor([*last, *state]) for state in given["h"]]) @ tensor(given["W_s"]))
+    values = {
+        **given, "score": scores, **_shares(scores), "alpha": weights, "n": float(len(scores)),
+        "weighted": [[a * v for v in state] for a, state in zip(weights, given["h"], strict=True)],
+        "kappa": mean, "kappa_sum": context, "inner": inner, "combo": combined.tolist(), **_classes(combined, given),
+        "turned": turned, "general": general, "general_alpha": general_weights, "joint": joint.tolist(),
+        "concat": concat, "concat_alpha": concat_weights,
+    }  # fmt: skip
+    return Evaluated(values)
+
+
+@source("word by word")
+@torch.no_grad()
+def word_by_word(given: Mapping[str, Any], texts: Mapping[str, str]) -> Evaluated:
+    """``h`` and the hypothesis' states ``h_A``, ``h_B``, ``h_C``, with ``W_h``, ``w``, ``W_a`` and ``W_k``."""
+    states, size = tensor(given["h"]), len(given["h_A"])
+    layer = WordByWord(size, "concat", match_states=False, mean=False).double()
+    put(layer.state, given["W_h"][:size])
+    put(layer.context, given["W_h"][size:])
+    put(layer.match, [[number] for number in given["w"]])
+    put(layer.carry, given["W_a"])
+    asking = tensor([given[name] for name in ("h_A", "h_B", "h_C")])[None]
+    mask = torch.ones(1, len(states), dtype=torch.bool)
+    looking = layer(asking, states[None], mask, torch.zeros(1, 3, dtype=torch.long))
+    context_a, context_b, context_c = looking.contexts[0]
+    beside = torch.cat([tensor(given["h_B"]), context_a])
+    asked = beside @ tensor(given["W_h"])
+    carried = context_a @ tensor(given["W_a"])
+    combination = Combination("concat", size).double()
+    assert combination.both is not None
+    put(combination.both, given["W_k"])
+    combined = combination(context_c, tensor(given["h_C"]))
+    values: Values = {
+        **given, "asked": asked.tolist(), "inner": (states + asked).tolist(), "M": torch.tanh(states + asked).tolist(),
+        "score": looking.scores[0, 1].tolist(), **_shares(looking.scores[0, 1].tolist()),
+        "alpha": looking.weights[0].tolist(), "alpha_A": looking.weights[0, 0].tolist(),
+        "alpha_B": looking.weights[0, 1].tolist(), "alpha_C": looking.weights[0, 2].tolist(),
+        "seen": (looking.weights[0, 1] @ states).tolist(), "carried": carried.tolist(),
+        "left": torch.tanh(carried).tolist(), "kappa_A": context_a.tolist(), "kappa_B": context_b.tolist(),
+        "kappa_C": context_c.tolist(), "combo": combined.tolist(),
+    }  # fmt: skip
+    return Evaluated(values)
+
+
+@source("softmax")
+@torch.no_grad()
+def softmax(given: Mapping[str, Any], texts: Mapping[str, str]) -> Evaluated:
+    """``score`` (some numbers), the ``scale`` that multiplies and the ``tau`` that divides them, and ``added``."""
+
+    def weights(scores: list[float]) -> list[float]:
+        mask = torch.ones(1, len(scores), dtype=torch.bool)
+        shares: list[float] = attention_weights(tensor(scores)[None, None], mask)[0, 0].tolist()
+        return shares
+
+    scores = [float(score) for score in given["score"]]
+    scaled, cooled = [given["scale"] * s for s in scores], [s / given["tau"] for s in scores]
+    shifted = [s + given["added"] for s in scores]
+    best, *others = sorted(scores, reverse=True)
+    lead = best - others[0]
+    values: Values = {
+        **given, **_shares(scores), "alpha": weights(scores), "lead": lead, "times": math.exp(lead),
+        "scaled": scaled, "scaled_alpha": weights(scaled), "cooled": cooled, "cooled_alpha": weights(cooled),
+        "shifted": shifted, "shifted_alpha": weights(shifted), "scaled_times": math.exp(given["scale"] * lead),
+    }  # fmt: skip
+    return Evaluated(values)
+
+
+@source("transformer step")
+@torch.no_grad()
+def transformer_step(given: Mapping[str, Any], texts: Mapping[str, str]) -> Evaluated:
+    """Words ``x`` of two numbers each, the last of which looks at those before it: the sum with their places, scores
+    divided by √d, weights and the sum of inputs."""
+    words = tensor(given["x"])
+    at = places(len(words), words)
+    inputs = words + at
+    size = words.shape[1]
+    *before, own = inputs
+    others = torch.stack(before)
+    products = others @ own
+    scores = products / math.sqrt(size)
+    weights = attention_weights(scores[None, None], torch.ones(1, len(before), dtype=torch.bool))[0, 0]
+    values: Values = {
+        **given, "p": at.tolist(), "input": inputs.tolist(), "product": products.tolist(), "root": math.sqrt(size),
+        "d": float(size), "score": scores.tolist(), **_shares(scores.tolist()), "alpha": weights.tolist(),
+        "weighted": (weights[:, None] * others).tolist(), "c": (weights @ others).tolist(),
+    }  # fmt: skip
+    return Evaluated(values)
