@@ -22,8 +22,9 @@ def tensor(values: Any) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def put(layer: nn.Linear, values: Any) -> None:
+def put(layer: nn.Linear | None, values: Any) -> None:
     """Set a layer's weights to a matrix as the slides write it, which stands behind the row that it multiplies."""
+    assert layer is not None
     with torch.no_grad():
         layer.weight.copy_(tensor(values).T)
 

@@ -103,10 +103,10 @@ class WordByWord(nn.Module):
         super().__init__()
         self.score, self.mean = score, mean
         self.match_states = nn.Linear(size, size, bias=False) if match_states else None
-        self.state = nn.Linear(size, size, bias=False) if score != "dot" else None
+        self.state = None if score == "dot" else nn.Linear(size, size, bias=False)
         self.context = nn.Linear(size, size, bias=False)
         self.match = nn.Linear(size, 1, bias=False) if score == "concat" else None
-        if score == "general":
+        if self.state is not None and score == "general":
             nn.init.eye_(self.state.weight)
         self.carry = nn.Linear(size, size, bias=False)
         nn.init.orthogonal_(self.carry.weight)

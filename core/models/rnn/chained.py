@@ -37,13 +37,13 @@ class ChainedConfig(ModelConfig):
 
     ``with_words``: a state is the network's and the word that it has just read, added up, so that from the start
     attention matches words (a residual connection, as He et al. 2016 add a layer's input to its output); the slides
-    have the network's alone. ``window``: of local attention, "monotonic" (local-m) or "predictive"
-    (local-p), ``half_width`` words to either side. ``context``: κ is the weighted states' sum, or their mean as the
-    slides write it. ``combination``: "concat" and "sum" are the slides' two, which can say the same; "compared" has
-    product and difference beside them (Chen et al. 2017, section 3.2). ``match_states``: word by word, W_y on the premise's states (Rocktäschel et al. 2016).
-    ``feeding``: each h̃ is an input of the next step (Luong et al. 2015). ``readout``: the classifier reads the last
-    step's h̃, or the largest of all steps' in each dimension. Dropout runs on the projected words (one mask a sentence)
-    and on what the classifier reads.
+    have the network's alone. ``window``: of local attention, "monotonic" (local-m) or "predictive" (local-p),
+    ``half_width`` words to either side. ``context``: κ is the weighted states' sum, or their mean as the slides write
+    it. ``combination``: "concat" and "sum" are the slides' two, which can say the same; "compared" has product and
+    difference beside them (Chen et al. 2017, section 3.2). ``match_states``: word by word, W_y on the premise's states
+    (Rocktäschel et al. 2016). ``feeding``: each h̃ is an input of the next step (Luong et al. 2015). ``readout``: the
+    classifier reads the last step's h̃, or the largest of all steps' in each dimension. Dropout runs on the projected
+    words (one mask a sentence) and on what the classifier reads.
     """
 
     hidden: int = setting(150, least=1)
