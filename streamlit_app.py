@@ -25,6 +25,7 @@ page = st.navigation(
         named,
         st.Page("app/views/phrases.py", title="Phrases", url_path="phrases"),
         st.Page("app/views/filter_map.py", title="Filter map", url_path="filter-map"),
+        st.Page("app/views/lessons.py", title="Lessons", url_path="lessons"),
         st.Page("app/views/models.py", title="Models", url_path="models"),
     ],
     position="sidebar",

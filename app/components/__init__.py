@@ -38,6 +38,7 @@ _BEFORE = (
     "view",
     "pair",
     "models",
+    "lesson",
 )
 """The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
 
@@ -107,7 +108,7 @@ def _component() -> Any:
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
     style = _read(_FOLDER / "base.css").replace("/*palette*/", css_variables()) + _read(_FOLDER / "pair.css")
-    style += _read(_FOLDER / "models.css")
+    style += _read(_FOLDER / "models.css") + _read(_FOLDER / "lesson.css")
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )

@@ -31,22 +31,26 @@ class LessonError(MendableError):
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a lesson's picture: one value. ``of``: the name of the words that its columns belong to."""
+    """A value in a lesson's picture; neighbours with the same ``label`` stand on one line. ``of``: whose words its
+    parts belong to. ``shape``: numbers, shares, or parts one below the other. ``made_of``: names that a part is
+    computed from, with # for its place."""
 
     value: str
     label: str
     of: str = ""
-    shape: Literal["cells", "bars"] = "cells"
+    shape: Literal["cells", "bars", "rows"] = "cells"
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step. ``lit``: names of what it is about; ``guess``: a number that a person may guess before it is shown."""
+    """One step. ``numbers``: the formula with numbers, a line each. ``lit``: names of what it is about; ``guess``: a
+    number that a person may guess before it is shown."""
 
     title: str
     says: str
     formula: str
-    numbers: str
+    numbers: tuple[str, ...]
     lit: tuple[str, ...]
     guess: str = ""
     note: str = ""
@@ -54,15 +58,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Lesson:
-    """``inputs``: the numbers and ``texts``: the sentences that a person may change; ``words``: names of columns, by
-    the value that they stand for; ``checkpoint``: the model whose numbers these are, where there is one; ``digits``
-    behind the point; ``name``: from the file's own."""
+    """``inputs``: the numbers, and ``texts``: the sentences, that a person may change; ``given``: values that stand
+    beside the picture, such as weights; ``words``: names of a value's parts; ``checkpoint``: the model whose numbers
+    these are, where there is one; ``digits`` behind the point; ``name``: from the file's own."""
 
     title: str
     about: str
     source: str
     picture: tuple[Row, ...]
     steps: tuple[Step, ...]
+    given: tuple[Row, ...] = ()
     inputs: dict[str, Any] = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
@@ -95,6 +100,11 @@ def shown(number: float, digits: int) -> str:
     if float(text) == 0 and number:
         text = f"{number:.1e}".replace("e-0", "e-")
     return text.replace("-", "−") if text != "-0" else "0"
+
+
+def rounded(value: Value, digits: int) -> Any:
+    """The texts of a value's numbers (:func:`shown`), as deep as the value."""
+    return [rounded(part, digits) for part in value] if isinstance(value, list) else shown(value, digits)
 
 
 def names_in(latex: str) -> Iterator[str]:
