@@ -69,6 +69,7 @@ class LessonView extends View {
     const focused = this.root.getRootNode().activeElement?.dataset?.input;
     // Numbers of the longest vector that stands over a word: the picture's columns are as wide.
     this.widest = Math.max(1, ...data.lines.flatMap(({ rows }) => rows).filter(({ of, shape }) => data.words[of] && shape !== "rows").map(({ value }) => data.values[value].number).map((number) => (Array.isArray(number[0]) ? number[0].length : 1)));
+    const longest = Math.max(...data.lines.flatMap(({ rows }) => rows).map(({ value }) => data.values[value].number).map((number) => (!Array.isArray(number) ? 1 : Array.isArray(number[0]) ? number[0].length : data.words[value] ? 1 : number.length)));
     this.lowest = new Map(data.lines.flatMap(({ rows }) => rows).map(({ of, value }) => [of, value]));
     this.places = html("ol", { class: "places" }, data.steps.map(({ title }, i) => html("li", {}, html("button", { type: "button", title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) }, i + 1))));
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
@@ -78,7 +79,7 @@ class LessonView extends View {
     const own = linkButton("Lesson’s own numbers", "Put the lesson’s own numbers and sentences back", () => this.send({ step: this.step, own: true }, 0));
     this.buttons = { back, on };
     this.step_ = html("div", { class: "step", "aria-live": "polite" });
-    this.picture = html("div", { class: "picture", role: "group", "aria-label": "All values of the lesson" }, this.sentences(), data.lines.map((line) => this.line(line)));
+    this.picture = html("div", { class: `picture${longest > 6 ? " dense" : ""}`, role: "group", "aria-label": "All values of the lesson" }, this.sentences(), data.lines.map((line) => this.line(line)));
     this.weights = data.given.length ? html("div", { class: "given-values" }, data.given.map((line) => this.line(line))) : null;
     queueMicrotask(() => focused && this.root.querySelector(`[data-input="${focused}"]`)?.focus());
     return [

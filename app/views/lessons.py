@@ -111,7 +111,7 @@ def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> 
     ]  # fmt: skip
     values = {name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
               for name in sorted(names)}  # fmt: skip
-    about = [f"Numbers: {lesson.checkpoint}" if lesson.checkpoint else "Numbers: an example, its weights by hand"]
+    about = [f"Numbers: {evaluated.checkpoint}" if evaluated.checkpoint else "Numbers: an example, its weights by hand"]
     return {
         "title": lesson.title, "about": lesson.about, "steps": steps, "lines": _lines(lesson.picture),
         "given": _lines(lesson.given), "words": words, "values": values,

@@ -24,8 +24,11 @@ OPERATORS = {
 }  # fmt: skip
 FUNCTIONS = ("tanh", "exp", "max", "min", "cos", "softmax", "mean", "arg")
 SPACES = {",": "0.17em", ";": "0.28em", "quad": "1em", " ": "0.3em"}
-MOST = 6
+MOST = 4
 r"""Parts that an ``\each`` shows before it says how many more there are."""
+
+LONGEST = 8
+"""Numbers of a vector that a formula shows before it says how many more there are."""
 
 _TOKEN = re.compile(r"\\([A-Za-z]+|.)|([0-9]+(?:\.[0-9]+)?)|\s+|(.)", re.DOTALL)
 
@@ -187,10 +190,10 @@ class _Parser:
             return _table([[self._number(f"{name}.{i}.{j}", cell) for j, cell in enumerate(row, 1)]
                            for i, row in enumerate(value, 1)])  # fmt: skip
         parts: list[Node | str] = []
-        for i, part in enumerate(value[: MOST + 2], start=1):
+        for i, part in enumerate(value[:LONGEST], start=1):
             parts += [Node("mo", [","]), self._number(f"{name}.{i}", part)]
-        if len(value) > MOST + 2:
-            parts += [Node("mo", [","]), Node("mtext", [f"and\u00a0{len(value) - MOST - 2}\u00a0more"])]
+        if len(value) > LONGEST:
+            parts += [Node("mo", [","]), Node("mtext", [f"and\u00a0{len(value) - LONGEST}\u00a0more"])]
         return Node("mrow", [Node("mo", ["("], {"stretchy": "false"}), *parts[1:],
                              Node("mo", [")"], {"stretchy": "false"})], {"data-of": name})  # fmt: skip
 

@@ -41,7 +41,9 @@ def handout(lesson: Lesson, evaluated: Evaluated, inputs: Mapping[str, Any], tex
         f"<tr><th>{escape(name)}</th><td>{escape(_text(value, lesson.digits))}</td></tr>"
         for name, value in inputs.items()
     )
-    source = f"Numbers of the model {lesson.checkpoint}." if lesson.checkpoint else "Numbers of a made-up example."
+    source = (
+        f"Numbers of the model {evaluated.checkpoint}." if evaluated.checkpoint else "Numbers of a made-up example."
+    )
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(lesson.title)} · PairLens</title>'
         f"<style>{_STYLE}</style></head><body><h1>{escape(lesson.title)}</h1><p>{escape(lesson.about)}</p>"

@@ -59,8 +59,9 @@ class Step:
 @dataclass(frozen=True)
 class Lesson:
     """``inputs``: the numbers, and ``texts``: the sentences, that a person may change; ``given``: values that stand
-    beside the picture, such as weights; ``words``: names of a value's parts; ``checkpoint``: the model whose numbers
-    these are, where there is one; ``digits`` behind the point; ``name``: from the file's own."""
+    beside the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``: the model whose numbers
+    these are, and those that stand in for it where it is missing; ``digits`` behind the point; ``name``: from the
+    file's own."""
 
     title: str
     about: str
@@ -71,7 +72,7 @@ class Lesson:
     inputs: dict[str, Any] = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
-    checkpoint: str = ""
+    checkpoints: tuple[str, ...] = ()
     digits: int = 3
     name: str = ""
 

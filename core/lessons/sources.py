@@ -11,14 +11,29 @@ from core.lessons.lesson import Lesson, LessonError, Values
 
 @dataclass(frozen=True)
 class Evaluated:
-    """What a source found: ``values`` by name, and ``words`` that name columns, where it read texts."""
+    """What a source returns: ``values`` by name; ``words`` that name columns and the ``checkpoint`` whose numbers these
+    are, where it read texts."""
 
     values: Values
     words: dict[str, list[str]] = field(default_factory=dict)
+    checkpoint: str = ""
 
 
-Source = Callable[[Mapping[str, Any], Mapping[str, str]], Evaluated]
-"""A lesson's inputs and its texts to values."""
+@dataclass(frozen=True)
+class Given:
+    """What a source reads: a lesson's inputs and texts, with those of a person in their places, and the names of its
+    checkpoints."""
+
+    inputs: Mapping[str, Any]
+    texts: Mapping[str, str]
+    checkpoints: tuple[str, ...]
+
+    def number(self, name: str, most: int) -> int:
+        """An input that counts something from 1 to ``most``, from 0."""
+        return min(most, max(1, int(self.inputs[name]))) - 1
+
+
+Source = Callable[[Given], Evaluated]
 
 SOURCES: dict[str, Source] = {}
 """By the name that lessons use."""
@@ -37,10 +52,11 @@ def source(name: str) -> Callable[[Source], Source]:
 def evaluate(lesson: Lesson, inputs: Mapping[str, Any], texts: Mapping[str, str]) -> Evaluated:
     """The lesson's values with these inputs and texts in place of its own.
 
-    Raises LessonError for an unknown source or a checkpoint that is not there, and PairError for a text without a word.
+    Raises LessonError for an unknown source, CheckpointError where no checkpoint of the lesson is there, and PairError
+    for a text without a word.
     """
     if lesson.source not in SOURCES:
-        raise LessonError(f"lesson {lesson.name} has the unknown source {lesson.source!r}: choose one of "
-                          f"{', '.join(sorted(SOURCES))}")  # fmt: skip
-    checkpoint = {"checkpoint": lesson.checkpoint} if lesson.checkpoint else {}
-    return SOURCES[lesson.source]({**lesson.inputs, **inputs, **checkpoint}, {**lesson.texts, **texts})
+        known = ", ".join(sorted(SOURCES))
+        raise LessonError(f"lesson {lesson.name} has the unknown source {lesson.source!r}: choose one of {known}")
+    given = Given({**lesson.inputs, **inputs}, {**lesson.texts, **texts}, lesson.checkpoints)
+    return SOURCES[lesson.source](given)
