@@ -153,15 +153,15 @@ def transformer_step(given: Given) -> Evaluated:
     inputs = given.inputs
     words = tensor(inputs["x"])
     at = places(len(words), words)
-    inputs = words + at
+    placed = words + at
     size = words.shape[1]
-    *before, own = inputs
+    *before, own = placed
     others = torch.stack(before)
     products = others @ own
     scores = products / math.sqrt(size)
     weights = attention_weights(scores[None, None], torch.ones(1, len(before), dtype=torch.bool))[0, 0]
     values: Values = {
-        **inputs, "p": at.tolist(), "input": inputs.tolist(), "product": products.tolist(), "root": math.sqrt(size),
+        **inputs, "p": at.tolist(), "input": placed.tolist(), "product": products.tolist(), "root": math.sqrt(size),
         "d": float(size), "score": scores.tolist(), **shares(scores.tolist()), "alpha": weights.tolist(),
         "weighted": (weights[:, None] * others).tolist(), "c": (weights @ others).tolist(),
     }  # fmt: skip
