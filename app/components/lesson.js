@@ -69,7 +69,8 @@ class LessonView extends View {
     const focused = this.root.getRootNode().activeElement?.dataset?.input;
     // Numbers of the longest vector that stands over a word: the picture's columns are as wide.
     this.widest = Math.max(1, ...data.lines.flatMap(({ rows }) => rows).filter(({ of, shape }) => data.words[of] && shape !== "rows").map(({ value }) => data.values[value].number).map((number) => (Array.isArray(number[0]) ? number[0].length : 1)));
-    const longest = Math.max(...data.lines.flatMap(({ rows }) => rows).map(({ value }) => data.values[value].number).map((number) => (!Array.isArray(number) ? 1 : Array.isArray(number[0]) ? number[0].length : data.words[value] ? 1 : number.length)));
+    const shapes = data.lines.flatMap(({ rows }) => rows).map(({ of, value }) => [data.words[of], data.values[value].number]);
+    const longest = Math.max(...shapes.map(([words, number]) => (!Array.isArray(number) ? 1 : Array.isArray(number[0]) ? number[0].length : words ? 1 : number.length)));
     this.lowest = new Map(data.lines.flatMap(({ rows }) => rows).map(({ of, value }) => [of, value]));
     this.places = html("ol", { class: "places" }, data.steps.map(({ title }, i) => html("li", {}, html("button", { type: "button", title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) }, i + 1))));
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
@@ -125,7 +126,7 @@ class LessonView extends View {
     if (!Array.isArray(number)) return this.cell(name, number, text, shape, origin);
     const most = 8;
     const shown = number.slice(0, most).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape, origin));
-    const more = number.length > most ? html("span", { class: "rest" }, `and ${number.length - most} more`) : null;
+    const more = number.length > most ? html("span", { class: "rest" }, shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`) : null;
     return html("div", { class: Array.isArray(number[0]) ? "matrix" : "vector", "data-of": name }, shown, more);
   }
 

@@ -16,7 +16,7 @@ from app.page_state.session import PageSession
 from core.checkpoint import CheckpointError
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons, mathml
 from core.lessons.handout import handout
-from core.lessons.lesson import Row, at, rounded
+from core.lessons.lesson import Row, at, place_of, rounded
 from core.reading.reader import PairError
 
 KEY = "lesson"
@@ -103,7 +103,9 @@ def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> 
     names = {row.value for row in rows} | {step.guess.partition(".")[0] for step in lesson.steps} - {""}
     steps = [
         {
-            "title": step.title, "says": step.says, "lit": step.lit, "guess": step.guess, "note": step.note,
+            "title": step.title, "says": step.says, "note": step.note,
+            "lit": [place_of(evaluated.values, name) for name in step.lit],
+            "guess": place_of(evaluated.values, step.guess),
             "formula": mathml(step.formula, evaluated.values, lesson.digits).to_list(),
             "numbers": [mathml(line, evaluated.values, lesson.digits).to_list() for line in step.numbers],
         }
@@ -112,6 +114,8 @@ def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> 
     values = {name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
               for name in sorted(names)}  # fmt: skip
     about = [f"Numbers: {evaluated.checkpoint}" if evaluated.checkpoint else "Numbers: an example, its weights by hand"]
+    if evaluated.checkpoint not in lesson.checkpoints[:1] and lesson.checkpoints:
+        about.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
     return {
         "title": lesson.title, "about": lesson.about, "steps": steps, "lines": _lines(lesson.picture),
         "given": _lines(lesson.given), "words": words, "values": values,

@@ -8,12 +8,11 @@ browsers draw themselves, on the page and in a printed handout, and a number in 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from core.lessons.lesson import LessonError, Value, at, shown
+from core.lessons.lesson import LessonError, Values, at, place_of, shown
 
 SYMBOLS = {
     "alpha": "α", "beta": "β", "gamma": "γ", "kappa": "κ", "sigma": "σ", "tau": "τ", "Sigma": "Σ", "psi": "ψ",
@@ -22,6 +21,8 @@ OPERATORS = {
     "cdot": "·", "times": "×", "odot": "⊙", "sum": "∑", "approx": "≈", "neq": "≠", "le": "≤", "ge": "≥", "cdots": "⋯",
     "dots": "…", "to": "→", "in": "∈", "mid": "|", "lVert": "‖", "rVert": "‖", "top": "⊤", "circ": "∘", "minus": "−",
 }  # fmt: skip
+SIGNS = ("+", "−", "×", "·")
+FLAT = {"stretchy": "false"}
 FUNCTIONS = ("tanh", "exp", "max", "min", "cos", "softmax", "mean", "arg")
 SPACES = {",": "0.17em", ";": "0.28em", "quad": "1em", " ": "0.3em"}
 MOST = 4
@@ -52,7 +53,7 @@ class Node:
         return f"<{self.tag}{attributes}>{inner}</{self.tag}>"
 
 
-def mathml(latex: str, values: Mapping[str, Value], digits: int) -> Node:
+def mathml(latex: str, values: Values, digits: int) -> Node:
     """A formula as MathML. Raises LessonError for a command that is none of those known here, and for a value that
     there is not."""
     parser = _Parser(_repeated(latex, values), values, digits)
@@ -60,7 +61,7 @@ def mathml(latex: str, values: Mapping[str, Value], digits: int) -> Node:
     return Node("math", [body], {"display": "block"})
 
 
-def _repeated(latex: str, values: Mapping[str, Value]) -> str:
+def _repeated(latex: str, values: Values) -> str:
     r"""The formula without ``\each``."""
     while (begin := latex.find(r"\each{")) >= 0:
         end, parts = begin + len(r"\each"), []
@@ -89,7 +90,7 @@ def _closing(latex: str, start: int) -> int:
 
 
 class _Parser:
-    def __init__(self, latex: str, values: Mapping[str, Value], digits: int) -> None:
+    def __init__(self, latex: str, values: Values, digits: int) -> None:
         self.latex, self.values, self.digits, self.place = latex, values, digits, 0
 
     def _peek(self) -> str:
@@ -122,7 +123,18 @@ class _Parser:
                 else:
                     parts.append(Node(kind, [base, script]))
             else:
-                parts.append(self._atom())
+                part = self._atom()
+                # A negative number behind an operator stands in parentheses.
+                signed = part.tag == "mn" and str(part.children[0]).startswith("−")
+                if (
+                    signed
+                    and parts
+                    and isinstance(before := parts[-1], Node)
+                    and before.children[:1]
+                    and before.children[0] in SIGNS
+                ):
+                    part = Node("mrow", [Node("mo", ["("], FLAT), part, Node("mo", [")"], FLAT)])
+                parts.append(part)
         self.place += len(end)
         return parts[0] if len(parts) == 1 and isinstance(parts[0], Node) else Node("mrow", parts)
 
@@ -183,7 +195,7 @@ class _Parser:
         return _table(lines)
 
     def _value(self, name: str) -> Node:
-        value = at(self.values, name)
+        name, value = place_of(self.values, name), at(self.values, name)
         if not isinstance(value, list):
             return self._number(name, value)
         if value and isinstance(value[0], list):
@@ -194,8 +206,8 @@ class _Parser:
             parts += [Node("mo", [","]), self._number(f"{name}.{i}", part)]
         if len(value) > LONGEST:
             parts += [Node("mo", [","]), Node("mtext", [f"and\u00a0{len(value) - LONGEST}\u00a0more"])]
-        return Node("mrow", [Node("mo", ["("], {"stretchy": "false"}), *parts[1:],
-                             Node("mo", [")"], {"stretchy": "false"})], {"data-of": name})  # fmt: skip
+        return Node("mrow", [Node("mo", ["("], FLAT), *parts[1:],
+                             Node("mo", [")"], FLAT)], {"data-of": name})  # fmt: skip
 
     def _number(self, name: str, value: Any) -> Node:
         text = shown(value, self.digits)

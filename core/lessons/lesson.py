@@ -7,8 +7,6 @@ the inputs and returns named values, and formulas, pictures and guesses refer to
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -77,12 +75,19 @@ class Lesson:
     name: str = ""
 
 
-def at(values: Mapping[str, Value], name: str) -> Value:
+def place_of(values: Values, name: str) -> str:
+    """The name with numbers alone behind it: in ``x.word`` the value of ``word`` takes its name's place."""
+    head, *places = name.split(".")
+    numbers = [str(int(values[p])) if isinstance(values.get(p), float) else p for p in places]  # type: ignore[arg-type]
+    return ".".join([head, *numbers])
+
+
+def at(values: Values, name: str) -> Value:
     """The value of a name, or with numbers behind it a part of it: ``h.2.1`` is the first number of the second h.
 
     Raises LessonError where there is none.
     """
-    head, *places = name.split(".")
+    head, *places = place_of(values, name).split(".")
     value: Any = values.get(head)
     for place in places:
         if not place.isdecimal() or not isinstance(value, list) or not 0 < int(place) <= len(value):
@@ -99,20 +104,13 @@ def shown(number: float, digits: int) -> str:
     ten."""
     text = f"{number:.{digits}f}".rstrip("0").rstrip(".")
     if float(text) == 0 and number:
-        text = f"{number:.1e}".replace("e-0", "e-")
+        text = f"{number:.0e}".replace("e-0", "e-")
     return text.replace("-", "−") if text != "-0" else "0"
 
 
 def rounded(value: Value, digits: int) -> Any:
     """The texts of a value's numbers (:func:`shown`), as deep as the value."""
     return [rounded(part, digits) for part in value] if isinstance(value, list) else shown(value, digits)
-
-
-def names_in(latex: str) -> Iterator[str]:
-    r"""The names in a formula's ``\val`` and ``\each``."""
-    for name in re.findall(r"\\val\{([^}]*)\}", latex):
-        yield name.replace("#", "1")
-    yield from re.findall(r"\\each\{[^}]*\}\{([^}]*)\}", latex)
 
 
 @functools.cache
