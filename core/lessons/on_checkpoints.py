@@ -8,12 +8,14 @@ import torch
 from torch import Tensor
 
 from core.checkpoint import Checkpoint, available, load_named
-from core.explain import check_words
+from core.evidence import PhraseSelection
+from core.explain import check_words, explain
 from core.layers.convolution import GatedConvolution, windows
 from core.layers.projection import read_words
 from core.lessons.lesson import Values
 from core.lessons.sources import Evaluated, Given, source
 from core.lessons.two_dimensions import shares
+from core.models.acnn import AdaQA
 from core.models.attconv import AttConv, AttConvAdvanced
 from core.models.base import Output
 from core.reading.batch import Batch
@@ -104,3 +106,65 @@ def _gated(layer: GatedConvolution, states: Tensor) -> tuple[Tensor, Tensor]:
     """What a gated convolution would make of each word of one sentence, and its gate: ``[T, d]`` each."""
     phrases = windows(states, layer.width)
     return torch.tanh(layer.hidden(phrases))[0], torch.sigmoid(layer.gate(phrases))[0]
+
+
+@source("phrases")
+@torch.inference_mode()
+def phrases(given: Given) -> Evaluated:
+    """Input ``phrase`` says which phrase of the second sentence is followed, from 1."""
+    pair = read(given)
+    checkpoint, trace = pair.checkpoint, pair.output.trace
+    texts = given.texts["first"], given.texts["second"]
+    explanation = explain(checkpoint, *texts, records=(PhraseSelection,))
+    record: PhraseSelection | None = explanation.find(PhraseSelection)
+    assert record is not None
+    premise, hypothesis = (
+        [explanation.sentence(side.role).words(one.span) for one in side.phrases] for side in record.sides
+    )
+    best = [one.score for one in record.sides[1].phrases]
+    i = given.number("phrase", len(hypothesis))
+    partner = record.sides[1].phrases[i].partner
+    least, most = record.choice("kmin", record.k), record.choice("kmax", record.k)
+    assert least is not None and most is not None
+    cosines = trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]]
+    states, others = trace.second[0][trace.second_mask[0]], trace.first[0][trace.first_mask[0]]
+    values: Values = {
+        "phrase": float(i + 1), "partner": float(partner + 1), "k": float(record.k), "count": float(len(best)),
+        "state": states[i].tolist(), "other": others[partner].tolist(), "cosine": cosines[i].tolist(), "best": best[i],
+        "a": best, "least": [best[j] for j in least.kept[1]], "most": [best[j] for j in most.kept[1]],
+        "by_least": list(least.probabilities), "by_most": list(most.probabilities),
+    }  # fmt: skip
+    words = {
+        "phrases": hypothesis, "premise": premise, "least": [hypothesis[j] for j in least.kept[1]],
+        "most": [hypothesis[j] for j in most.kept[1]], "classes": pair.words["classes"],
+    }  # fmt: skip
+    return Evaluated(values, words, checkpoint.name)
+
+
+@source("generated filters")
+@torch.inference_mode()
+def generated_filters(given: Given) -> Evaluated:
+    """Inputs ``filter`` and ``window`` say which filter and which window of the second text are followed, from 1."""
+    pair = read(given)
+    model, trace = pair.checkpoint.model, pair.output.trace
+    assert isinstance(model, AdaQA)
+    answer, question = trace.a, trace.q
+    windows_, filters = answer.windows.values[0], answer.applied[0]
+    k, i = given.number("filter", len(filters)), given.number("window", len(windows_))
+    height = filters.shape[1]
+    window = windows_[i].view(height, -1)
+    parts = (window * filters[k]).sum(1)
+    columns = model.linear_map(k)[:, 0]
+    before = answer.preactivations[0, :, k]
+    texts = pair.words["x"]  # the answer is judged
+    values: Values = {
+        "filter": float(k + 1), "window": float(i + 1), "z": question.code[0].tolist(),
+        "made_by": columns[:-1].tolist(), "start": columns[-1].item(), "weight": filters[k, 0, 0].item(),
+        "F": filters[k].tolist(), "words": window.tolist(), "parts": parts.tolist(), "bias": answer.bias[k].item(),
+        "before": before[i].item(), "after": torch.relu(before[i]).item(), "over_windows": torch.relu(before).tolist(),
+        "largest": answer.pooled[0, k].item(), "pooled": answer.pooled[0].tolist(),
+    }  # fmt: skip
+    shown = [*texts, *["(nothing)"] * (height - len(texts))]
+    return Evaluated(
+        values, {"of_window": shown[i : i + height], "windows": shown[: len(windows_)]}, pair.checkpoint.name
+    )

@@ -131,6 +131,29 @@ def test_a_trained_models_values_are_those_of_its_forward_pass(name):
         )
 
 
+@torch.inference_mode()
+def test_phrases_and_their_choices_are_the_models():
+    values = own("phrases")
+    cosine = torch.nn.functional.cosine_similarity(*map(torch.tensor, (values["state"], values["other"])), dim=0)
+    assert values["best"] == max(values["cosine"]) == pytest.approx(cosine.item(), abs=1e-5)
+    assert sorted(values["least"]) == sorted(values["a"])[: int(values["k"])]
+    assert sorted(values["most"]) == sorted(values["a"])[-int(values["k"]) :]
+    assert len(values["a"]) > values["k"]
+
+
+@torch.inference_mode()
+def test_a_generated_weight_comes_from_the_code_and_windows_from_products():
+    values = own("filters", filter=3.0, window=2.0)
+    weight = sum(m * z for m, z in zip(values["made_by"], values["z"], strict=True)) + values["start"]
+    assert values["weight"] == values["F"][0][0] == pytest.approx(weight, abs=1e-5)
+    products = [
+        sum(f * x for f, x in zip(*rows, strict=True)) for rows in zip(values["F"], values["words"], strict=True)
+    ]
+    assert values["parts"] == pytest.approx(products, abs=1e-5)
+    assert values["before"] == pytest.approx(sum(products) + values["bias"], abs=1e-5)
+    assert values["over_windows"][1] == values["after"] and max(values["over_windows"]) == values["largest"]
+
+
 # --- local attention's window -----------------------------------------------------------------------------------------
 
 
