@@ -97,7 +97,7 @@ class LessonView extends View {
     if (!sides.length) return null;
     return html("div", { class: "sentences" }, sides.map(([side, text]) => {
       const field = html("input", { type: "text", value: text, "data-input": side, dir: "auto", onchange: () => this.send({ step: this.step, texts: { [side]: field.value } }, 0) });
-      return html("label", {}, html("span", {}, side === "first" ? "Premise" : "Hypothesis"), field);
+      return html("label", {}, html("span", {}, capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
     }));
   }
 

@@ -100,12 +100,13 @@ def at(values: Values, name: str) -> Value:
 
 
 def shown(number: float, digits: int) -> str:
-    """A number with so many digits behind the point, without zeros at its end; one too small for them with a power of
-    ten."""
-    text = f"{number:.{digits}f}".rstrip("0").rstrip(".")
-    if float(text) == 0 and number:
+    """A number with so many digits behind the point, without zeros at its end; one too small for them with up to two
+    more, or with a power of ten."""
+    texts = [f"{number:.{more}f}".rstrip("0").rstrip(".") for more in range(digits, digits + 3)]
+    text = next((text for text in texts if float(text)), "0")
+    if text == "0" and number:
         text = f"{number:.0e}".replace("e-0", "e-")
-    return text.replace("-", "−") if text != "-0" else "0"
+    return text.replace("-", "−")
 
 
 def rounded(value: Value, digits: int) -> Any:

@@ -28,7 +28,7 @@ class Read(NamedTuple):
     batch: Batch
     output: Output
     words: dict[str, list[str]]
-    """Those of the judged sentence (x), of its context (y), and the classes."""
+    """Those of the judged sentence (x) and of its context (y), the classes, and what both sides are called."""
 
 
 def read(given: Given) -> Read:
@@ -40,7 +40,7 @@ def read(given: Given) -> Read:
     check_words(reading)
     batch = reading.batch(checkpoint.reader)
     words = {"x": [token.text for token in reading.x.tokens], "y": [token.text for token in reading.y.tokens],
-             "classes": list(checkpoint.labels)}  # fmt: skip
+             "classes": list(checkpoint.labels), "sides": [reading.first.role, reading.second.role]}  # fmt: skip
     return Read(checkpoint, batch, checkpoint.model(batch), words)
 
 
@@ -136,7 +136,7 @@ def phrases(given: Given) -> Evaluated:
     }  # fmt: skip
     words = {
         "phrases": hypothesis, "premise": premise, "least": [hypothesis[j] for j in least.kept[1]],
-        "most": [hypothesis[j] for j in most.kept[1]], "classes": pair.words["classes"],
+        "most": [hypothesis[j] for j in most.kept[1]], "classes": pair.words["classes"], "sides": pair.words["sides"],
     }  # fmt: skip
     return Evaluated(values, words, checkpoint.name)
 
@@ -156,15 +156,15 @@ def generated_filters(given: Given) -> Evaluated:
     parts = (window * filters[k]).sum(1)
     columns = model.linear_map(k)[:, 0]
     before = answer.preactivations[0, :, k]
-    texts = pair.words["x"]  # the answer is judged
+    # Most of a code's numbers are 0: the largest come first.
+    order = question.code[0].argsort(descending=True)
     values: Values = {
-        "filter": float(k + 1), "window": float(i + 1), "z": question.code[0].tolist(),
-        "made_by": columns[:-1].tolist(), "start": columns[-1].item(), "weight": filters[k, 0, 0].item(),
+        "filter": float(k + 1), "window": float(i + 1), "z": question.code[0, order].tolist(),
+        "made_by": columns[order].tolist(), "start": columns[-1].item(), "weight": filters[k, 0, 0].item(),
         "F": filters[k].tolist(), "words": window.tolist(), "parts": parts.tolist(), "bias": answer.bias[k].item(),
         "before": before[i].item(), "after": torch.relu(before[i]).item(), "over_windows": torch.relu(before).tolist(),
         "largest": answer.pooled[0, k].item(), "pooled": answer.pooled[0].tolist(),
     }  # fmt: skip
-    shown = [*texts, *["(nothing)"] * (height - len(texts))]
-    return Evaluated(
-        values, {"of_window": shown[i : i + height], "windows": shown[: len(windows_)]}, pair.checkpoint.name
-    )
+    names = pair.words["x"] + (height - len(pair.words["x"])) * ["(nothing)"]
+    words = {"of_window": names[i : i + height], "windows": names[: len(windows_)], "sides": pair.words["sides"]}
+    return Evaluated(values, words, pair.checkpoint.name)

@@ -224,7 +224,9 @@ def test_numbers_of_the_example_stand_in_the_formula():
 
 
 def test_numbers_are_short_and_a_tiny_one_is_not_nought():
-    assert [shown(n, 3) for n in (0.25, 1.0, -0.5, 0.0, 0.00004)] == ["0.25", "1", "−0.5", "0", "4e−5"]
+    assert [shown(n, 3) for n in (0.25, 1.0, -0.5, 0.0, 0.0004, 0.0000004)] == [
+        "0.25", "1", "−0.5", "0", "0.0004", "4e−7",
+    ]  # fmt: skip
     assert rounded([[0.12345]], 2) == [["0.12"]]
 
 
