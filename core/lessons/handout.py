@@ -15,12 +15,9 @@ _STYLE = """
 body { font: 10.5pt/1.35 Georgia, serif; color: #111; max-width: 184mm; margin: 8mm auto; }
 h1 { font-size: 16pt; margin: 0 0 1mm; } h2 { font-size: 11pt; margin: 3mm 0 0; } p { margin: 0.5mm 0; }
 .steps { columns: 2; column-gap: 8mm; } section { break-inside: avoid; }
-math { font-size: 10pt; margin: 0.8mm 0; } .numbers { overflow-wrap: anywhere; }
-math[display=block] { text-align: left; display: block math; }
+math[display=block] { display: block math; font-size: 7.8pt; margin: 0.8mm 0; }
 .matrix { border-left: 1px solid; border-right: 1px solid; border-radius: 3px; }
 .note { border-left: 2px solid #888; padding-left: 2mm; color: #444; font-size: 9pt; }
-table { border-collapse: collapse; font-size: 9pt; margin: 2mm 0; font-variant-numeric: tabular-nums; }
-td, th { border-bottom: 1px solid #bbb; padding: 0.6mm 2.5mm 0.6mm 0; text-align: left; vertical-align: top; }
 footer { font-size: 8.5pt; color: #555; margin-top: 4mm; border-top: 1px solid #bbb; }
 """
 
@@ -35,20 +32,15 @@ def handout(lesson: Lesson, evaluated: Evaluated, inputs: Mapping[str, Any], tex
         + "</section>"
         for number, step in enumerate(lesson.steps, start=1)
     )
-    given: dict[str, Any] = {**lesson.texts, **texts}
-    sentences = "".join(f"<tr><th>{escape(side)}</th><td>{escape(text)}</td></tr>" for side, text in given.items())
-    numbers = "".join(
-        f"<tr><th>{escape(name)}</th><td>{escape(_text(value, lesson.digits))}</td></tr>"
-        for name, value in inputs.items()
-    )
-    source = (
-        f"Numbers of the model {evaluated.checkpoint}." if evaluated.checkpoint else "Numbers of a made-up example."
-    )
+    sides = dict(zip(("first", "second"), evaluated.words.get("sides", ()), strict=False))
+    facts = [f"{sides.get(side, side)}: {text}" for side, text in {**lesson.texts, **texts}.items()]
+    facts += [f"{name} = {_text(value, lesson.digits)}" for name, value in inputs.items()]
+    by = f"Numbers of the model {evaluated.checkpoint}." if evaluated.checkpoint else "Numbers of an example, not of a trained model."
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(lesson.title)} · PairLens</title>'
         f"<style>{_STYLE}</style></head><body><h1>{escape(lesson.title)}</h1><p>{escape(lesson.about)}</p>"
-        f'<table>{sentences}{numbers}</table><div class="steps">{steps}</div>'
-        f"<footer>PairLens, lesson “{escape(lesson.title)}”. {escape(source)}</footer></body></html>\n"
+        f'<p class="note">{escape("; ".join(facts))}</p><div class="steps">{steps}</div>'
+        f"<footer>PairLens, lesson “{escape(lesson.title)}”. {escape(by)}</footer></body></html>\n"
     )
 
 

@@ -101,7 +101,9 @@ def at(values: Values, name: str) -> Value:
 
 def shown(number: float, digits: int) -> str:
     """A number with so many digits behind the point, without zeros at its end; one too small for them with up to two
-    more, or with a power of ten."""
+    more, or with a power of ten, as one of a million and more is."""
+    if abs(number) >= 1e6:
+        return f"{number:.2e}".replace("e+0", "e").replace("-", "−")
     texts = [f"{number:.{more}f}".rstrip("0").rstrip(".") for more in range(digits, digits + 3)]
     text = next((text for text in texts if float(text)), "0")
     if text == "0" and number:
