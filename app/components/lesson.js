@@ -45,6 +45,11 @@ class LessonView extends View {
     this.root.removeEventListener("fullscreenchange", this.onScreen);
   }
 
+  update(data, setStateValue) {
+    super.update(data, setStateValue);
+    this.onScreen();
+  }
+
   take({ id, step }) {
     if (id !== this.lesson) this.known.clear();
     this.lesson = id;

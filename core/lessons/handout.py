@@ -35,7 +35,11 @@ def handout(lesson: Lesson, evaluated: Evaluated, inputs: Mapping[str, Any], tex
     sides = dict(zip(("first", "second"), evaluated.words.get("sides", ()), strict=False))
     facts = [f"{sides.get(side, side)}: {text}" for side, text in {**lesson.texts, **texts}.items()]
     facts += [f"{name} = {_text(value, lesson.digits)}" for name, value in inputs.items()]
-    by = f"Numbers of the model {evaluated.checkpoint}." if evaluated.checkpoint else "Numbers of an example, not of a trained model."
+    by = (
+        f"Numbers of the model {evaluated.checkpoint}."
+        if evaluated.checkpoint
+        else "Numbers of an example, not of a trained model."
+    )
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(lesson.title)} · PairLens</title>'
         f"<style>{_STYLE}</style></head><body><h1>{escape(lesson.title)}</h1><p>{escape(lesson.about)}</p>"

@@ -9,7 +9,7 @@ import torch
 from core.checkpoint import load_named
 from core.lessons import LessonError, at, evaluate, lessons, mathml
 from core.lessons.handout import handout
-from core.lessons.lesson import read, rounded, shown
+from core.lessons.lesson import place_of, read, rounded, shown
 from core.lessons.sources import SOURCES
 from core.models.rnn.attention import LookingBack
 
@@ -45,7 +45,7 @@ def test_the_number_that_is_to_be_guessed_is_one_that_the_step_shows(name):
     for step in lesson.steps:
         if step.guess:
             shown_ = "".join(mathml(line, values, lesson.digits).to_html() for line in step.numbers)
-            assert f'data-of="{step.guess}"' in shown_, step.title
+            assert f'data-of="{place_of(values, step.guess)}"' in shown_, step.title
 
 
 def test_the_slides_worked_example_is_exact():
