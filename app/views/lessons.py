@@ -43,7 +43,7 @@ def main() -> None:
         drawing = _drawing(lesson, evaluated, texts)
     except (CheckpointError, LessonError, PairError) as error:
         page_style.notice([*problems, str(error)])
-        _texts_beside(lesson)
+        _own()
         PAGE.write_link()
         return
     step = min(PAGE.state.step, len(lesson.steps))
@@ -129,10 +129,10 @@ def _lines(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [{"label": label, "rows": [dataclasses.asdict(row) for row in line]} for label, line in lines]
 
 
-def _texts_beside(lesson: Lesson) -> None:
-    """A way back to the lesson's own texts where those of a person cannot be read."""
-    if lesson.texts:
-        st.button("The lesson’s own sentences", on_click=lambda: PAGE.set(LessonsState(lesson.name)))
+def _own() -> None:
+    """A way back to the lesson's own numbers and sentences where those of a person cannot be used."""
+    own = LessonsState(PAGE.state.lesson, projector=PAGE.state.projector)
+    st.button("The lesson’s own numbers and sentences", on_click=lambda: PAGE.set(own))
 
 
 def _picked() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.lessons.lesson import Lesson, LessonError, Values
+from core.lessons.lesson import Lesson, LessonError, Value, Values
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,22 @@ def evaluate(lesson: Lesson, inputs: Mapping[str, Any], texts: Mapping[str, str]
     """The lesson's values with these inputs and texts in place of its own.
 
     Raises LessonError for an unknown source, CheckpointError where no checkpoint of the lesson is there, and PairError
-    for a text without a word.
+    for a text without a word; LessonError for numbers with which there is no result, too.
     """
     if lesson.source not in SOURCES:
         known = ", ".join(sorted(SOURCES))
         raise LessonError(f"lesson {lesson.name} has the unknown source {lesson.source!r}: choose one of {known}")
     given = Given({**lesson.inputs, **inputs}, {**lesson.texts, **texts}, lesson.checkpoints)
-    return SOURCES[lesson.source](given)
+    try:
+        evaluated = SOURCES[lesson.source](given)
+    except ArithmeticError:
+        evaluated = None
+    if evaluated is None or not _finite(list(evaluated.values.values())):
+        raise LessonError(
+            "With these numbers the lesson divides by 0 or leaves what a computer counts with: change them"
+        )
+    return evaluated
+
+
+def _finite(value: Value) -> bool:
+    return all(map(_finite, value)) if isinstance(value, list) else math.isfinite(value)

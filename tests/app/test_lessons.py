@@ -65,6 +65,14 @@ def test_a_sentence_without_a_word_gets_a_sentence_and_a_way_back():
     assert data["texts"] == LESSONS["light"].texts
 
 
+@pytest.mark.parametrize("inputs", ["tau=0", "score.1=1e300", "scale=1e308;score.1=1e3"])
+def test_numbers_without_a_result_get_a_sentence_and_a_way_back(inputs):
+    app = open_view("lessons", lesson="softmax", inputs=inputs)
+    assert not app.exception
+    assert "divides by 0" in sentences(app)[0]
+    assert drawn(app.button[0].click().run())["link"] == {"lesson": "softmax"}
+
+
 def test_another_lesson_begins_at_its_first_step_with_its_own_numbers():
     app = open_view("lessons", lesson="global-attention", step="3", inputs="h.1.1=0.9", projector="on")
     app.radio[0].set_value("softmax").run()
