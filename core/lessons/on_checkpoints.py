@@ -148,22 +148,22 @@ def generated_filters(given: Given) -> Evaluated:
     pair = read(given)
     model, trace = pair.checkpoint.model, pair.output.trace
     assert isinstance(model, AdaQA)
-    answer, question = trace.a, trace.q
-    windows_, filters = answer.windows.values[0], answer.applied[0]
+    read_text, maker = trace.a, trace.q
+    windows_, filters = read_text.windows.values[0], read_text.applied[0]
     k, i = given.number("filter", len(filters)), given.number("window", len(windows_))
     height = filters.shape[1]
     window = windows_[i].view(height, -1)
     parts = (window * filters[k]).sum(1)
     columns = model.linear_map(k)[:, 0]
-    before = answer.preactivations[0, :, k]
+    before = read_text.preactivations[0, :, k]
     # Most of a code's numbers are 0: the largest come first.
-    order = question.code[0].argsort(descending=True)
+    order = maker.code[0].argsort(descending=True)
     values: Values = {
-        "filter": float(k + 1), "window": float(i + 1), "z": question.code[0, order].tolist(),
+        "filter": float(k + 1), "window": float(i + 1), "z": maker.code[0, order].tolist(),
         "made_by": columns[order].tolist(), "start": columns[-1].item(), "weight": filters[k, 0, 0].item(),
-        "F": filters[k].tolist(), "words": window.tolist(), "parts": parts.tolist(), "bias": answer.bias[k].item(),
+        "F": filters[k].tolist(), "words": window.tolist(), "parts": parts.tolist(), "bias": read_text.bias[k].item(),
         "before": before[i].item(), "after": torch.relu(before[i]).item(), "over_windows": torch.relu(before).tolist(),
-        "largest": answer.pooled[0, k].item(), "pooled": answer.pooled[0].tolist(),
+        "largest": read_text.pooled[0, k].item(), "pooled": read_text.pooled[0].tolist(),
     }  # fmt: skip
     names = pair.words["x"] + (height - len(pair.words["x"])) * ["(nothing)"]
     words = {"of_window": names[i : i + height], "windows": names[: len(windows_)], "sides": pair.words["sides"]}

@@ -145,6 +145,7 @@ def test_phrases_and_their_choices_are_the_models():
 def test_a_generated_weight_comes_from_the_code_and_windows_from_products():
     values = own("filters", filter=3.0, window=2.0)
     weight = sum(m * z for m, z in zip(values["made_by"], values["z"], strict=True)) + values["start"]
+    assert max(values["z"]) == values["z"][0] > 0, "the text decides the filter"
     assert values["weight"] == values["F"][0][0] == pytest.approx(weight, abs=1e-5)
     products = [
         sum(f * x for f, x in zip(*rows, strict=True)) for rows in zip(values["F"], values["words"], strict=True)
