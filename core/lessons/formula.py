@@ -25,7 +25,7 @@ SIGNS = ("+", "−", "×", "·")
 FLAT = {"stretchy": "false"}
 FUNCTIONS = ("tanh", "exp", "max", "min", "cos", "softmax", "mean", "arg")
 SPACES = {",": "0.17em", ";": "0.28em", "quad": "1em", " ": "0.3em"}
-MOST = 4
+MOST = 3
 r"""Parts that an ``\each`` shows before it says how many more there are."""
 
 LONGEST = 8

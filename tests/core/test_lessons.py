@@ -219,7 +219,7 @@ def test_numbers_of_the_example_stand_in_the_formula():
     values = {"a": [0.25, -1.5], "k": 2.0, "W": [[1.0, 0.0]], "long": [0.0] * 10}
     assert text(mathml(r"\val{a.1} + \val{a.k} = \val{a}", values, 3)) == "0.25+(−1.5)=(0.25,−1.5)"
     assert 'data-of="a.2"' in mathml(r"\val{a.k}", values, 3).to_html()
-    assert text(mathml(r"\each{+}{long}{\val{long.#}}", values, 3)) == "0+0+0+⋯\u00a0(7\u00a0more)"
+    assert text(mathml(r"\each{+}{long}{\val{long.#}}", values, 3)) == "0+0+⋯\u00a0(8\u00a0more)"
     assert text(mathml(r"\val{long}", values, 3)).endswith("and\u00a02\u00a0more)")
     assert "<mtable" in mathml(r"\val{W}", values, 3).to_html()
 
