@@ -27,11 +27,13 @@ from collections import Counter
 from pathlib import Path
 
 from core.data import DataError, read
+from core.evaluation.probe import SUITE
 from core.files import check_writable, whole_file
 from core.linguistics.wordnet import lexicon
 from trainers.make_pairs import sentences
 from trainers.make_pairs.kinds import Maker
 from trainers.make_pairs.lists import Lists
+from trainers.make_pairs.statements import EACH, Statements
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
@@ -96,6 +98,9 @@ def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int
             maker.take(sentence)
         if maker.full():
             break
-    pairs = maker.pairs
+    scenes = [text for text in texts if len(text.split()) < 16]
+    statements = Statements(maker.lists, seed, scenes).pairs(int(EACH * scale))
+    suite = {text for row in read(SUITE).rows for text in (row.first, row.second)}  # what people try stays unseen
+    pairs = [pair for pair in (*maker.pairs, *statements) if not suite & set(pair[2:])]
     random.Random(seed).shuffle(pairs)
     return [(kind, number, label, *sides) for number, (kind, label, *sides) in enumerate(pairs)]  # type: ignore[misc]
