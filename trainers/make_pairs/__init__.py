@@ -33,7 +33,7 @@ from core.linguistics.wordnet import lexicon
 from trainers.make_pairs import sentences
 from trainers.make_pairs.kinds import Maker
 from trainers.make_pairs.lists import Lists
-from trainers.make_pairs.statements import EACH, Statements
+from trainers.make_pairs.statements import Statements
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
@@ -99,7 +99,7 @@ def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int
         if maker.full():
             break
     scenes = [text for text in texts if len(text.split()) < 16]
-    statements = Statements(maker.lists, seed, scenes).pairs(int(EACH * scale))
+    statements = Statements(maker.lists, seed, scenes).pairs(scale)
     suite = {text for row in read(SUITE).rows for text in (row.first, row.second)}  # what people try stays unseen
     pairs = [pair for pair in (*maker.pairs, *statements) if not suite & set(pair[2:])]
     random.Random(seed).shuffle(pairs)

@@ -1,4 +1,4 @@
-"""Short statements of one thing: what is and is not there, is so or the opposite, is done by one to another, and how many.
+"""Short statements: what is and is not there, is so or the opposite, is done by one to another, and how many.
 
 Premises of SNLI say what a picture shows, and hardly ever what it does not. People who try a model type such statements
 first. Words are drawn for the sentences of a family of statements.yaml, which says what follows from what.
@@ -17,7 +17,7 @@ from trainers.make_pairs.lists import Lists, article, plural
 
 FAMILIES = Path(__file__).with_name("statements.yaml")
 EACH = 800
-"""Pairs of each family, as many of each label as it can have."""
+"""Pairs of a family that does not say how many, as many of each label as it can have."""
 NAMES = 0.2
 """How often people have names."""
 DIGITS = {
@@ -38,9 +38,10 @@ class Statements:
         self.things = [name for name in groups if name not in ("room", "building")]
         self.countable = [name for name in self.things if not {"person", "piece of furniture"} & set(groups[name])]
 
-    def pairs(self, each: int) -> Iterator[tuple[str, str, str, str]]:
-        """(family, label, premise, hypothesis), ``each`` of a family at most and none twice."""
+    def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
+        """(family, label, premise, hypothesis), ``scale`` times the pairs of each family at most and none twice."""
         for name, family in self.data["families"].items():
+            each = int(scale * family.get("pairs", EACH))
             seen: set[tuple[str, str]] = set()
             labels = [label for label in ("entailment", "neutral", "contradiction") if family[label]]
             for turn in range(3 * each):
@@ -122,7 +123,9 @@ class Statements:
     def determined(self, who: str, whom: str) -> Words:
         """Two nouns with the same article."""
         the = self.random.random() < 0.6
-        return {key: f"the {noun}" if the else f"{article(noun)} {noun}" for key, noun in (("who", who), ("whom", whom))}
+        return {
+            key: f"the {noun}" if the else f"{article(noun)} {noun}" for key, noun in (("who", who), ("whom", whom))
+        }
 
     def beasts(self, words: Words, draws: list[str]) -> Words:
         """Animals in place of people where both can do it, and sometimes a person and an animal."""
