@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import streamlit as st
 
+from app.page_state.session import PageSession
 from app.palette import ACCENT, PAPER
 
 _STYLE = (
@@ -65,6 +67,15 @@ html { font-size: 22.5px !important; }
 def apply(*, projector: bool = False) -> None:
     """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page."""
     st.html(_STYLE + (_PROJECTOR if projector else ""))
+
+
+def projector_switch(page: PageSession[Any]) -> None:
+    """The switch in the sidebar, one for all pages."""
+    key = page.key("projector")
+    st.toggle(
+        "Projector", page.state.projector, key=key, on_change=page.take, args=("projector", key),
+        help="Larger type and cells, for a room full of people.",
+    )  # fmt: skip
 
 
 def notice(sentences: Iterable[str]) -> None:

@@ -60,11 +60,11 @@ _STYLE = """<style>
 
 def main() -> None:
     """Draw the page."""
-    page_style.apply()
-    st.html(_STYLE + _numbers() + lists.STYLE)
-    components.listen_for_gestures()
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open({name: kind_of(read_card(folder)) for name, folder in models.items()})
+    page_style.apply(projector=PAGE.state.projector)
+    st.html(_STYLE + _numbers() + lists.STYLE)
+    components.listen_for_gestures()
     with st.sidebar:
         FORM.model(titles(models))
         below = st.container()
@@ -82,6 +82,7 @@ def main() -> None:
         FORM.example()
         st.radio("Save figures as", FORMATS, horizontal=True, key="filter map format")
         FORM.files()
+        page_style.projector_switch(PAGE)
     if opened is not None:
         _texts(opened.checkpoint)
         _show(opened, layout)
