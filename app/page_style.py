@@ -64,6 +64,10 @@ html { font-size: 22.5px !important; }
 </style>"""
 
 
+PROJECTED = 1.5
+"""How many times as large type is for a projector."""
+
+
 def apply(*, projector: bool = False) -> None:
     """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page."""
     st.html(_STYLE + (_PROJECTOR if projector else ""))
