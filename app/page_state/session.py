@@ -167,10 +167,11 @@ class PageSession(Generic[State]):
         """Put the state into the address: a choice is a step to go back from, an address that a person came with is
         completed where it stands."""
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
-        if address != parameters and visit.stepping:
+        completing = address != parameters and not visit.stepping
+        if completing:
+            visit.completed = address
+        elif address != parameters:
             st.query_params.from_dict(parameters)
             visit.completed = None
-        elif address != parameters:
-            complete(address, parameters)
-            visit.completed = address
+        complete(address, parameters if completing else None)
         visit.written = parameters
