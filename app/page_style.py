@@ -25,6 +25,7 @@ _STYLE = (
 .stMain [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.15rem; }
 .stMain [data-testid="stWidgetLabel"] p, [data-testid="stSidebarContent"] [data-testid="stWidgetLabel"] p {
   font-size: 0.86rem; opacity: 0.78; }
+.stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
 [data-testid="InputInstructions"] { display: none; }
 [data-testid="stSidebarNav"]::before { content: "PairLens"; display: block; font-size: 1.3rem; font-weight: 700;
   padding: 0 0.6rem 0.6rem; }

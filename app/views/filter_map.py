@@ -54,7 +54,6 @@ _STYLE = """<style>
 /* The buttons above a figure press it: by itself it would save the figure without its caption. */
 .js-plotly-plot .modebar-btn[data-title^="Download plot"] { display: none; }
 .pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
-.stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
 .pl-how { font-size: 0.87rem; opacity: 0.78; margin: 0.1rem 0; overflow-wrap: anywhere; }
 </style>"""
 
@@ -330,7 +329,8 @@ def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSid
 def _verdict(explanation: Explanation | str | None) -> None:
     if isinstance(explanation, Explanation):
         text = verdict.summary(explanation)
-        st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p>')
+        title = _safe(explanation.title)
+        st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p><p class="pl-how"><bdi>{title}</bdi></p>')
     else:
         text = explanation or "Type the other text of the pair too, to see what the model says of both."
         st.html(f'<p class="pl-how">{_safe(text)}</p>')
