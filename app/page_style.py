@@ -33,6 +33,7 @@ _STYLE = (
 [data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.6rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.9rem; }
 [data-testid="stSidebar"] :is(a, button):focus-visible { outline: 2px solid var(--pl-accent); outline-offset: 1px; }
+.stMain:focus-visible { outline: 2px solid var(--pl-accent); outline-offset: -2px; }
 .stMain input { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],
@@ -61,7 +62,7 @@ _PROJECTOR = """<style>
 html { font-size: 22.5px !important; }
 .stMainBlockContainer { max-width: 1600px; }
 .stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, small) { font-size: 0.9rem !important; }
-[data-testid="stSidebar"] { min-width: 330px; }
+[data-testid="stSidebar"] { min-width: 400px; }
 </style>"""
 
 

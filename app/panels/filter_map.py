@@ -114,7 +114,7 @@ def figure(
         height=HEIGHT * scale + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
         hoverlabel={"align": "left", "font": {"color": INK[dark], "size": 13 * scale}},
         margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
-        legend={"orientation": "h", "yanchor": "top", "y": -0.01, "x": -0.05, "itemsizing": "constant",
+        legend={"orientation": "h", "yanchor": "top", "y": -0.01, "xref": "container", "x": 0, "itemsizing": "constant",
                 "entrywidth": 122 * scale, "font": {"size": 12 * scale}},
     )  # fmt: skip
     return drawn
