@@ -107,7 +107,8 @@ class Statements:
     def person(self) -> Words:
         """Somebody who is the subject: a pronoun, a name or a noun; with what is done with things and how many."""
         names = self.lists.lists["male names"] + self.lists.lists["female names"]
-        noun = f"{self.random.choice(('the', 'my', 'a'))} {self.random.choice(self.data['who'])}"
+        who = self.random.choice(self.data["who"])
+        noun = f"{self.random.choice(('the', 'my', article(who)))} {who}"
         they = self.random.choice(("he", "she", self.random.choice(names), noun, noun))
         return {"They": they, "got": self.random.choice(self.data["got"])}
 
