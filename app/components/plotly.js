@@ -62,6 +62,7 @@ function saveFigure(figure, kind, { file, lines, colours, ink }) {
 export default function ({ parentElement, data }) {
   const root = parentElement.querySelector(".pairlens");
   root.classList.toggle("projector", Boolean(data.projector));
-  const figure = () => document.querySelector(`.st-key-${data.figure} .js-plotly-plot`);
+  // The figure stands in the same column.
+  const figure = () => root.getRootNode().host.closest('[data-testid="stVerticalBlock"]').querySelector(`.st-key-${data.figure} .js-plotly-plot`);
   root.replaceChildren(html("div", { class: "saves-alone" }, ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ${data.what} as ${kind}`, () => saveFigure(figure(), kind, data)))));
 }

@@ -40,21 +40,20 @@ def test_a_rescaled_matrix_is_called_what_it_is(open_page):
     expect(page.locator('[data-cell="1,1"]')).to_have_attribute("aria-label", re.compile("of the column, not what"))
 
 
-@pytest.mark.parametrize("undo", ["Escape", "a second click", "a click beside"])
-def test_a_selection_is_undone(open_page, undo):
+def test_a_selection_is_undone_by_escape_a_second_click_or_one_beside(open_page):
     page = open_page(link())
-    chip(page, "hypothesis", "dog").click()
-    expect(page.locator(PRESSED)).to_have_text(["dog"])
-    page.wait_for_url(re.compile("select=x2"))
-    if undo == "Escape":
-        page.keyboard.press("Escape")
-    elif undo == "a second click":
+    for undo in (
+        lambda: page.keyboard.press("Escape"),
+        lambda: chip(page, "hypothesis", "dog").click(),
+        lambda: page.locator(".attention .how").click(position={"x": 4, "y": 4}),
+    ):
         chip(page, "hypothesis", "dog").click()
-    else:
-        page.locator(".attention .how").click(position={"x": 4, "y": 4})
-    expect(page.locator(PRESSED)).to_have_count(0)
-    page.wait_for_url(re.compile("select=none"))
-    expect(page.locator(".context")).to_contain_text("Select a word")
+        expect(page.locator(PRESSED)).to_have_text(["dog"])
+        page.wait_for_url(re.compile("select=x2"))
+        undo()
+        expect(page.locator(PRESSED)).to_have_count(0)
+        page.wait_for_url(re.compile("select=none"))
+        expect(page.locator(".context")).to_contain_text("Select a word")
     page.reload()
     page.wait_for_selector(".pairlens footer")
     expect(page.locator(PRESSED)).to_have_count(0)
@@ -80,21 +79,18 @@ def test_between_long_sentences_the_selected_words_ribbons_are_drawn_alone(open_
     expect(page.locator(".ribbons path")).to_have_count(0)
 
 
-def test_the_slider_says_from_which_weight_ribbons_are_drawn(open_page):
+def test_the_slider_says_from_which_weight_ribbons_are_drawn_and_a_pointer_on_a_word_adds_its_own(open_page):
     page = open_page(link(select="none", temperature="50"))  # where the weight is spread
+    everything = ribbons(page, "other").count()
+    chip(page, "hypothesis", "dog").hover()
+    expect(ribbons(page, "mine").first).to_be_attached()
+    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
+    page.mouse.move(0, 0)
     slider = page.locator(".threshold input")
     slider.fill("100")
     expect(ribbons(page, "other")).to_have_count(0)
     slider.fill("1")
     expect(ribbons(page, "other")).to_have_count(3 * 7)
-
-
-def test_a_pointer_on_a_word_shows_its_ribbons_with_the_rest(open_page):
-    page = open_page(link(select="none"))
-    everything = ribbons(page, "other").count()
-    chip(page, "hypothesis", "dog").hover()
-    expect(ribbons(page, "mine").first).to_be_attached()
-    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
 
 
 def test_models_stand_by_task_with_what_they_are_and_controls_that_do_something(open_page):
@@ -158,8 +154,13 @@ def test_a_sentence_of_typos_gets_a_warning(open_page):
 
 
 @pytest.mark.parametrize("width", [390, 768])
-def test_the_filters_and_their_logits_are_whole_on_a_narrow_screen(open_page, width):
+def test_on_a_narrow_screen_filters_and_logits_are_whole_and_the_sidebars_button_covers_no_text(open_page, width):
     page = open_page(link(), **(PHONE | {"viewport": {"width": width, "height": 844}}))
+    header = page.locator(".stAppHeader")
+    ground = page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor")
+    assert header.evaluate("node => getComputedStyle(node).backgroundColor") == ground
+    label = page.get_by_text("Premise (the context)").bounding_box()
+    assert label["y"] >= header.bounding_box()["y"] + header.bounding_box()["height"] - 1
     frame = page.locator(".filters .scroll")
     assert frame.evaluate("node => node.scrollWidth <= node.clientWidth")
     right = frame.bounding_box()["x"] + frame.bounding_box()["width"]
@@ -167,15 +168,6 @@ def test_the_filters_and_their_logits_are_whole_on_a_narrow_screen(open_page, wi
     expect(logits).to_have_count(3)
     for number in logits.all():
         assert number.bounding_box()["x"] + number.bounding_box()["width"] <= right + 1
-
-
-def test_on_a_phone_the_sidebars_button_covers_no_text(open_page):
-    page = open_page(link(), **PHONE)
-    header = page.locator(".stAppHeader")
-    ground = page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor")
-    assert header.evaluate("node => getComputedStyle(node).backgroundColor") == ground
-    label = page.get_by_text("Premise (the context)").bounding_box()
-    assert label["y"] >= header.bounding_box()["y"] + header.bounding_box()["height"] - 1
 
 
 def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):

@@ -138,7 +138,7 @@ def test_the_keyboard_chooses_the_text_that_is_looked_into(open_page):
 
 
 def test_map_and_filter_are_saved_light_with_a_caption_and_without_a_raster(open_page):
-    page = open_page(link(model="test-qa", **QUESTION), wait=MAP, color_scheme="dark")
+    page = open_page(link(model="test-qa", **QUESTION), wait=SEEN, color_scheme="dark")
     wait_for_star(page, "the dog is playing")
     names = set()
     for what, said in (
