@@ -76,7 +76,10 @@ def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature
         return explanation
     tempered = [_tempered(record, temperature) for record in maps]
     pair = explanation.first.text, explanation.second.text
-    return explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
+    other = explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
+    evidence = (replace(record, temperature=temperature) if isinstance(record, AttentionMap) and record.units == "words"
+                else record for record in other.evidence)  # fmt: skip
+    return replace(other, evidence=tuple(evidence))
 
 
 def _tempered(record: AttentionMap, temperature: float) -> Tensor:

@@ -37,19 +37,6 @@ class Inputs(Codec):
 _NO_LESSON = f"The link asks for the lesson “{{}}”; known are {', '.join(lessons())}."
 _NO_STEP = "The link asks for step “{}”, which is no number of a step: the lesson begins at its first."
 _NO_INPUTS = "The link’s inputs “{}” cannot be read, such as h.2.1=0.5;tau=2: the lesson has its own."
-_NO_SWITCH = "The link says “{}” of the projector, which is on or left out: it is off."
-
-
-def _on(text: str) -> bool | None:
-    return True if text == "on" else None
-
-
-@dataclass(frozen=True)
-class Switch(Codec):
-    """On, or left out."""
-
-    def format(self, value: bool) -> str:
-        return "on"
 
 
 def _of_lesson(codec: Codec) -> dict[str, object]:
@@ -69,4 +56,3 @@ class LessonsState(PageState):
     inputs: Changed = field(default=(), metadata=_of_lesson(Inputs("inputs", _NO_INPUTS)))
     first: str = field(default="", metadata=_of_lesson(Codec("first")))
     second: str = field(default="", metadata=_of_lesson(Codec("second")))
-    projector: bool = field(default=False, metadata=parameter(Switch("projector", _NO_SWITCH, _on)))

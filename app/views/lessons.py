@@ -69,10 +69,7 @@ def _choice() -> None:
         "Lesson", names, names.index(PAGE.state.lesson), key=PAGE.key("lesson"), on_change=PAGE.take,
         args=("lesson", PAGE.key("lesson")), format_func=lambda name: lessons()[name].title,
     )  # fmt: skip
-    st.toggle(
-        "Projector", PAGE.state.projector, key=PAGE.key("projector"), on_change=PAGE.take,
-        args=("projector", PAGE.key("projector")), help="Larger type, for a room full of people.",
-    )  # fmt: skip
+    page_style.projector_switch(PAGE)
 
 
 def _inputs(lesson: Lesson, problems: list[str]) -> dict[str, Any]:
@@ -131,7 +128,7 @@ def _lines(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _own() -> None:
     """A way back to the lesson's own numbers and sentences where those of a person cannot be used."""
-    own = LessonsState(PAGE.state.lesson, projector=PAGE.state.projector)
+    own = LessonsState(lesson=PAGE.state.lesson, projector=PAGE.state.projector)
     st.button("The lesson’s own numbers and sentences", on_click=lambda: PAGE.set(own))
 
 

@@ -24,7 +24,8 @@ class AttentionMap(Record, kind="attention_map"):
     ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
     the model used. ``overridden`` is true when they came from outside (what-if editing). ``null`` holds each row's
     weight on the null word, a learned vector among the words of the columns, for a word without a counterpart: a row's
-    weights and its null add up to 1. It is empty for a model without one.
+    weights and its null add up to 1. It is empty for a model without one. ``temperature``: what the softmax divided
+    the scores by, where the weights are those of another one than the model's.
 
     ``units`` is "words"; or "phrases": then rows and columns are the phrases of the ``PhraseSelection`` beside it,
     ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
@@ -41,6 +42,7 @@ class AttentionMap(Record, kind="attention_map"):
     overridden: bool = False
     units: str = "words"
     null: tuple[float, ...] = ()
+    temperature: float = 1.0
 
     @property
     def override(self) -> Matrix:
@@ -58,8 +60,8 @@ class AttentionMap(Record, kind="attention_map"):
         out: list[float | None] = []
         for scores, weights, null in zip(self.scores, self.weights, self.null, strict=False):
             best = max(range(len(weights)), key=weights.__getitem__)
-            known = null > 0 and weights[best] > 0 and not self.overridden
-            out.append(scores[best] + math.log(null / weights[best]) if known else None)
+            known = null > 0 and weights[best] > 0 and (not self.overridden or self.temperature != 1)
+            out.append(scores[best] + self.temperature * math.log(null / weights[best]) if known else None)
         return tuple(out)
 
     def to_text(self, explanation: Explained) -> list[str]:

@@ -157,3 +157,16 @@ def test_beside_a_model_of_both_sentences_stands_the_verdict_on_the_hypothesis_a
     app = explore(model="nli-two-sided", first="A man sleeps", second="A man is awake")
     verdict = drawn(app)["verdict"]
     assert verdict["alone"]["judged"] == "hypothesis" and verdict["alone"]["model"] == "Hypothesis alone"
+
+
+def test_the_direction_that_is_looked_at_is_in_the_address(drawn):
+    pair = {"model": "test-two-sided", "first": "the dog is playing", "second": "a dog is not playing"}
+    app = explore(direction="premise", **pair)
+    assert drawn(app)["direction"] == query(app)["direction"] == "premise"
+    assert drawn(app)["notices"] == []
+    assert "direction" not in drawn(app)["link"], "the component adds the one that is on screen"
+    app = explore(direction="<b>", **pair)
+    assert drawn(app)["notices"] == [
+        "The link asks for the direction “<b>”; known are hypothesis and premise: the first is shown."
+    ]
+    assert drawn(explore(direction="answer"))["notices"][0].endswith("known are hypothesis: the first is shown.")

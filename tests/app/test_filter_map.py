@@ -421,6 +421,12 @@ def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
     assert not app.exception
 
 
+def test_a_model_of_paraphrases_says_why_it_has_no_map():
+    app = page(model="para-adaqa", first="is a dog outside", second="is the dog outside")
+    assert notices(app)[0].startswith("There is no map here: both texts of a pair are of one kind")
+    assert not any("python -m trainers map" in said for said in notices(app))
+
+
 def test_a_broken_map_gets_one_sentence():
     app = page(model="test-map-truncated")
     assert "This map cannot be used" in notices(app)[0]

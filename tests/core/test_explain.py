@@ -56,6 +56,20 @@ def test_contributions_add_up(tmp_path, table, architecture, context):
         assert attention.columns == "hypothesis" and len(attention.weights[0]) == len(result.second.tokens)
 
 
+def test_the_null_words_raw_score_is_the_same_at_every_temperature(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
+    trained = explain(checkpoint, PREMISE, HYPOTHESIS)
+    warm = at_temperature(checkpoint, trained, 5.0)
+    assert warm.probabilities != trained.probabilities
+    maps, others = ([record for record in one.evidence if isinstance(record, AttentionMap)] for one in (trained, warm))
+    for own, other in zip(maps, others, strict=True):
+        assert other.null_scores == pytest.approx(own.null_scores, abs=1e-3)
+    assert Explanation.from_dict(json.loads(warm.to_json())) == warm
+    override = [record.override for record in maps]
+    by_hand = explain(checkpoint, PREMISE, HYPOTHESIS, override=tuple(map(torch.tensor, override)))
+    assert set(by_hand.find(AttentionMap).null_scores) == {None}, "weights from elsewhere hold no score"
+
+
 def test_tokens_point_into_the_typed_text_and_unknown_words_are_marked(checkpoint):
     result = explain(checkpoint, PREMISE, HYPOTHESIS)
     for side, text in ((result.first, PREMISE), (result.second, HYPOTHESIS)):
