@@ -76,7 +76,7 @@ class LessonView extends View {
     this.widest = Math.max(1, ...data.lines.flatMap(({ rows }) => rows).filter(({ of, shape }) => data.words[of] && shape !== "rows").map(({ value }) => data.values[value].number).map((number) => (Array.isArray(number[0]) ? number[0].length : 1)));
     const shapes = data.lines.flatMap(({ rows }) => rows).map(({ of, value }) => [data.words[of], data.values[value].number]);
     const longest = Math.max(...shapes.map(([words, number]) => (!Array.isArray(number) ? 1 : Array.isArray(number[0]) ? number[0].length : words ? 1 : number.length)));
-    this.lowest = new Map(data.lines.flatMap(({ rows }) => rows).map(({ of, value }) => [of, value]));
+    this.lowest = new Map(data.lines.flatMap(({ rows }) => rows).filter(({ shape }) => shape !== "rows").map(({ of, value }) => [of, value]));
     this.places = html("ol", { class: "places" }, data.steps.map(({ title }, i) => html("li", {}, html("button", { type: "button", title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) }, i + 1))));
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
     const on = html("button", { type: "button", class: "next", "aria-label": "The next step (right arrow)", onclick: () => this.go(this.step + 1) }, "Next →");
