@@ -84,6 +84,7 @@ class LessonView extends View {
     const screen = linkButton("Full screen", "The lesson on the whole screen, in large type", () => this.wholeScreen());
     const own = linkButton("Lesson’s own numbers", "Put the lesson’s own numbers and sentences back", () => this.send({ step: this.step, own: true }, 0));
     this.buttons = { back, on };
+    this.shown = null;
     this.step_ = html("div", { class: "step", "aria-live": "polite" });
     this.picture = html("div", { class: `picture${longest > 6 ? " dense" : ""}`, role: "group", "aria-label": "All values of the lesson" }, this.sentences(), data.lines.map((line) => this.line(line)));
     this.weights = data.given.length ? html("div", { class: "given-values" }, data.given.map((line) => this.line(line))) : null;
@@ -205,9 +206,12 @@ class LessonView extends View {
       item.firstChild.toggleAttribute("aria-current", i + 1 === step);
       if (i + 1 === step) item.firstChild.setAttribute("aria-current", "step");
     });
-    this.step_.replaceChildren(...[html("h3", {}, html("span", { class: "count" }, `${step} of ${data.steps.length}`), " ", now.title), html("p", { class: "says" }, now.says),
+    // What is there already stays: a guess may be half typed when the server answers.
+    const shown = `${data.drawing} ${step} ${secret}`;
+    if (this.shown !== shown) this.step_.replaceChildren(...[html("h3", {}, html("span", { class: "count" }, `${step} of ${data.steps.length}`), " ", now.title), html("p", { class: "says" }, now.says),
       html("div", { class: "formula", tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)), html("div", { class: "numbers", tabindex: 0, role: "group", "aria-label": "The same with numbers" }, now.numbers.map(math)),
       this.guess(), now.note ? html("p", { class: "note" }, now.note) : null].filter(Boolean));
+    this.shown = shown;
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));
     for (const line of this.picture.querySelectorAll(".line")) {
       const values = line.dataset.values.split(" ");
