@@ -18,6 +18,7 @@ from core.evidence import (
     PhraseSelection,
     PooledAttention,
 )
+from core.evidence.attention_map import FINAL_STATE
 from core.explain import explain
 from core.models import REGISTRY, build
 from core.reading.batch import Batch, Side
@@ -277,6 +278,8 @@ def units(record, role, checkpoint, explanation):
     words, kind = len(explanation.sentence(role).tokens), getattr(record, "units", "words")
     if kind == "phrases" or isinstance(record, PhraseSelection):
         return sum(min(checkpoint.model.config.longest, end) for end in range(1, words + 1))
+    if kind == FINAL_STATE and role == record.rows:
+        return 1
     return max(1, words - checkpoint.model.config.width + 1) if kind == "windows" else words
 
 

@@ -38,6 +38,7 @@ _BEFORE = (
     "view",
     "pair",
     "models",
+    "lesson",
 )
 """The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
 
@@ -131,7 +132,7 @@ def _component() -> Any:
     """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
-    style = _base_style() + _read(_FOLDER / "pair.css") + _read(_FOLDER / "models.css")
+    style = _base_style() + "".join(_read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson"))
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )

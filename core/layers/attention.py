@@ -35,16 +35,16 @@ class Match(nn.Module):
     def forward(self, source: Tensor, focus: Tensor) -> Tensor:
         """Scores ``[B, T_x, T_y]``; pads are not masked here, see :func:`attention_weights`."""
         if self.kind == "dot":
-            return source @ focus.transpose(1, 2)  # [Yin18 eq. 1]
+            return source @ focus.transpose(1, 2)  # [Yin18 eq. 1] [Potts score-dot]
         if self.kind == "bilinear":
-            return source @ self.w @ focus.transpose(1, 2)  # [Yin18 eq. 2]
+            return source @ self.w @ focus.transpose(1, 2)  # [Yin18 eq. 2] [Potts score-general]
         return self._additive(source @ self.w.T, focus @ self.u.T)
 
     def _additive(self, source: Tensor, focus: Tensor) -> Tensor:
         """v^T tanh(source_i + focus_j) in blocks of rows, each recomputed for its gradient."""
 
         def scores(rows: Tensor) -> Tensor:
-            return torch.tanh(rows[:, :, None] + focus[:, None]) @ self.v  # [Yin18 eq. 3]
+            return torch.tanh(rows[:, :, None] + focus[:, None]) @ self.v  # [Yin18 eq. 3] [Potts score-concat]
 
         count = max(1, LARGEST_JOINT // focus.numel())
         if count >= source.shape[1]:

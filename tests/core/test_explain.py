@@ -24,6 +24,18 @@ def test_probabilities_and_weights_add_up_to_one(checkpoint):
     assert torch.allclose(torch.softmax(scores, 1), torch.tensor(attention.weights), atol=1e-6)
 
 
+@pytest.mark.parametrize("attention", ["global", "local", "word-by-word"])
+def test_temperature_spreads_what_a_state_looks_at_and_stays_in_its_window(tmp_path, table, attention):
+    checkpoint = make_checkpoint(tmp_path / "c", table, "chained-rnn", "both", attention=attention, half_width=2)
+    own = explain(checkpoint, PREMISE, HYPOTHESIS)
+    before, after = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, own, 4.0)))
+    assert after.overridden and len(after.weights) == (1 if attention == "global" else 9)
+    for row, spread in zip(before.weights, after.weights, strict=True):
+        assert sum(spread) == pytest.approx(1, abs=1e-5)
+        assert [weight > 0 for weight in spread] == [weight > 0 for weight in row]
+        assert max(spread) < max(row)
+
+
 @pytest.mark.parametrize("context", ["extra", "intra", "none"])
 @pytest.mark.parametrize("architecture", ["attconv-light", "attconv-advanced"])
 def test_contributions_add_up(tmp_path, table, architecture, context):
