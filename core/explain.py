@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
-from core.models.base import Override
+from core.layers.attention import Override
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 

@@ -59,17 +59,19 @@ class Options:
 
 
 class Logits(nn.Module):
-    """The model without its trace: tensors in, tensor out, as DDP and torch.compile need."""
+    """The model without its trace: tensors in, tensors out, as DDP and torch.compile need."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None) -> Tensor:
-        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`."""
+    def forward(
+        self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`, and the model's own penalty."""
         first, *contexts = (Side(*side) for side in zip(words, masks, strict=True))
-        logits: Tensor = self.model(Batch(first, tuple(contexts), judged, extra)).logits
-        return logits
+        output = self.model(Batch(first, tuple(contexts), judged, extra))
+        return output.logits, self.model.penalty(output)
 
 
 def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> dict[str, Any]:
@@ -222,10 +224,14 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
         sides = (batch.first, *batch.contexts)
-        logits = self.net([side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra)
+        logits, penalty = self.net(
+            [side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra
+        )
         targets = self.targets[torch.from_numpy(rows).to(labels.device)]
         losses = F.cross_entropy(logits, targets, label_smoothing=recipe.label_smoothing, reduction="none")
         loss = torch.dot(losses, weights) / weights.sum()
+        if penalty is not None:
+            loss = loss + penalty
         if recipe.diversity:
             loss = loss + recipe.diversity * self.model.regulariser()  # type: ignore[operator]
         self.optimizer.zero_grad(set_to_none=True)
