@@ -33,6 +33,7 @@ from core.memory import keep_freed_memory
 from core.models import PairModel, build
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
+from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
 from trainers.folding import fold
@@ -300,11 +301,22 @@ class Run:
                     self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels)
                 )
                 results[name] = summary(data.labels.numpy(), chances.numpy(), data.groups)
+                if self.recipe.task == "fact checking":
+                    results[name] |= self.with_evidence(data, chances)
             text = card.make(self, results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
             resume.forget(self.options.out)
         self.fabric.barrier()
         return written
+
+    def with_evidence(self, data: Encoded, chances: Tensor) -> dict[str, float]:
+        """Accuracy on the claims that have evidence of their own, those of all classes but the last, and the share of
+        all claims whose evidence is cut at the token limit."""
+        own = data.labels < len(self.recipe.labels) - 1
+        right = (chances.argmax(1) == data.labels)[own].double().mean()
+        limit = self.recipe.token_limits.get(self.recipe.roles[-1], MAX_TOKENS)
+        cut = (data.contexts[0].lengths >= limit).mean() if data.contexts else 0.0
+        return {"accuracy_with_evidence": float(right), "evidence_cut": float(cut)}
 
     def choose_classifier(self) -> dict[str, Any]:
         """Give the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
