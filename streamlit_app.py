@@ -23,6 +23,7 @@ page = st.navigation(
     [
         first,
         named,
+        st.Page("app/views/compare.py", title="Compare", url_path="compare"),
         st.Page("app/views/phrases.py", title="Phrases", url_path="phrases"),
         st.Page("app/views/filter_map.py", title="Filter map", url_path="filter-map"),
         st.Page("app/views/models.py", title="Models", url_path="models"),

@@ -179,11 +179,11 @@ class PairForm(ModelForm):
     def _new_text(self, side: str, key: str) -> None:
         self.page.touch()
         if key == self.page.key(side):
-            self.page.anew(texts=(replace(self.page.state.pair, **{side: st.session_state[key]}),))
+            pair, *more = self.page.state.texts
+            self.page.anew(texts=(replace(pair, **{side: st.session_state[key]}), *more))
 
     def _swap(self) -> None:
-        first, second = self.page.state.pair.now
-        self.page.set(self.page.state.anew(texts=(Pair(second, first),)))
+        self.page.set(self.page.state.anew(texts=tuple(Pair(*text.now[::-1]) for text in self.page.state.texts)))
 
 
 def titles(models: Mapping[str, Path]) -> dict[str, str]:
