@@ -17,7 +17,7 @@ STYLE = (
   --pl-line: light-dark({LINE[0]}, {LINE[1]}); --pl-wash: light-dark({WASH[0]}, {WASH[1]}); }}
 </style>"""
     + """<style>
-.pl-compare { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr)); gap: 1.4rem; }
+.pl-compare { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); gap: 1.4rem; }
 .pl-compare section, .pl-differences section { min-width: 0; }
 :is(.pl-compare, .pl-differences) h2 { font-size: 1.02rem; font-weight: 650; margin: 0; padding: 0;
   overflow-wrap: anywhere; }
@@ -51,7 +51,7 @@ STYLE = (
 .pl-key { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 10px; font-size: 0.82rem; color: var(--pl-soft);
   margin: 0.5rem 0; }
 .pl-key i { display: inline-block; width: 150px; height: 9px; border-radius: 2px; }
-.pl-differences { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr)); gap: 1.4rem; }
+.pl-differences { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); gap: 1.4rem; }
 </style>"""
 )
 
@@ -189,8 +189,8 @@ def agreement(heads: Sequence[str], rows: Sequence[str], values: Sequence[Sequen
 
 def key(high: float) -> str:
     """The scale of all matrices."""
-    ramp = ",".join(CIVIDIS)
-    return f'<div class="pl-key">0 % <i style="background:linear-gradient(90deg,{ramp})"></i>{percent(high)}</div>'
+    ramp, end = ",".join(CIVIDIS), percent(1.0 if high > 0.995 else high)
+    return f'<div class="pl-key">0 % <i style="background:linear-gradient(90deg,{ramp})"></i>{end}</div>'
 
 
 def signed_key(high: float, first: str, other: str) -> str:

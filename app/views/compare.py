@@ -54,7 +54,7 @@ def main() -> None:
     if versions:
         _other_version()
     columns = FORM.explained(
-        lambda page: _versions(page, titles(models)) if versions else _models(page, mates, titles(models)),
+        lambda page: _versions(page) if versions else _models(page, mates, titles(models)),
         "No model is installed: train one with `python -m trainers train`",
     )
     if columns is not None:
@@ -79,7 +79,7 @@ def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
             key = f"{PAGE.key('others')} {PAGE.state.model}"
             st.multiselect(
                 "Beside it", beside, _beside(PAGE.state, mates), key=key, on_change=_take_others, args=(key,),
-                format_func=lambda name: page_style.plain(names[name]), max_selections=MOST - 1,
+                format_func=names.__getitem__, max_selections=MOST - 1,
                 placeholder="Choose up to three models",
             )  # fmt: skip
         _whose_words(models)
@@ -132,9 +132,9 @@ def _models(page: CompareState, mates: Sequence[str], names: Mapping[str, str]) 
     return [_column(names[name], name, page.pair) for name in (page.model or "", *_beside(page, mates))]
 
 
-def _versions(page: CompareState, names: Mapping[str, str]) -> list[Column]:
+def _versions(page: CompareState) -> list[Column]:
     pairs = (("This version", page.pair), ("The other version", page.version))
-    return [_column(f"{title}: {names[page.model or '']}", page.model or "", pair) for title, pair in pairs]
+    return [_column(title, page.model or "", pair) for title, pair in pairs]
 
 
 def _column(title: str, name: str, pair: Pair) -> Column:
