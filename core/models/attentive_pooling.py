@@ -177,16 +177,16 @@ class ABCNN(AttentivePooling):
 
         if kind == "states":
             x, y = self._convolve(x), self._convolve(y)
-            scores = output_scores = matched(nearness(x, y))
+            scores = output_scores = matched(self._near(x, y))
         else:
-            scores = matched(nearness(x, y))
+            scores = matched(self._near(x, y))
             x = self._convolve(x, _feature_map(scores, self.x_map))
             y = self._convolve(y, _feature_map(scores.mT, self.y_map))
-            output_scores = nearness(x, y) * both if kind == "both" else scores
+            output_scores = self._near(x, y) * both if kind == "both" else scores
         x_weights, y_weights = output_scores.sum(2), output_scores.sum(1)
         # The bias makes states of pads non-zero; a weight of 0 keeps them out of the pooling windows of real words.
         pooling = (y_mask.to(y) / WIDTH, x_mask.to(x) / WIDTH) if kind == "words" else (y_weights, x_weights)
-        first, second = _pool(y, pooling[0], y_mask), _pool(x, pooling[1], x_mask)
+        first, second = self._pooled(y, pooling[0], y_mask), self._pooled(x, pooling[1], x_mask)
         similarities = [F.cosine_similarity(first, second), nearness(first[:, None], second[:, None])[:, 0, 0]]
         own = torch.cat([first, second, torch.stack(similarities, dim=1)], dim=1)
         trace = ABCNNTrace(scores, output_scores, x_weights, y_weights)
@@ -194,6 +194,13 @@ class ABCNN(AttentivePooling):
 
     def _convolve(self, *channels: Tensor) -> Tensor:
         return torch.tanh(self.convolution(windows(torch.cat(channels, dim=-1), WIDTH)))
+
+    def _near(self, x: Tensor, y: Tensor) -> Tensor:
+        return nearness(x, y)
+
+    def _pooled(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+        weighed = windows(weights[..., None] * states, WIDTH)
+        return masked_mean(weighed.view(*states.shape[:2], WIDTH, -1).sum(2), mask)
 
 
 def nearness(x: Tensor, y: Tensor) -> Tensor:
@@ -205,8 +212,3 @@ def nearness(x: Tensor, y: Tensor) -> Tensor:
 def _feature_map(scores: Tensor, rows: Tensor | None) -> Tensor:
     assert rows is not None
     return scores[:, :, : len(rows)] @ rows[: scores.shape[2]]
-
-
-def _pool(states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
-    weighed = windows(weights[..., None] * states, WIDTH)
-    return masked_mean(weighed.view(*states.shape[:2], WIDTH, -1).sum(2), mask)
