@@ -18,7 +18,7 @@ COMMANDS = {
     "calibrate": "fit what a ranker's score means as a probability on a dev set",
     "probe": "put a suite of simple pairs to a checkpoint, and say what went wrong",
     "sweep": "train variants of a recipe with several seeds, and write a table",
-    "baselines": "score TF-IDF with a linear SVM on a recipe's data",
+    "baselines": "score baselines without a network on a recipe's data",
     "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
     "map": "lay out the filters that a checkpoint makes for the texts of a data file",
     "bench": "measure the speeds that PairLens promises",

@@ -1,11 +1,12 @@
 """Rebuild a table of results of the AttConv paper from runs of this project, beside the paper's own numbers.
 
     python -m trainers table nli --runs runs/nli --out runs/nli-table
-    python -m trainers table fever --runs runs/fever --out runs/fever-table
+    python -m trainers table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
 
 Writes OUT.csv and OUT.md. Ours are the accuracies on dev that the runs' cards hold, several seeds as mean ± half their
 95 % interval; the paper's stand in a column of their own with the data that they are of. All runs of a table must have
-been trained and scored on the same data. Systems that are not run here say why.
+been trained and scored on the same data; systems that are not run here say why. ``--baselines``: what
+`python -m trainers baselines --csv` wrote for the same data.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class System(NamedTuple):
     settings: Mapping[str, Any] = {}
     judged: str = ""
     why: str = ""
+    baseline: str = ""
+    """Its name in the table of baselines, for one without a network."""
 
     def made(self, card: Card) -> bool:
         """Whether a run is of this system."""
@@ -64,6 +67,9 @@ _BOTH = _with(attention="both")
 
 TABLES: dict[str, Table] = {
     "nli": Table("SNLI test, trained on all of SNLI", (
+        System("majority class", 34.3, baseline="majority class"),
+        System("n-gram overlap", None, baseline="n-gram overlap"),
+        System("TF-IDF, MLP", None, baseline="TF-IDF, MLP"),
         System("w/o context", 68.7, "attconv-light", _NONE),
         System("Bi-LSTM", 77.6, "bi-lstm", _EXTRA),
         System("Bi-CNN", 80.3, "bi-cnn", _EXTRA),
@@ -95,6 +101,8 @@ TABLES: dict[str, Table] = {
         System("AttConv advanced", 67.36, "attconv-advanced", _INTRA),
     )),
     "fever": Table("FEVER dev, gold evidence", (
+        System("majority class", None, baseline="majority class"),
+        System("TF-IDF, MLP", 65.13, baseline="TF-IDF, MLP"),
         System("claim alone", None, "attconv-light", _NONE, "claim"),
         System("evidence alone", None, "attconv-light", _NONE, "evidence"),
         System("Bi-CNN", 75.02, "bi-cnn", _EXTRA),
@@ -115,6 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers table`."""
     parser.add_argument("table", choices=tuple(TABLES), help="which table")
     parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="the folder of the runs' folders")
+    parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
     parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.md are written")
 
 
@@ -123,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     paths = [args.out.with_name(f"{args.out.name}.{kind}") for kind in ("csv", "md")]
     for path in paths:
         check_writable(path, "--out")
-    rows = lines(TABLES[args.table], cards(args.runs))
+    rows = lines(TABLES[args.table], cards(args.runs), scored(args.baselines) if args.baselines else ())
     for path, text in zip(paths, (as_csv(rows), as_markdown(rows)), strict=True):
         with whole_file(path) as scratch:
             scratch.write_text(text, encoding="utf-8")
@@ -144,7 +153,17 @@ def cards(folder: Path) -> Sequence[Card]:
     return out
 
 
-def lines(table: Table, runs: Sequence[Card]) -> list[dict[str, str]]:
+def scored(path: Path) -> Sequence[Mapping[str, str]]:
+    """The rows of a table of baselines. Raises RunError for another file."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return [{key: row[key] for key in ("baseline", "dev", "accuracy")} for row in rows]
+    except (OSError, UnicodeDecodeError, csv.Error, KeyError):
+        raise RunError(f"{path.name} holds no scores: give what `python -m trainers baselines --csv` wrote") from None
+
+
+def lines(table: Table, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
     """The table's lines, with ours where there are runs. Raises RunError for runs of unlike data."""
     used = [(system, [card for card in runs if system.made(card)]) for system in table.systems]
     members = [card for _, own in used for card in own]
@@ -157,9 +176,10 @@ def lines(table: Table, runs: Sequence[Card]) -> list[dict[str, str]]:
     out = []
     for system, own in used:
         results = [card["results"][dev] for card in own]
+        plain = [float(row["accuracy"]) for row in baselines if (row["baseline"], row["dev"]) == (system.baseline, dev)]
         row = {
             "system": system.name,
-            head: percent([result["accuracy"] for result in results]),
+            head: percent(plain or [result["accuracy"] for result in results]),
             "runs": str(len(own)) if own else "–",
             "weights": f"{own[0]['parameters']['model']:,}" if own else "–",
             f"the paper: {table.of}": "–" if system.paper is None else f"{system.paper:g}",

@@ -46,6 +46,19 @@ def test_ours_stand_beside_the_papers_with_an_interval_for_several_seeds(tmp_pat
     assert text == capsys.readouterr().out and "| 81.00 ± 2.48 |" in text
 
 
+def test_baselines_of_the_same_dev_set_stand_in_the_table(tmp_path, capsys):
+    run(tmp_path / "runs", "esim", "esim", 0.8)
+    path = tmp_path / "plain.csv"
+    path.write_text("baseline,dev,accuracy\nmajority class,dev,.34\nn-gram overlap,another,.6\n")
+    command = ["table", "nli", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "x"), "--baselines", str(path)]
+    assert main(command) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert next(line for line in out if "majority" in line).startswith("| majority class | 34.00 | – | – | 34.3 |")
+    assert next(line for line in out if "n-gram" in line).startswith("| n-gram overlap | – |")
+    path.write_text("a,b\n1,2\n")
+    assert main(command) == 2 and "holds no scores" in capsys.readouterr().err
+
+
 def test_fever_shows_what_stands_beside_every_accuracy(tmp_path):
     run(tmp_path, "fever", "attconv-advanced", 0.86, accuracy_with_evidence=0.9, evidence_cut=0.015)
     assert main(["table", "fever", "--runs", str(tmp_path), "--out", str(tmp_path / "fever")]) == 0
@@ -65,4 +78,4 @@ def test_unlike_runs_and_folders_without_runs_are_one_sentence(tmp_path, capsys)
 @pytest.mark.parametrize("name", TABLES)
 def test_each_system_is_run_or_says_why_not(name):
     for system in TABLES[name].systems:
-        assert bool(system.architecture) != bool(system.why)
+        assert [bool(system.architecture), bool(system.why), bool(system.baseline)].count(True) == 1
