@@ -55,9 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """Fit on the recipe's training data, score on its dev set, print."""
     recipe = recipes.load(args.recipe)
     if recipe.task == "answer selection":
-        raise RunError(
-            f"{recipe.name} ranks answers, and these baselines classify: name a recipe such as topic-acnn"
-        )
+        raise RunError(f"{recipe.name} ranks answers, and these baselines classify: name a recipe such as topic-acnn")
     if args.csv:
         check_writable(args.csv, "--csv")
     folder = data_folder(args.data)
