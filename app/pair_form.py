@@ -162,8 +162,14 @@ class PairForm(ModelForm):
         return self.answer(compute, none_installed, hint)
 
     def sentences(self, folder: Path | None) -> None:
-        """Both sentences, labelled with the roles on the card in ``folder``, and the button that swaps them."""
+        """Both sentences, labelled with the roles on the card in ``folder``, and the button that swaps them; the text
+        alone for a model of single texts."""
         pair, roles = self.page.state.pair, _roles(folder)
+        if not roles["second"]:
+            role, key = page_style.plain(str(roles["first"])), self.page.key("first")
+            st.text_input(f"{role[:1].upper()}{role[1:]}", pair.first, key=key, on_change=self._new_text,
+                          args=("first", key))  # fmt: skip
+            return
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
             role, key = page_style.plain(str(roles[side])), self.page.key(side)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from app.page_style import plain
+from tests.app.conftest import make_checkpoint
 from tests.app.pages import box, chooser, open_view, query
 
 
@@ -157,3 +158,22 @@ def test_beside_a_model_of_both_sentences_stands_the_verdict_on_the_hypothesis_a
     app = explore(model="nli-two-sided", first="A man sleeps", second="A man is awake")
     verdict = drawn(app)["verdict"]
     assert verdict["alone"]["judged"] == "hypothesis" and verdict["alone"]["model"] == "Hypothesis alone"
+
+
+def test_a_model_of_one_text_that_looks_at_itself_has_one_box_and_names_its_classes(drawn, tmp_path, monkeypatch):
+    roles = {"first": "text", "second": "", "judged": "text"}
+    labels, config = list("01234"), {"input_size": 16, "hidden": 12, "classes": 5, "context": "intra"}
+    make_checkpoint(
+        tmp_path, "test-alone", "Test sentiment", 1, "intra", labels=labels, roles=roles, config=config,
+        task="text classification", typical_length={"text": 30},
+    )  # fmt: skip
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    app = explore(model="test-alone", first="A dog in snow", second="An animal")
+    assert not app.exception
+    assert [widget.label for widget in app.text_input] == ["Text"]
+    data = drawn(app)
+    assert [c["label"] for c in data["verdict"]["classes"]][1:4] == ["negative", "neutral", "positive"]
+    attention = data["by_kind"]["attention_map"]
+    assert attention["rows"] == attention["columns"] == "text" and len(attention["weights"]) == 4
+    box(app, "first").set_value("A cat").run()
+    assert not app.exception and query(app)["first"] == "A cat"
