@@ -20,6 +20,8 @@ from core.explain import explain
 from core.reading.reader import PairError
 
 Answer = TypeVar("Answer")
+SEVERAL = "evidence"
+"""The role of a text that may be several sentences, typed one a line (FEVER)."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
@@ -175,9 +177,9 @@ class PairForm(ModelForm):
             role, key = page_style.plain(str(roles[side])), self.page.key(side)
             meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
             meaning = "both are judged" if roles["judged"] == BOTH else meaning
-            column.text_input(
-                f"{role[:1].upper()}{role[1:]} ({meaning})", text, key=key, on_change=self._new_text, args=(side, key)
-            )
+            label, several = f"{role[:1].upper()}{role[1:]} ({meaning})", roles[side] == SEVERAL
+            box, label = (column.text_area, f"{label}, one sentence a line") if several else (column.text_input, label)
+            box(label, text, key=key, on_change=self._new_text, args=(side, key))
         middle.button(
             "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch"
         )  # fmt: skip

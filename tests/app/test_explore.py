@@ -177,3 +177,17 @@ def test_a_model_of_one_text_that_looks_at_itself_has_one_box_and_names_its_clas
     assert attention["rows"] == attention["columns"] == "text" and len(attention["weights"]) == 4
     box(app, "first").set_value("A cat").run()
     assert not app.exception and query(app)["first"] == "A cat"
+
+
+def test_evidence_is_typed_one_sentence_a_line_and_read_as_a_whole(drawn, tmp_path, monkeypatch):
+    roles = {"first": "claim", "second": "evidence", "judged": "claim"}
+    labels = ["supports", "refutes", "not enough info"]
+    make_checkpoint(tmp_path, "test-fever", "Test claims", 1, labels=labels, roles=roles, task="fact checking")
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    app = explore(model="test-fever", first="A dog in snow", second="An animal\nA toy in snow")
+    assert not app.exception
+    (area,) = app.text_area
+    assert (area.label, area.value) == ("Evidence (the context), one sentence a line", "An animal\nA toy in snow")
+    assert drawn(app)["sides"][1]["tokens"] == ["An", "animal", "A", "toy", "in", "snow"]
+    area.set_value("A toy\nA cat").run()
+    assert not app.exception and query(app)["second"] == "A toy\nA cat"
