@@ -8,7 +8,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 EXPLORE = "explore"
-PAGES = {"phrases": "Phrases", "filter-map": "Filter map", "lessons": "Lessons", "models": "Models"}
+PAGES = {
+    "compare": "Compare", "phrases": "Phrases", "filter-map": "Filter map", "lessons": "Lessons", "models": "Models",
+}  # fmt: skip
 """Titles of the other pages by their addresses, in the order of the menu."""
 
 

@@ -7,8 +7,9 @@ It is a measurement, not a test: on a busy machine its times are of no use. Benc
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
-all scripts, without memory), training (light at batch 256), app (first page, visits, click and verdict beside an empty
-Streamlit page, and memory), map (a new text on the filter map).
+all scripts, without memory), training (light at batch 256), rivals (steps of ESIM and ABCNN against plain forms,
+explanations of a pair), app (first page, visits, click and verdict beside an empty Streamlit page, and memory), map (a
+new text on the filter map).
 """
 
 from __future__ import annotations
@@ -43,12 +44,14 @@ from trainers import recipe as recipes
 from trainers.bench import app as bench_app
 from trainers.bench import filters as bench_filters
 from trainers.bench import phrases as bench_phrases
+from trainers.bench import rivals as bench_rivals
 from trainers.bench import tokens as bench_tokens
 from trainers.card import device_name
 from trainers.recipe import Recipe
 from trainers.training_data import TrainingData
 
 TRAINING_BATCH = 256
+RIVALS = ("nli-abcnn", "nli-apcnn", "nli-bicnn", "nli-decomposable", "nli-esim", "sentiment-attconv", "fever-attconv")
 MAPPED = "topic-acnn"
 """The checkpoint whose filter map is measured."""
 
@@ -212,6 +215,26 @@ def filter_speed(quick: bool) -> list[Row]:
     ]  # fmt: skip
 
 
+def rival_speed(quick: bool) -> list[Row]:
+    """Training steps of ESIM and ABCNN against plain forms, and the rivals' explanations of a pair, each in one run."""
+    repeats = 5 if quick else 25
+    rows = []
+    for name, measure, bar, plain in (
+        ("step of ESIM, batch 128, times faster", bench_rivals.esim, 1.3, "packed nn.LSTM, a call a side, bf16"),
+        ("step of ABCNN, 30 x 30 words, times faster", bench_rivals.abcnn, 3, "a loop over positions"),
+    ):
+        ratio, fast, slow = measure(repeats)
+        rows.append(Row(name, ratio, "x", bar, False, f"{fast:.0f} ms; {plain} {slow:,.0f} ms"))
+    for model in RIVALS:
+        what = f"explain 30 x 30 words, {model}, of a 1024³ product"
+        if model not in available():
+            rows.append(Row(what, None, "x", 8, note="the checkpoint is not there"))
+            continue
+        ratio, taken, product = bench_rivals.explaining(load_named(model), 30, repeats)
+        rows.append(Row(what, ratio, "x", 8, note=f"{taken:.1f} and {product:.1f} ms"))
+    return rows
+
+
 def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
     """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
     random = np.random.default_rng(0)
@@ -306,6 +329,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "filters": filter_speed,
     "tokens": token_speed,
     "training": training_speed,
+    "rivals": rival_speed,
     "app": app_speed,
     "map": map_speed,
 }
