@@ -1,0 +1,119 @@
+"""Where runs are kept, by the checksums of their file and their checkpoint, and the folder that files may come from."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.data import Dataset
+from core.desk.run import DeskError, Run, about, load, save
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".gz", ".parquet")
+"""Endings of the files that are offered."""
+MOST_FILES = 1000
+DIGITS = 16
+"""Hexadecimal digits of a checksum in a name."""
+
+
+def desk_folder() -> Path:
+    """Where the desk keeps runs and its database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
+    own = os.environ.get("PAIRLENS_DESK")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "pairlens"
+
+
+def short(checksum: str) -> str:
+    """A checksum as names of runs and addresses have it."""
+    return checksum[:DIGITS]
+
+
+def _path(file: str, checkpoint: str) -> Path:
+    """Of the run of a file's and a checkpoint's checksum. Raises DeskError for what is no checksum."""
+    for checksum in (file, checkpoint):
+        if not re.fullmatch(r"[0-9a-f]{16,64}", checksum):
+            raise DeskError(f"{checksum[:40]!r} is no checksum of a file or a checkpoint: choose a run from the list")
+    return desk_folder() / "runs" / f"{short(file)}-{short(checkpoint)}.parquet"
+
+
+def keep(run: Run) -> None:
+    """Store a run, each of its models by itself. Raises FileError where the operating system refuses."""
+    for model in run.models:
+        path = _path(run.dataset.sha256, model.sha256)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save(run.with_models((model,)), path)
+
+
+def stored(dataset: Dataset, checkpoint_sha256: str) -> bool:
+    """Whether a run of this file by this checkpoint is kept."""
+    return _path(dataset.sha256, checkpoint_sha256).is_file()
+
+
+def open_run(file: str, checkpoints: Sequence[str]) -> Run:
+    """The kept run of these checksums. Raises DeskError where one of them is not there."""
+    if not checkpoints:
+        raise DeskError("a run needs a checkpoint: choose one to four")
+    parts = [load(_path(file, checkpoint)) for checkpoint in checkpoints]
+    return parts[0].with_models(tuple(model for part in parts for model in part.models))
+
+
+def runs() -> list[dict[str, Any]]:
+    """What each data set's runs say of themselves (see :func:`core.desk.run.about`), those used last first, the models
+    of one file together."""
+    try:
+        paths = sorted((desk_folder() / "runs").glob("*.parquet"), key=lambda path: -path.stat().st_mtime)
+    except OSError:
+        return []
+    by_file: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        try:
+            known = about(path)
+            models = by_file.setdefault(str(known["sha256"]), known | {"models": []})["models"]
+            models.extend(known["models"])
+        except (DeskError, KeyError, OSError):
+            continue
+    return list(by_file.values())
+
+
+def forget(file: str, checkpoint: str) -> None:
+    """Delete a kept run; tags and notes of its rows stay."""
+    _path(file, checkpoint).unlink(missing_ok=True)
+
+
+def datasets_folder() -> Path | None:
+    """The folder that ``PAIRLENS_DATASETS`` names, None without it."""
+    name = os.environ.get("PAIRLENS_DATASETS")
+    return Path(name) if name else None
+
+
+def data_files() -> list[str]:
+    """Files under that folder, as paths below it; at most ``MOST_FILES``, and none that a link leads to outside."""
+    folder = datasets_folder()
+    if folder is None or not folder.is_dir():
+        return []
+    names = []
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            path = Path(place) / name
+            if name.endswith(SUFFIXES) and path.resolve().is_relative_to(folder.resolve()):
+                names.append(path.relative_to(folder).as_posix())
+            if len(names) == MOST_FILES:
+                return names
+    return names
+
+
+def data_file(name: str) -> Path:
+    """A file of that folder. Raises DeskError for one outside of it, or that is not there."""
+    folder = datasets_folder()
+    if folder is None:
+        raise DeskError("no folder of data sets is named: set PAIRLENS_DATASETS, or upload the file")
+    path = (folder / name.replace("\0", "")).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise DeskError(f"{name[:80]!r} lies outside the folder of data sets: choose a file from the list")
+    if not path.is_file():
+        raise DeskError(f"there is no file {name[:80]!r} in the folder of data sets: choose one from the list")
+    return path
