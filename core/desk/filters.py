@@ -178,10 +178,12 @@ class _Rows(Transformer[Token, np.ndarray]):
         return self._columns.get(text, self._columns.get(self._names.get(text.lower(), "")))
 
     def either(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return one | other
+        rows: np.ndarray = one | other
+        return rows
 
     def both(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return one & other
+        rows: np.ndarray = one & other
+        return rows
 
     def opposite(self, rows: np.ndarray) -> np.ndarray:
         return ~rows

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
-from core.errors import MendableError
+from core.errors import DeskError
 from core.files import whole_file
 
 VERSION = 1
@@ -30,10 +30,6 @@ LARGEST = 1 << 30
 _KEY = b"pairlens_run"
 _FIELDS = ("id", "first", "second", "label", "group", "title")
 _COLUMN = "column/"
-
-
-class DeskError(MendableError):
-    """What the error desk cannot do, in one sentence with the remedy."""
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,19 @@
-"""Where runs are kept, by the checksums of their file and their checkpoint, and the folder that files may come from."""
+"""Runs that are kept, by the checksums of their file and their checkpoint."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from core.data import Dataset
-from core.desk.run import DeskError, Run, about, load, save
+from core.desk.folders import desk_folder
+from core.desk.run import Run, about, load, save
+from core.errors import DeskError
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".gz", ".parquet")
-"""Endings of the files that are offered."""
-MOST_FILES = 1000
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
-
-
-def desk_folder() -> Path:
-    """Where the desk keeps runs and its database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
-    own = os.environ.get("PAIRLENS_DESK")
-    if own:
-        return Path(own)
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "pairlens"
 
 
 def short(checksum: str) -> str:
@@ -81,39 +71,3 @@ def runs() -> list[dict[str, Any]]:
 def forget(file: str, checkpoint: str) -> None:
     """Delete a kept run; tags and notes of its rows stay."""
     _path(file, checkpoint).unlink(missing_ok=True)
-
-
-def datasets_folder() -> Path | None:
-    """The folder that ``PAIRLENS_DATASETS`` names, None without it."""
-    name = os.environ.get("PAIRLENS_DATASETS")
-    return Path(name) if name else None
-
-
-def data_files() -> list[str]:
-    """Files under that folder, as paths below it; at most ``MOST_FILES``, and none that a link leads to outside."""
-    folder = datasets_folder()
-    if folder is None or not folder.is_dir():
-        return []
-    names = []
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        for name in sorted(files):
-            path = Path(place) / name
-            if name.endswith(SUFFIXES) and path.resolve().is_relative_to(folder.resolve()):
-                names.append(path.relative_to(folder).as_posix())
-            if len(names) == MOST_FILES:
-                return names
-    return names
-
-
-def data_file(name: str) -> Path:
-    """A file of that folder. Raises DeskError for one outside of it, or that is not there."""
-    folder = datasets_folder()
-    if folder is None:
-        raise DeskError("no folder of data sets is named: set PAIRLENS_DATASETS, or upload the file")
-    path = (folder / name.replace("\0", "")).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise DeskError(f"{name[:80]!r} lies outside the folder of data sets: choose a file from the list")
-    if not path.is_file():
-        raise DeskError(f"there is no file {name[:80]!r} in the folder of data sets: choose one from the list")
-    return path

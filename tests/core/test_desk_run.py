@@ -10,9 +10,10 @@ import pytest
 
 from core.data import DataError, read
 from core.data.picked import Picked, columns_of, read_picked
-from core.desk import store
+from core.desk import folders, store
 from core.desk.prediction import Prediction
-from core.desk.run import DeskError, about, load, save
+from core.desk.run import about, load, save
+from core.errors import DeskError
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
 from tests.core.made_up_runs import made_up_run, taxi
@@ -93,13 +94,13 @@ def test_no_path_leaves_the_folder_of_data_sets(tmp_path):
     shutil.copy(taxi(tmp_path), inner / "taxi.tsv")
     (inner / "link.csv").symlink_to(tmp_path / "secret.csv")
     (inner / "notes.md").write_text("x")
-    assert store.data_files() == ["inner/taxi.tsv"]
-    assert store.data_file("inner/taxi.tsv").name == "taxi.tsv"
+    assert folders.data_files() == ["inner/taxi.tsv"]
+    assert folders.data_file("inner/taxi.tsv").name == "taxi.tsv"
     for name in ("../secret.csv", "/etc/passwd", "inner/link.csv", "inner/../../secret.csv"):
         with pytest.raises(DeskError, match="outside"):
-            store.data_file(name)
+            folders.data_file(name)
     with pytest.raises(DeskError, match="no file"):
-        store.data_file("inner/no\0ne.csv")
+        folders.data_file("inner/no\0ne.csv")
 
 
 def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monkeypatch):
