@@ -47,7 +47,7 @@ def tag_number(connection: Connection, name: str) -> int:
 
 def free_name(connection: Connection, name: str, instead_of: str | None = None) -> str:
     """A new tag's name, cleaned. Raises DeskError where it is empty or another tag's."""
-    name = clean(name)
+    name = clean(name.replace("|", "/"))  # which stands between tags in a CSV file
     if not name:
         raise DeskError("a tag needs a name: type one")
     names = list(connection.scalars(sa.select(schema.tag.c.name)))
