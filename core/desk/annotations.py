@@ -55,7 +55,7 @@ class FileState:
     marks: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
     """Rows by tag, then by annotator."""
     looked: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Rows by annotator: those that they tagged, or looked at and gave no tag."""
+    """Rows by annotator: those that they tagged, wrote a note on, or looked at and gave no tag."""
     notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By row, then by annotator."""
     settled: Mapping[tuple[str, str], bool] = field(default_factory=dict)
@@ -120,6 +120,7 @@ class Annotations:
             notes: dict[str, dict[str, str]] = {}
             for row, by, text in _rows(connection, schema.note, file, "annotator", "text"):
                 notes.setdefault(row, {})[names[by]] = text
+                looked.setdefault(names[by], set()).add(row)
             settled = {
                 (row, read_as[tag][1]): bool(given)
                 for row, tag, given in _rows(connection, schema.settled, file, "tag", "given")
