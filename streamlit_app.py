@@ -25,6 +25,7 @@ page = st.navigation(
         named,
         st.Page("app/views/phrases.py", title="Phrases", url_path="phrases"),
         st.Page("app/views/filter_map.py", title="Filter map", url_path="filter-map"),
+        st.Page("app/views/error_desk.py", title="Error desk", url_path="error-desk"),
         st.Page("app/views/models.py", title="Models", url_path="models"),
     ],
     position="sidebar",
