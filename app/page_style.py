@@ -43,6 +43,8 @@ _STYLE = (
 .pl-note { font-size: 0.86rem; opacity: 0.78; margin: -0.4rem 0 0; }
 [class*="st-key-tried-"] button { text-align: start; font-size: 0.86rem; justify-content: start; }
 [class*="st-key-tried-"] { gap: 0 !important; border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
+.pl-heading { font-size: 1.05rem !important; font-weight: 600 !important; padding: 0 !important; margin: 0 !important;
+  overflow-wrap: anywhere; }
 .pl-terms dt { font-weight: 600; }
 .pl-terms dd { margin: 0 0 0.5rem; font-size: 0.9rem; opacity: 0.85; }
 .pl-hint { opacity: 0.78; margin: 1.2rem 0; }
@@ -75,6 +77,11 @@ def notice(sentences: Iterable[str]) -> None:
     lines = "".join(f'<p class="pl-notice" role="status">{html.escape(sentence)}</p>' for sentence in sentences)
     if lines:
         st.html(lines)
+
+
+def heading(text: str) -> None:
+    """A part's title."""
+    st.html(f'<h2 class="pl-heading">{html.escape(text)}</h2>')
 
 
 def hint(sentence: str) -> None:

@@ -55,10 +55,8 @@ def _to_settle(opened: Opened, names: list[str]) -> None:
     apart = disagreements(names, said.looked, said.marks)
     open_ones = [one for one in apart if (one.row, one.tag) not in said.settled]
     if apart:
-        st.html(
-            f'<div class="pl-card"><h2>To settle: {len(open_ones)} of {len(apart)}</h2></div>'
-            '<p class="pl-note" style="margin:0">What is settled stands beside what each annotator gave.</p>'
-        )
+        page_style.heading(f"To settle: {len(open_ones)} of {len(apart)}")
+        page_style.note("What is settled stands beside what each annotator gave.")
     for one in open_ones[:SHOWN]:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
         text.html(
@@ -80,7 +78,7 @@ def _to_settle(opened: Opened, names: list[str]) -> None:
 def _taxonomy(opened: Opened, names: list[str]) -> None:
     """Extend, rename and merge."""
     annotations, by = opened.annotations, annotator.name()
-    st.html('<div class="pl-card"><h2>Taxonomy</h2></div>')
+    page_style.heading("Taxonomy")
     lines = [
         f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()
     ]

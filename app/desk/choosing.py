@@ -70,7 +70,7 @@ def _predictions() -> list[Prediction]:
 
 def new_run() -> None:
     """The form of a new run, with the predictions that go on."""
-    st.html('<div class="pl-card"><h2>New run</h2></div>')
+    page_style.heading("New run")
     page_style.note("A data file and one to four checkpoints: what they say of every row, kept and opened again here.")
     for prediction in [one for one in _predictions() if not one.finished]:
         _progress(prediction)

@@ -37,12 +37,13 @@ def view(opened: Opened) -> None:
 def _out(opened: Opened) -> None:
     run, said, rows = opened.run, opened.said, opened.rows
     stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
-    st.html('<div class="pl-card"><h2>Out</h2></div>')
+    page_style.heading("Out")
     what = f"the {int(rows.sum()):,} rows that the filter leaves" if PAGE.state.filter else "all rows"
     page_style.note(f"With predictions, tags and notes: {what}.")
-    page_style.download("Rows (CSV)", lambda: to_csv(run, said, rows), f"pairlens-{stem}-rows.csv")
-    page_style.download("Rows (JSON)", lambda: to_json(run, said, rows), f"pairlens-{stem}-rows.json")
-    page_style.download("Tags (CSV)", lambda: tags_to_csv(run, said), f"pairlens-{stem}-tags.csv")
+    with st.container(horizontal=True, gap="small"):
+        page_style.download("Rows (CSV)", lambda: to_csv(run, said, rows), f"pairlens-{stem}-rows.csv")
+        page_style.download("Rows (JSON)", lambda: to_json(run, said, rows), f"pairlens-{stem}-rows.json")
+        page_style.download("Tags (CSV)", lambda: tags_to_csv(run, said), f"pairlens-{stem}-tags.csv")
     examples = [key for key in st.session_state.get(EXAMPLES, {}).get(opened.file, ()) if key in run.places]
     page_style.note(
         f"The report: tables, figures, and {len(examples)} rows with their attention (“In the report” on an open row "
@@ -82,7 +83,7 @@ def _example(opened: Opened, key: str) -> ReportedRow:
 
 def _in(opened: Opened) -> None:
     name = annotator.name()
-    st.html('<div class="pl-card"><h2>In</h2></div>')
+    page_style.heading("In")
     page_style.note(
         "Tags by row id, as “Tags (CSV)” writes them; or a table with the columns id and tags, and a | between."
     )

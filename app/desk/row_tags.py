@@ -51,7 +51,8 @@ def draw(opened: Opened, row: str) -> None:
         for one in set(own) ^ now:
             attempt(functools.partial(opened.annotations.give, name, file, row, one, one in now))
 
-    st.pills("Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name)
+    st.pills("Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name,
+             wrap=True)  # fmt: skip
     looked = row in said.looked.get(name, ())
     seen_key = f"desk seen {row} {name} {version}"
 

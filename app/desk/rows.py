@@ -20,9 +20,11 @@ from core.desk import figures
 
 _HEIGHT = 520
 _STYLE = """<style>
-.pl-row { font-size: 0.93rem; } .pl-row dt { font-size: 0.83rem; opacity: 0.78; margin-top: 0.35rem; }
-.pl-row dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: plaintext; max-height: 11rem;
-  overflow-y: auto; }
+.pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0; padding: 0; }
+.pl-row dt { font-size: 0.83rem; font-weight: 400; opacity: 0.78; margin-top: 0.3rem; }
+.pl-row dd { margin: 0 !important; padding: 0; overflow-wrap: anywhere; white-space: pre-wrap;
+  unicode-bidi: plaintext; max-height: 11rem; overflow-y: auto; }
+@media (max-width: 760px) { .stColumn:has(.st-key-desk-row) { order: -1; } }
 .pl-row .said { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
 .pl-row .said i { display: block; min-width: 1px; }
 .pl-wrong { font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.9rem; margin: 0; }
@@ -34,18 +36,23 @@ _STYLE = """<style>
 def filter_box(opened: Opened) -> None:
     """The filter with what is wrong in it, and the order."""
     st.html(_STYLE)
-    left, middle, right = st.columns([5, 2, 1], vertical_alignment="bottom", gap="small")
+    ordered = PAGE.state.view == "rows"
+    left, right, middle = st.columns([5, 1, 2] if ordered else [5, 1, 0.01], vertical_alignment="bottom", gap="small")
     key = PAGE.key("filter")
     left.text_input(
         "Filter", PAGE.state.filter, key=key, on_change=PAGE.take, args=("filter", key), max_chars=2000,
         placeholder="not right and p > 90% and second contains \"not\"",
     )  # fmt: skip
-    orders = ["", *(f"{sign}{name}" for name in opened.known for sign in ("-", "") if name not in ("tag", "annotator"))]
-    key = PAGE.key("sort")
-    middle.selectbox(
-        "Order", orders, orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0, key=key,
-        on_change=PAGE.take, args=("sort", key), format_func=_order,
-    )  # fmt: skip
+    if ordered:
+        orders = [
+            "",
+            *(f"{sign}{name}" for name in opened.known for sign in ("-", "") if name not in ("tag", "annotator")),
+        ]
+        key = PAGE.key("sort")
+        middle.selectbox(
+            "Order", orders, orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0, key=key,
+            on_change=PAGE.take, args=("sort", key), format_func=_order,
+        )  # fmt: skip
     with right.popover("Columns"):
         page_style.terms([(name, column.about or "a column of the file") for name, column in opened.known.items()])
         page_style.note(
@@ -78,8 +85,10 @@ def view(opened: Opened) -> None:
         if PAGE.state.row and place is None:
             page_style.notice([f"The link opens the row “{PAGE.state.row[:40]}”, which this file does not have."])
         if place is not None:
-            _open_row(opened, place, order)
+            with st.container(key="desk-row"):
+                _open_row(opened, place, order)
         elif opened.run.labelled:
+            measures.model_choice(opened)
             drawing.figures([figures.confusion(opened.run, opened.model, opened.rows)], "desk confusion")
         else:
             measures.unscored(opened.run)
@@ -114,24 +123,25 @@ def _table(opened: Opened, order: np.ndarray) -> None:
     roles = opened.run.models[0].roles
     column = st.column_config
     config: dict[str, Any] = {
-        "id": column.TextColumn(width=70), "first": column.TextColumn(roles["first"], width=190),
-        "second": column.TextColumn(roles["second"], width=190), "gold": column.TextColumn(width=85),
-        "tags": column.TextColumn(width=100),
+        "id": column.TextColumn(width=66), "first": column.TextColumn(roles["first"], width=140),
+        "second": column.TextColumn(roles["second"], width=140), "gold": column.TextColumn(width=82),
+        "tags": column.TextColumn(width=90),
     }  # fmt: skip
     for i, model in enumerate(opened.run.models):
         help_text = page_style.plain(model.title)
-        config[f"says{i}"] = column.TextColumn(f"{letter(i)} says", width=95, help=help_text)
-        config[f"p{i}"] = column.NumberColumn("p", width=55, format="percent", help=help_text)
+        config[f"says{i}"] = column.TextColumn(f"{letter(i)} says", width=82, help=help_text)
+        config[f"p{i}"] = column.NumberColumn("p", width=52, format="percent", help=help_text)
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models))}"
 
     def picked() -> None:
         PAGE.touch()
-        rows = st.session_state[key].selection.rows
-        PAGE.change(row=opened.run.keys[order[rows[0]]] if rows and rows[0] < len(order) else "")
+        cells = st.session_state[key].selection.cells
+        if cells and cells[0][0] < len(order):
+            PAGE.change(row=opened.run.keys[order[cells[0][0]]])
 
     st.dataframe(
         table, key=key, height=_HEIGHT, hide_index=True, column_config=config, on_select=picked,
-        selection_mode="single-row", alt="Rows with what the models say",
+        selection_mode="single-cell", alt="Rows with what the models say",
     )  # fmt: skip
 
 
@@ -161,7 +171,8 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
     row = run.dataset.rows[place]
     at = int(np.flatnonzero(order == place)[0]) if place in order else None
     head, before, after, close = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
-    head.html(f'<div class="pl-card"><h2>Row {html.escape(key)}</h2></div>')
+    with head:
+        page_style.heading(f"Row {key}")
     steps = ((before, "Previous row", "chevron_left", -1), (after, "Next row", "chevron_right", 1))
     for column, label, icon, step in steps:
         there = at is not None and 0 <= at + step < len(order)

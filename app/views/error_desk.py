@@ -30,7 +30,7 @@ def main() -> None:
         page_style.note(measures.summary(opened))
         if PAGE.state.view in ("rows", "scores"):
             rows.filter_box(opened)
-        if PAGE.state.view in ("rows", "scores", "slices"):
+        if PAGE.state.view in ("scores", "slices"):
             measures.model_choice(opened)
         {
             "rows": rows.view, "scores": measures.scores, "slices": measures.all_slices, "against": measures.against,

@@ -56,7 +56,7 @@ STYLE = """
 
 def percent(share: float) -> str:
     """A share with one digit behind the point, as scores are compared by."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\u00a0%"
 
 
 def _filtering(text: str, expression: str, label: str = "") -> str:
