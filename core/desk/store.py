@@ -21,18 +21,19 @@ def short(checksum: str) -> str:
     return checksum[:DIGITS]
 
 
-def _path(file: str, checkpoint: str) -> Path:
+def _path(file: str, checkpoint: str, folder: Path | None = None) -> Path:
     """Of the run of a file's and a checkpoint's checksum. Raises DeskError for what is no checksum."""
     for checksum in (file, checkpoint):
         if not re.fullmatch(r"[0-9a-f]{16,64}", checksum):
             raise DeskError(f"{checksum[:40]!r} is no checksum of a file or a checkpoint: choose a run from the list")
-    return desk_folder() / "runs" / f"{short(file)}-{short(checkpoint)}.parquet"
+    return (folder or desk_folder()) / "runs" / f"{short(file)}-{short(checkpoint)}.parquet"
 
 
-def keep(run: Run) -> None:
-    """Store a run, each of its models by itself. Raises FileError where the operating system refuses."""
+def keep(run: Run, folder: Path | None = None) -> None:
+    """Store a run, each of its models by itself, in the desk's folder or another one. Raises FileError where the
+    operating system refuses."""
     for model in run.models:
-        path = _path(run.dataset.sha256, model.sha256)
+        path = _path(run.dataset.sha256, model.sha256, folder)
         path.parent.mkdir(parents=True, exist_ok=True)
         save(run.with_models((model,)), path)
 

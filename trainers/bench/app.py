@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import statistics
@@ -47,14 +48,14 @@ def first_page(repeats: int) -> tuple[float, float]:
     """Median seconds from a server's start until its first page shows the attention matrix, and the most gigabytes that
     a server took then. Raises Unmeasured."""
     times, memory = [], []
-    with _chromium() as (browser, psutil):
+    with chromium() as (browser, psutil):
         for _ in range(repeats):
-            with _server() as server:
+            with server() as own:
                 page = browser.new_page(viewport={"width": 1280, "height": 800})
-                page.goto(server.address, wait_until="commit")
+                page.goto(own.address, wait_until="commit")
                 page.get_by_role("gridcell").first.wait_for(timeout=60_000)
-                times.append(time.perf_counter() - server.started)
-                process = psutil.Process(server.process.pid)
+                times.append(time.perf_counter() - own.started)
+                process = psutil.Process(own.process.pid)
                 memory.append(sum(p.memory_info().rss for p in [process, *process.children(recursive=True)]) / 1e9)
                 page.close()
     return statistics.median(times), max(memory)
@@ -63,9 +64,9 @@ def first_page(repeats: int) -> tuple[float, float]:
 def star(model: str) -> float:
     """Median seconds from Enter until the browser's map holds the star of the typed text. Raises Unmeasured."""
     times = []
-    with _chromium() as (browser, _), _server() as server:
+    with chromium() as (browser, _), server() as own:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.goto(f"{server.address}/filter-map?model={model}&first=A+text")
+        page.goto(f"{own.address}/filter-map?model={model}&first=A+text")
         page.wait_for_function(_HAS_STAR, arg="A text", timeout=60_000)
         for text in TEXTS:
             page.wait_for_timeout(1500)
@@ -79,7 +80,8 @@ def star(model: str) -> float:
 
 
 @contextmanager
-def _chromium() -> Iterator[tuple[Any, Any]]:
+def chromium() -> Iterator[tuple[Any, Any]]:
+    """A browser, and psutil. Raises Unmeasured where one of them is not there."""
     try:
         import psutil
         from playwright.sync_api import Error, sync_playwright
@@ -96,14 +98,16 @@ def _chromium() -> Iterator[tuple[Any, Any]]:
 
 
 @contextmanager
-def _server() -> Iterator[Server]:
+def server(script: str = "streamlit_app.py", **environment: str) -> Iterator[Server]:
+    """A server of this script, which sees these environment variables too."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", f"--server.port={port}"]
+    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}"]
     command += ["--server.headless=true", "--server.address=127.0.0.1"]
     started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet, env = subprocess.DEVNULL, {**os.environ, **environment}
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet)
     try:
         while True:
             try:
