@@ -33,7 +33,7 @@ _STYLE = (
 .stMain input { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],
-[class*="st-key-filter-map-remove"] button [data-testid="stMarkdownContainer"] {
+:is([class*="st-key-filter-map-remove"], [class*="st-key-desk-step"]) button [data-testid="stMarkdownContainer"] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 :is(.st-key-address, .st-key-annotator-memory),
 [data-testid="stLayoutWrapper"]:has(> :is(.st-key-address, .st-key-annotator-memory)) { display: none; }

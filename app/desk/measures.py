@@ -41,7 +41,7 @@ def summary(opened: Opened) -> str:
         if run.labelled and run.dataset.ranking:
             parts.append(f"{letter(i)} {model.title} MAP {_ranking(run, i).map:.4f}")
         elif run.labelled:
-            right = run.right(i)
+            right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
             share = figures.percent(float(right.mean()))
             parts.append(f"{letter(i)} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f})")
@@ -54,7 +54,7 @@ def unscored(run: Run) -> bool:
     """Whether there are no scores, and if so why, in one sentence."""
     if not run.labelled:
         page_style.hint(
-            "There are no scores: some rows have no label, or one that is no class of a model. "
+            "There are no scores: the rows have no labels, or labels that are no classes of a model. "
             "`python -m trainers predict … --label FILE=MODEL --out run.parquet` renames labels."
         )
     return not run.labelled
@@ -63,9 +63,10 @@ def unscored(run: Run) -> bool:
 def _ranking(run: Run, model: int) -> Any:
     predictions = run.models[model]
     last = len(predictions.labels) - 1
-    groups = [row.group or "" for row in run.dataset.rows]
-    right = (run.gold == predictions.labels[last]).tolist()
-    return ranking(groups, right, predictions.probabilities[:, last].tolist())
+    rows = np.flatnonzero(run.judged)
+    groups = [run.dataset.rows[i].group or "" for i in rows]
+    right = (run.gold[rows] == predictions.labels[last]).tolist()
+    return ranking(groups, right, predictions.probabilities[rows, last].tolist())
 
 
 def scores(opened: Opened) -> None:
@@ -90,7 +91,7 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[str]:
     drawn = [figures.confusion(run, model, rows), figures.classes(run, model, rows)]
     if run.dataset.ranking:
         drawn.append(figures.ranked(predictions.title, _ranking(run, model)))
-    confidence = predictions.probabilities.max(axis=1).astype(float)
+    confidence, rows = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
     return [*drawn, figures.calibration(predictions.title, reliability(confidence[rows], run.right(model)[rows]))]
 
 
@@ -143,5 +144,6 @@ def against(opened: Opened) -> None:
 def against_figures(run: Run) -> list[str]:
     """Drawings of the first model against each other one."""
     return [
-        figures.against(run, 0, other, mcnemar(run.right(0), run.right(other))) for other in range(1, len(run.models))
+        figures.against(run, 0, other, mcnemar(run.right(0)[run.judged], run.right(other)[run.judged]))
+        for other in range(1, len(run.models))
     ]

@@ -44,10 +44,8 @@ def filter_box(opened: Opened) -> None:
         placeholder="not right and p > 90% and second contains \"not\"",
     )  # fmt: skip
     if ordered:
-        orders = [
-            "",
-            *(f"{sign}{name}" for name in opened.known for sign in ("-", "") if name not in ("tag", "annotator")),
-        ]
+        names = [name for name, column in opened.known.items() if column.kind != "set"]
+        orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
         key = PAGE.key("sort")
         middle.selectbox(
             "Order", orders, orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0, key=key,
@@ -178,10 +176,10 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
         there = at is not None and 0 <= at + step < len(order)
         target = run.keys[order[at + step]] if there and at is not None else ""
         column.button(
-            " ", key=f"desk {label}", icon=f":material/{icon}:", help=label, disabled=not there, type="tertiary",
+            label, key=f"desk-step-{icon}", icon=f":material/{icon}:", disabled=not there, type="tertiary",
             on_click=lambda target=target: show(row=target),
         )  # fmt: skip
-    close.button(" ", key="desk close", icon=":material/close:", help="Close the row", type="tertiary",
+    close.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
                  on_click=lambda: show(row=""))  # fmt: skip
     roles = run.models[0].roles
     texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
@@ -190,7 +188,7 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
     parts = "".join(f"<dt>{html.escape(role)}</dt><dd>{html.escape(text)}</dd>" for role, text in texts)
     for number, model in enumerate(run.models):
         said = str(model.predicted[place])
-        verdict = "" if row.label not in model.labels else ", right" if said == row.label else ", wrong"
+        verdict = "" if not row.label else ", right" if said == row.label else ", wrong"
         chances = model.probabilities[place]
         bar = "".join(
             f'<i style="width:{100 * float(p):.2f}%;background:light-dark({light},{dark})"></i>'

@@ -97,7 +97,7 @@ def confusion(run: Run, model: int, rows: np.ndarray) -> str:
 def classes(run: Run, model: int, rows: np.ndarray) -> str:
     """Precision, recall and F1 of each class, with accuracy and macro-F1."""
     predictions = run.models[model]
-    index = {label: i for i, label in enumerate(predictions.labels)}
+    index, rows = {label: i for i, label in enumerate(predictions.labels)}, rows & run.judged
     gold = np.array([index[label] for label in run.gold[rows]])
     if not len(gold):
         return heading(f"Classes of {predictions.title}", "No row is left to score.")

@@ -104,10 +104,17 @@ class Run:
         right: np.ndarray = self.models[model].predicted == self.gold
         return right
 
-    @property
+    @cached_property
+    def judged(self) -> np.ndarray:
+        """Which rows have a label, bool ``[N]``: scores are of these alone."""
+        judged: np.ndarray = self.gold != ""
+        return judged
+
+    @cached_property
     def labelled(self) -> bool:
-        """Whether every row has a label that is a class of every model: only then are there scores."""
-        return all({*np.unique(self.gold)} <= set(model.labels) for model in self.models)
+        """Whether there are labels and all are classes of every model: only then are there scores."""
+        labels = set(self.gold[self.judged])
+        return bool(labels) and all(labels <= set(model.labels) for model in self.models)
 
     def with_models(self, models: tuple[Predictions, ...]) -> Run:
         """The same rows with these models."""

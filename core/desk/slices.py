@@ -70,9 +70,13 @@ def scored(run: Run, model: int, parts: list[Slice]) -> list[SliceScore]:
         questions, precision = _questions(run, model)
         scores = [_scored(part, part.rows[questions], precision, bootstrap_mean) for part in parts]
     else:
-        right = run.right(model).astype(float)
-        scores = [_scored(part, part.rows, right, lambda own: wilson(float(own.sum()), len(own))) for part in parts]
+        rows, right = run.judged, run.right(model)[run.judged].astype(float)
+        scores = [_scored(part, part.rows[rows], right, _wilson) for part in parts]
     return sorted((score for score in scores if score is not None), key=lambda score: -score.weight)
+
+
+def _wilson(right: np.ndarray) -> tuple[float, float]:
+    return wilson(float(right.sum()), len(right))
 
 
 def _scored(part: Slice, inside: np.ndarray, items: np.ndarray, interval: Interval) -> SliceScore | None:
@@ -87,16 +91,16 @@ def _scored(part: Slice, inside: np.ndarray, items: np.ndarray, interval: Interv
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
     """The first row of every question that has a right answer, and the average precision of its answers. A question
     belongs to the slices of that row."""
-    groups = [row.group or "" for row in run.dataset.rows]
-    predictions = run.models[model]
-    gold = np.array([predictions.labels.index(label) for label in run.gold])
+    rows, predictions = np.flatnonzero(run.judged), run.models[model]
+    groups = [run.dataset.rows[i].group or "" for i in rows]
+    gold = np.array([predictions.labels.index(label) for label in run.gold[rows]])
     last = len(predictions.labels) - 1
-    judged = {group for group, label in zip(groups, gold, strict=True) if label == last}
+    answered = {group for group, label in zip(groups, gold, strict=True) if label == last}
     first: dict[str, int] = {}
-    for row, group in enumerate(groups):
+    for row, group in zip(rows.tolist(), groups, strict=True):
         first.setdefault(group, row)
-    rows = np.array([row for group, row in first.items() if group in judged], dtype=int)
-    return rows, per_item(gold, predictions.probabilities, groups)
+    leading = np.array([row for group, row in first.items() if group in answered], dtype=int)
+    return leading, per_item(gold, predictions.probabilities[rows], groups)
 
 
 def _of_column(run: Run, name: str, column: Column) -> Iterator[Slice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,12 +62,18 @@ def runs() -> list[dict[str, Any]]:
     by_file: dict[str, dict[str, Any]] = {}
     for path in paths:
         try:
-            known = about(path)
+            known = _known(path, path.stat().st_mtime_ns)
             models = by_file.setdefault(str(known["sha256"]), known | {"models": []})["models"]
             models.extend(known["models"])
         except (DeskError, KeyError, OSError):
             continue
     return list(by_file.values())
+
+
+@functools.lru_cache(maxsize=1000)
+def _known(path: Path, changed: int) -> dict[str, Any]:
+    """What a run's file said of itself when it was ``changed``: a page asks with every answer."""
+    return about(path)
 
 
 def forget(file: str, checkpoint: str) -> None:

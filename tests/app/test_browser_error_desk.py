@@ -41,8 +41,8 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_text("1 of 18 rows")).to_be_visible()
 
     # A row opens beside the table, is tagged under one's name, and goes into the report.
-    page.get_by_label("Your name").fill("Ann of the browser")
-    page.get_by_label("Your name").press("Enter")
+    page.get_by_role("textbox", name="Your name").fill("Ann of the browser")
+    page.get_by_role("textbox", name="Your name").press("Enter")
     page.locator(GRID).first.click(position={"x": 30, "y": 55})
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
     expect(page.locator(".pl-row")).to_contain_text("=SUM(A1) <b>toy</b>")
@@ -74,7 +74,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     # The browser remembers the name, the address does not hold it.
     again = page.context.new_page()
     again.goto(page.url)
-    expect(again.get_by_label("Your name")).to_have_value("Ann of the browser")
+    expect(again.get_by_role("textbox", name="Your name")).to_have_value("Ann of the browser")
 
     alone = browser.new_context(offline=True).new_page()
     wrong = []

@@ -91,7 +91,8 @@ def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
     assert not app.exception
     assert "=SUM(A1) &lt;b&gt;toy&lt;/b&gt;" in texts(app) and "neutral</b> 60" in texts(app)
     assert "telephone" not in texts(app)
-    button(app, " ")  # the steps to other rows
+    button(app, "Next row").click().run()
+    assert app.query_params["row"] == ["2e"]
 
 
 def test_tags_are_given_and_undone_under_ones_name(run):

@@ -1,9 +1,12 @@
 """Filters and slices of a made-up run: their rows by hand, and errors that point at their place."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.data import read
+from core.desk import figures
 from core.desk.columns import columns, with_tags
 from core.desk.filters import LONGEST, FilterError, rows_of
 from core.desk.run import Run
@@ -128,3 +131,14 @@ def test_slices_of_a_ranking_set_count_questions(tmp_path):
     words = {score.slice.value: (score.items, score.score) for score in scores if "word = " in score.slice.expression}
     # “when” has no right answer, so it is no question of the score.
     assert words == {"what": (1, 1.0), "who": (1, 0.5)}
+
+
+def test_rows_without_a_label_are_left_out_of_scores(run):
+    rows = (replace(run.dataset.rows[0], label=None), *run.dataset.rows[1:])
+    some = replace(run, dataset=replace(run.dataset, rows=rows))
+    assert some.labelled and some.judged.sum() == 5
+    known = columns(some, known=lambda word: True)
+    negated = {score.slice.expression: score for score in scored(some, 0, slices(some, known))}["not negation"]
+    # Rows 2, 4 and 5; of row 0 nobody knows whether the model is right.
+    assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
+    assert "of 5 rows" in figures.classes(some, 0, np.ones(6, dtype=bool))
