@@ -22,7 +22,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   }
   root.onclick = (event) => {
     const cell = event.target.closest("[data-filter]");
-    if (cell) setTriggerValue("filter", cell.dataset.filter);
+    if (cell) setTriggerValue("filter", { expression: cell.dataset.filter, turn: Date.now() });
   };
 }
 """
@@ -33,9 +33,11 @@ def figures(drawn: Sequence[str], key: str) -> None:
     html = "".join(f'<section style="margin-bottom:22px">{one}</section>' for one in drawn)
 
     def filtered() -> None:
-        expression = st.session_state[key].get("filter")
-        if expression:
-            show(filter=expression, view="rows", row="")
+        picked = st.session_state[key].get("filter") or {}
+        # A run that the next gesture cuts short hands its click on to the run after it.
+        if picked and picked["turn"] != st.session_state.get(f"{key} turn"):
+            st.session_state[f"{key} turn"] = picked["turn"]
+            show(filter=str(picked["expression"]), view="rows", row="")
 
     _component()(key=key, data={"html": html, "drawing": digest(html)}, on_filter_change=filtered)
 

@@ -3,6 +3,7 @@ themselves."""
 
 from __future__ import annotations
 
+import functools
 import re
 
 import streamlit as st
@@ -23,6 +24,8 @@ from core.explain import explain
 from core.reading.reader import PairError
 
 _SHOWN = 50
+_REPORTED = 25
+"""Slices of the report."""
 
 
 def view(opened: Opened) -> None:
@@ -49,20 +52,22 @@ def _out(opened: Opened) -> None:
         f"The report: tables, figures, and {len(examples)} rows with their attention (“In the report” on an open row "
         f"adds one, up to {MOST_EXAMPLES}). One file that needs no network."
     )
-    page_style.download("Report (HTML)", lambda: _report(opened, examples[:MOST_EXAMPLES]), f"pairlens-{stem}.html")
+    # The report is made when it is asked for, outside of the page's session: what it needs of the page it gets here.
+    shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
+    make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown)
+    page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
 
 
-def _report(opened: Opened, examples: list[str]) -> str:
+def _report(opened: Opened, examples: list[str], shown: str) -> str:
     run, said = opened.run, opened.said
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[str]]] = []
     if run.labelled:
         drawn.append(("Scores", [one for i in numbers for one in measures.score_figures(run, i, opened.rows)]))
-        drawn.append(("Slices", [measures.slice_figure(opened, i) for i in numbers]))
+        drawn.append(("Slices", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
         drawn.append(("Models compared", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], said.looked, said.marks)
     drawn.append(("Tags", [figures.agreements(rated)] if rated else []))
-    shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
     return report(run, css_variables(), drawn, [_example(opened, key) for key in examples], shown)
 
 

@@ -120,12 +120,12 @@ def all_slices(opened: Opened) -> None:
     drawing.figures([drawn], "desk all slices")
 
 
-def slice_figure(opened: Opened, model: int) -> str:
+def slice_figure(opened: Opened, model: int, most: int = MOST_SLICES) -> str:
     """The drawing of the most telling slices."""
     run = opened.run
     parts = scored(run, model, slices(run, opened.known))
     measure, unit = ("MAP", "questions") if run.dataset.ranking else ("accuracy", "rows")
-    return figures.slices(run.models[model].title, parts[:MOST_SLICES], measure, unit)
+    return figures.slices(run.models[model].title, parts[:most], measure, unit)
 
 
 def against(opened: Opened) -> None:

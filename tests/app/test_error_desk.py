@@ -95,6 +95,15 @@ def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
     assert app.query_params["row"] == ["2e"]
 
 
+def test_opening_rows_leaves_nothing_behind(run):
+    app = page(run, row="1e")
+    button(app, "Next row").click().run()
+    before = len(app.session_state._state.filtered_state)
+    for _ in range(3):
+        button(app, "Next row").click().run()
+    assert not app.exception and len(app.session_state._state.filtered_state) == before
+
+
 def test_tags_are_given_and_undone_under_ones_name(run):
     annotations = Annotations(open_database())
     annotations.give("Bob", run.dataset.sha256, "2n", "other")

@@ -76,7 +76,7 @@ def answers(model: str) -> tuple[float, float, float]:
 
 def _typed(page: Any, text: str, answer: str | re.Pattern[str]) -> float:
     """Milliseconds from Enter in the filter's box until another answer stands on the page."""
-    box, shown = page.get_by_label("Filter"), page.get_by_text(answer)
+    box, shown = page.get_by_label("Filter").first, page.get_by_text(answer)
     before = shown.first.inner_text() if isinstance(answer, re.Pattern) else ""
     box.fill(text)
     started = time.perf_counter()
@@ -86,8 +86,8 @@ def _typed(page: Any, text: str, answer: str | re.Pattern[str]) -> float:
 
 def _clicked(page: Any, cell: int) -> float:
     """Milliseconds from a click on a cell of the confusion matrix until its rows are shown."""
-    page.get_by_label("Filter").fill("")
-    page.get_by_label("Filter").press("Enter")
+    page.get_by_label("Filter").first.fill("")
+    page.get_by_label("Filter").first.press("Enter")
     page.get_by_text("10,000 of 10,000 rows").wait_for()
     page.wait_for_timeout(1000)
     shown = page.get_by_text(re.compile(r"^[\d,]+ of 10,000 rows"))
