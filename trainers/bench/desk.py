@@ -19,7 +19,7 @@ from core.desk import store
 from core.desk.run import Predictions, Run, save
 from core.evaluation.encoding import Vocabulary, encode_readings
 from core.evaluation.predict import classify, outputs, read_rows
-from trainers.bench.app import chromium, server
+from trainers.bench.app import Unmeasured, chromium, server
 from trainers.bench.tokens import sentences
 
 ROWS = 10_000
@@ -29,7 +29,7 @@ st.session_state.runs = st.session_state.get("runs", 0) + 1
 st.text_input("Filter")
 st.write(f"run {st.session_state.runs}")
 """
-_FILTERS = ("not right", 'gold = "neutral"', "p > 60%", 'second contains "the"', "overlap > 0.1", "negation or right")
+_FILTERS = ("not right", 'gold = "neutral"', "p > 60%", 'second contains "the"', "p > 80%", "right and p > 60%")
 
 
 def predicting(model: str) -> tuple[float, float]:
@@ -99,7 +99,7 @@ def _clicked(page: Any, cell: int) -> float:
 def _until(page: Any, shown: Any, before: str, started: float) -> float:
     while shown.count() == 0 or shown.first.inner_text() == before:
         if time.perf_counter() - started > 30:
-            raise TimeoutError("the page does not answer")
+            raise Unmeasured("the page did not answer in 30 s")
     taken = (time.perf_counter() - started) * 1000
     page.wait_for_timeout(700)
     return taken
