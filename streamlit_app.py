@@ -9,8 +9,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 EXPLORE = "explore"
 PAGES = {
-    "compare": "Compare", "phrases": "Phrases", "filter-map": "Filter map", "lessons": "Lessons", "models": "Models",
-}  # fmt: skip
+    "compare": "Compare",
+    "phrases": "Phrases",
+    "filter-map": "Filter map",
+    "lessons": "Lessons",
+    "error-desk": "Error desk",
+    "models": "Models",
+}
 """Titles of the other pages by their addresses, in the order of the menu."""
 
 

@@ -113,7 +113,9 @@ class ModelForm:
                 "application/json", on_click="ignore", help=f"A small file with this {self.saved} and all choices, for "
                 "texts too long for a link.",
             )  # fmt: skip
-            st.file_uploader(f"Open a saved {self.saved}", key="opened", on_change=self._open_file, type="json")
+            st.file_uploader(
+                f"Open a saved {self.saved}", key="opened", on_change=self._open_file, type="json", max_upload_size=5
+            )
 
     def _open_file(self) -> None:
         self.page.touch()

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import candidates, components, page_style, pairs_tried, panels
+from app.desk import way_back
 from app.model_choice import attends_or_reads_pairs, by_task, judging_alone, offered, unread
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
@@ -183,6 +184,7 @@ def _show(page: ExploreState, explained: Explained, problems: list[str], options
     )
     for more in panels.pages(explanation):
         _elsewhere(page, more)
+    way_back.draw(page.pair.now)
     _downloads(explanation)
 
 

@@ -223,7 +223,8 @@ def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*command, "--server.fileWatcherType", "none"], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints), "PAIRLENS_DATA": ""},
+            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints), "PAIRLENS_DATA": "", "PAIRLENS_DB": "",
+                 "PAIRLENS_DESK": str(log.parent / "desk"), "PAIRLENS_DATASETS": ""},
         )  # fmt: skip
     address = f"http://localhost:{port}"
     try:

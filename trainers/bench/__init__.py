@@ -9,7 +9,8 @@ explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; 
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
 all scripts, without memory), training (light at batch 256), rivals (steps of ESIM and ABCNN against plain forms,
 explanations of a pair), app (first page, visits, click and verdict beside an empty Streamlit page, and memory), map (a
-new text on the filter map).
+new text on the filter map), predict (10,000 pairs from file to run against the forward passes alone), desk (the Error
+desk's answer to a filter and to a click, with 10,000 rows).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.bench import app as bench_app
+from trainers.bench import desk as bench_desk
 from trainers.bench import filters as bench_filters
 from trainers.bench import phrases as bench_phrases
 from trainers.bench import rivals as bench_rivals
@@ -321,6 +323,25 @@ def map_speed(quick: bool) -> list[Row]:
     return [*rows, Row(names[1], seconds, "s", 1, note=f"median of {len(bench_app.TEXTS)}")]
 
 
+def predict_speed(quick: bool) -> list[Row]:
+    """10,000 pairs from the file to the written run, by the time of the model's own forward passes on them."""
+    times = [bench_desk.predicting("nli-attconv-light") for _ in range(1 if quick else 3)]
+    whole, forward = (statistics.median(part) for part in zip(*times, strict=True))
+    what = f"predicting {bench_desk.ROWS:,} pairs, time by forward passes"
+    return [Row(what, whole / forward, "x", 3, note=f"{whole:.1f} s; forward passes alone {forward:.1f} s")]
+
+
+def desk_speed(quick: bool) -> list[Row]:
+    """The Error desk's answers with 10,000 rows; the bar is 3 x an empty Streamlit rerun + 200 ms."""
+    names = ("error desk: rows of a filter", "error desk: rows of a matrix's cell")
+    try:
+        *times, empty = bench_desk.answers("nli-attconv-light")
+    except bench_app.Unmeasured as error:
+        return [Row(name, None, "ms", 200, note=str(error)) for name in names]
+    note = f"an empty rerun {empty:.0f} ms"
+    return [Row(name, value, "ms", round(3 * empty + 200), note=note) for name, value in zip(names, times, strict=True)]
+
+
 BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: explain_speed("nli-attconv-light", quick),
     "explain-advanced": lambda quick: explain_speed("nli-attconv-advanced", quick),
@@ -332,4 +353,6 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "rivals": rival_speed,
     "app": app_speed,
     "map": map_speed,
+    "predict": predict_speed,
+    "desk": desk_speed,
 }
