@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' requirements.txt)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: app test lint types pytest chromium wordnet clean
+.PHONY: app test lint types pytest chromium wordnet postgresql clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
@@ -28,7 +28,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-pytest: $(VENV)/.dev chromium wordnet
+pytest: $(VENV)/.dev chromium wordnet postgresql
 	$(BIN)/python -m pytest
 
 $(BIN)/python:
@@ -61,6 +61,13 @@ wordnet:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -q && apt-get install -q -y --no-install-recommends wordnet-base; \
 	  else echo "The feature tests need WordNet: run 'sudo apt-get install wordnet-base' and try again."; exit 1; fi
+
+# The error desk's database is tested on a PostgreSQL server of the tests' own.
+postgresql:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && apt-get install -q -y --no-install-recommends postgresql; \
+	  else echo "The error desk's tests need PostgreSQL: run 'sudo apt-get install postgresql' and try again."; exit 1; fi
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

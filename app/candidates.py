@@ -67,7 +67,7 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
     st.html(lists.STYLE + lists.table(["rank", "candidate", "if one of them is right", name], rows))
     if stored:
         base = percent(stored["right"] / stored["pairs"])
-        told = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."
+        how = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."
     else:
-        told = f"Not calibrated: `python -m trainers calibrate {checkpoint.name} FILE --card NAME` fits a probability."
-    st.caption(page_style.plain(f"{told} Compare candidates with each other, not with 50 %."))
+        how = f"Not calibrated: `python -m trainers calibrate {checkpoint.name} FILE --card NAME` fits a probability."
+    st.caption(page_style.plain(f"{how} Compare candidates with each other, not with 50 %."))

@@ -60,7 +60,9 @@ def _held_out(card: Card, folder: Path) -> lines.Result | None:
     for kind in ("folds", "seeds"):
         with contextlib.suppress(sweeps.SweepError):
             table = sweeps.read(folder / f"{kind}.csv")
-            for varied, means in table.variants if isinstance(table, sweeps.Sweep) else ():
+            if isinstance(table, sweeps.Comparisons):
+                continue
+            for varied, means in table.variants:
                 # Of folds one by one the last row is their mean, with no fold of its own.
                 fits = all(str(config.get(key.removeprefix("model."), "")) == value for key, value in varied.items())
                 if fits and result.measure in means:

@@ -37,13 +37,18 @@ _STYLE = (
 .stMain input { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],
-[class*="st-key-filter-map-remove"] button [data-testid="stMarkdownContainer"] {
+:is([class*="st-key-filter-map-remove"], [class*="st-key-desk-step"]) button [data-testid="stMarkdownContainer"] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.st-key-address, [data-testid="stLayoutWrapper"]:has(> .st-key-address) { display: none; }
+:is(.st-key-address, .st-key-annotator-memory),
+[data-testid="stLayoutWrapper"]:has(> :is(.st-key-address, .st-key-annotator-memory)) { display: none; }
+/* The table's own CSV would hold formulas as they are: the Error desk has an export that does not. */
+[data-testid="stElementToolbarButton"]:has([aria-label*="ownload"]) { display: none; }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
 .pl-note { font-size: 0.86rem; opacity: 0.78; margin: -0.4rem 0 0; }
 [class*="st-key-tried-"] button { text-align: start; font-size: 0.86rem; justify-content: start; }
 [class*="st-key-tried-"] { gap: 0 !important; border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
+.pl-heading { font-size: 1.05rem !important; font-weight: 600 !important; padding: 0 !important; margin: 0 !important;
+  overflow-wrap: anywhere; }
 .pl-terms dt { font-weight: 600; }
 .pl-terms dd { margin: 0 0 0.5rem; font-size: 0.9rem; opacity: 0.85; }
 .pl-hint { opacity: 0.78; margin: 1.2rem 0; }
@@ -91,6 +96,11 @@ def notice(sentences: Iterable[str]) -> None:
         st.html(lines)
 
 
+def heading(text: str) -> None:
+    """A part's title."""
+    st.html(f'<h2 class="pl-heading">{html.escape(text)}</h2>')
+
+
 def hint(sentence: str) -> None:
     """What to do where there is nothing to show yet."""
     st.html(f'<p class="pl-hint">{html.escape(sentence)}</p>')
@@ -113,6 +123,6 @@ def plain(text: str) -> str:
 
 
 def download(label: str, make: Callable[[], str], file: str) -> None:
-    """A link that saves text as this .json or .csv file; it is made when a person asks for it."""
-    kind = "application/json" if file.endswith(".json") else "text/csv"
+    """A link that saves text as this .json, .csv or .html file; it is made when a person asks for it."""
+    kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
     st.download_button(label, make, file, kind, type="tertiary", on_click="ignore", key=f"save {file}")

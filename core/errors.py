@@ -13,3 +13,7 @@ class RecipeError(MendableError):
 
 class RunError(MendableError):
     """A run that cannot start, go on or be scored as asked."""
+
+
+class DeskError(MendableError):
+    """What the error desk cannot do."""

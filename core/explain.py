@@ -12,7 +12,7 @@ from torch import Tensor
 from core.checkpoint import Checkpoint
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
 from core.evidence.attention_map import WORD_COLUMNS
-from core.models.base import Override
+from core.layers.attention import Override
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 

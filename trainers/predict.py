@@ -1,9 +1,13 @@
-"""Write a checkpoint's prediction for every row of a data file, as CSV or as JSON lines.
+"""Write what checkpoints predict for every row of a data file: as CSV, as JSON lines, or as a run of the error desk.
 
     python -m trainers predict nli-attconv-light FILE --out predictions.csv
     python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
+    python -m trainers predict nli-attconv-light nli-two-sided FILE --out run.parquet
+    torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run.parquet
 
-Labels may be missing from the file. Every record: id, first, second, label, predicted and p_CLASS for each class.
+Labels may be missing from the file. Every record of a CSV or JSON file: id, first, second, label, predicted and p_CLASS
+for each class. A run, of one to four checkpoints, also holds the file's other columns; the page Error desk opens it.
+Several processes of torchrun, on one machine or more, share the batches and write the same file.
 """
 
 from __future__ import annotations
@@ -13,35 +17,66 @@ import json
 import sys
 from pathlib import Path
 
-from core.checkpoint import open_checkpoint
-from core.data import read
+import numpy as np
+
+from core.checkpoint import Checkpoint, open_checkpoint
+from core.data import Dataset, read
 from core.errors import RunError
-from core.evaluation.predict import classify
+from core.evaluation.predict import classify, rank_of
 from core.files import check_writable, whole_file
 from trainers.evaluate import add_shared_arguments, pick_device, predictions, translate, write_predictions
+
+MOST = 4
+"""Checkpoints of one run."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers predict`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument(
+        "checkpoints",
+        metavar="CHECKPOINT",
+        nargs="+",
+        help="a shipped name or a checkpoint folder; of a run up to four",
+    )
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file, with or without labels")
-    parser.add_argument("--out", type=Path, required=True, metavar="OUT", help="a file ending in .csv or .jsonl")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="OUT", help="a file ending in .csv, .jsonl or .parquet"
+    )
     add_shared_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Classify and write."""
-    if args.out.suffix not in (".csv", ".jsonl"):
-        raise RunError(f"--out must end in .csv or .jsonl, got {args.out.name}")
+    if args.out.suffix not in (".csv", ".jsonl", ".parquet"):
+        raise RunError(f"--out must end in .csv, .jsonl or .parquet, got {args.out.name}")
+    most = MOST if args.out.suffix == ".parquet" else 1
+    if len(args.checkpoints) > most:
+        raise RunError(
+            f"{args.out.name} can hold the predictions of {most} checkpoint{'s' * (most > 1)}, got "
+            f"{len(args.checkpoints)}; a run (--out run.parquet) holds those of up to {MOST}"
+        )
     check_writable(args.out, "--out")
-    checkpoint = open_checkpoint(args.checkpoint)
+    checkpoints = [open_checkpoint(name) for name in args.checkpoints]
     dataset = translate(read(args.file, labelled=False), args.translate)
-    probabilities = classify(checkpoint, dataset, pick_device(args.device))
-    with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-        if args.out.suffix == ".csv":
-            write_predictions(file, checkpoint.labels, dataset, probabilities)
-        else:
-            for record in predictions(checkpoint.labels, dataset, probabilities):
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
-    print(f"{dataset.summary()}; {len(dataset.rows):,} predictions written to {args.out}", file=sys.stderr)
+    device = pick_device(args.device)
+    probabilities = [classify(checkpoint, dataset, device) for checkpoint in checkpoints]
+    if rank_of() == 0:
+        _write(args.out, checkpoints, dataset, probabilities)
+        print(f"{dataset.summary()}; {len(dataset.rows):,} predictions written to {args.out}", file=sys.stderr)
     return 0
+
+
+def _write(out: Path, checkpoints: list[Checkpoint], dataset: Dataset, probabilities: list[np.ndarray]) -> None:
+    if out.suffix == ".parquet":
+        from core.desk.run import Predictions, Run, save  # here, so that the other files need no Arrow
+
+        models = tuple(Predictions.of(*both) for both in zip(checkpoints, probabilities, strict=True))
+        save(Run(dataset, models), out)
+        return
+    labels = checkpoints[0].labels
+    with whole_file(out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
+        if out.suffix == ".csv":
+            write_predictions(file, labels, dataset, probabilities[0])
+        else:
+            for record in predictions(labels, dataset, probabilities[0]):
+                file.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -132,7 +132,7 @@ def _component() -> Any:
     """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
-    style = _base_style() + "".join(_read(_FOLDER / f"{view}.css") for view in ("pair", "models", "lesson"))
+    style = _base_style() + "".join(_read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson"))
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )

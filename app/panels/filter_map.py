@@ -83,7 +83,7 @@ def figure(
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
-    add = drawn.add_scattergl
+    add = drawn.add_scatter  # as SVG: two thousand points are few, and without WebGL they are drawn twice as fast
     for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
         add(
             x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=labels,

@@ -14,7 +14,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import candidates, components, page_style, pairs_tried, panels
-from app.model_choice import by_task, judging_alone, offered, reads_pairs, unread
+from app.desk import way_back
+from app.model_choice import attends_or_reads_pairs, by_task, judging_alone, offered, unread
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
@@ -36,7 +37,7 @@ FORM = PairForm(PAGE)
 
 def main() -> None:
     """Draw the page."""
-    models = offered(reads_pairs, unreadable=True)  # those of single texts belong to the page Filter map
+    models = offered(attends_or_reads_pairs, unreadable=True)  # all others belong to the page Filter map
     PAGE.open(dict.fromkeys(models, ""))
     page_style.apply(projector=PAGE.state.projector)
     options, tried = _sidebar(models)
@@ -183,6 +184,7 @@ def _show(page: ExploreState, explained: Explained, problems: list[str], options
     )
     for more in panels.pages(explanation):
         _elsewhere(page, more)
+    way_back.draw(page.pair.now)
     _downloads(explanation)
 
 

@@ -1,9 +1,12 @@
-"""Intervals of means over runs."""
+"""Intervals of means over runs, of shares and of means over items."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
+
+import numpy as np
 
 
 def half_width(values: Sequence[float]) -> float:
@@ -12,3 +15,27 @@ def half_width(values: Sequence[float]) -> float:
 
     factor = float(stdtrit(len(values) - 1, 0.975))
     return float(factor * statistics.stdev(values) / len(values) ** 0.5)
+
+
+def wilson(successes: float, items: int) -> tuple[float, float]:
+    """95 % interval of a share (Wilson 1927); 0 to 1 where there are no items."""
+    if not items:
+        return 0.0, 1.0
+    share, z = successes / items, 1.959963984540054
+    middle = share + z * z / (2 * items)
+    half = z * math.sqrt(share * (1 - share) / items + z * z / (4 * items * items))
+    scale = 1 + z * z / items
+    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+
+
+RESAMPLES, SEED = 2_000, 0
+"""Of :func:`bootstrap_mean`."""
+
+
+def bootstrap_mean(values: np.ndarray) -> tuple[float, float]:
+    """95 % percentile interval of the mean of ``values [N]`` over resampled items; 0 to 1 where there are none."""
+    if not len(values):
+        return 0.0, 1.0
+    drawn = np.random.default_rng(SEED).integers(0, len(values), (RESAMPLES, len(values)))
+    low, high = np.percentile(values[drawn].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)

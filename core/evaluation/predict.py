@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,16 @@ def feature_vectors(model: nn.Module, data: Encoded, vectors: Tensor | None) -> 
     return out
 
 
-def predict(checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.device | str = "cpu") -> Tensor:
-    """Logits ``[N, C]`` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`), float32 on the host.
+Progress = Callable[[int], None]
+"""Called with the number of rows done so far; what it raises ends the work."""
+
+
+def predict(
+    checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.device | str = "cpu", *,
+    share: slice = slice(None), progress: Progress = lambda rows: None,
+) -> Tensor:  # fmt: skip
+    """Logits ``[N, C]`` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`), float32 on the host;
+    zeros in the rows of batches outside ``share``, so that the shares of several processes add up to the whole.
 
     The checkpoint's own model stays where it is: another device gets a copy.
     """
@@ -64,9 +73,11 @@ def predict(checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.d
     data = encode_readings(readings, vocabulary).to(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
     vectors = vocabulary.matrix(checkpoint.reader).to(device)
-    out = torch.empty(len(data), len(checkpoint.labels))
-    for rows, output in outputs(model, data, vectors):
+    out, done = torch.zeros(len(data), len(checkpoint.labels)), 0
+    for rows, output in outputs(model, data, vectors, share):
         out[rows] = output.logits.float().cpu()
+        done += len(rows)
+        progress(done)
     return out
 
 
@@ -89,12 +100,28 @@ def read_rows(checkpoint: Checkpoint, dataset: Dataset) -> Iterator[Reading]:
     yield from (checkpoint.read(*pair, extra=row) for pair, row in zip(pairs, extra.tolist(), strict=True))
 
 
-def classify(checkpoint: Checkpoint, dataset: Dataset, device: torch.device) -> np.ndarray:
-    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are ignored.
+def classify(
+    checkpoint: Checkpoint, dataset: Dataset, device: torch.device, progress: Progress = lambda rows: None
+) -> np.ndarray:
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are ignored. Where
+    torchrun started several processes, each computes a share of the batches, and all have the whole.
 
     Raises DataError when the model cannot read such rows.
     """
     check_texts(checkpoint, dataset)
-    logits = predict(checkpoint, read_rows(checkpoint, dataset), device)
+    own, world = rank_of(), int(os.environ.get("WORLD_SIZE", "1"))
+    logits = predict(
+        checkpoint, read_rows(checkpoint, dataset), device, share=slice(own, None, world), progress=progress
+    )
+    if world > 1:
+        # Every number is one process's and zero elsewhere, so the sum is exact.
+        if not torch.distributed.is_initialized():
+            torch.distributed.init_process_group("gloo")
+        torch.distributed.all_reduce(logits)
     chances: np.ndarray = torch.softmax(logits.double(), dim=1).numpy()
     return chances
+
+
+def rank_of() -> int:
+    """The number of this process among those that torchrun started; 0 where it is the only one."""
+    return int(os.environ.get("RANK", "0"))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
 MATCHES = ("dot", "bilinear", "additive")
+
+Override = Tensor | Sequence[Tensor | None]
+"""What takes the place of a model's own attention: one tensor, or of a model with several attention maps one a map, in
+the order of its records, None where the model's own stays."""
 
 LARGEST_JOINT = 2**25
 """Numbers of the additive match's [B, rows, T_y, d] that are held at once: 128 MB in float32."""
@@ -73,3 +80,43 @@ def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
     if override.shape != own.shape:
         raise ValueError(f"an override of this attention must be {list(own.shape)}, got {list(override.shape)}")
     return override.to(own).masked_fill(~mask, 0.0)
+
+
+@dataclass(frozen=True)
+class CrossAttention:
+    """Each sentence's words look at the other's."""
+
+    scores: Tensor
+    """e_ij, [B, T_2, T_1]: rows are words of the second sentence; meaningless on pads."""
+    second: Tensor
+    """Weights of the second sentence's words over the first's, [B, T_2, T_1], each row adds up to 1 over real words (or
+    is the caller's)."""
+    first: Tensor
+    """Weights of the first sentence's words over the second's, [B, T_1, T_2]."""
+    overridden: tuple[bool, bool]
+    """Whether the second's, and the first's weights are the caller's."""
+
+    @property
+    def maps(self) -> tuple[Tensor, Tensor]:
+        """Both, in the order of a model's records and of an override."""
+        return self.second, self.first
+
+
+def attend_both_ways(scores: Tensor, first: Tensor, second: Tensor, override: Override | None) -> CrossAttention:
+    """Softmaxes of scores ``[B, T_2, T_1]`` over rows and over columns, with masks ``first [B, T_1]`` and ``second
+    [B, T_2]``, or what ``override`` puts in their place. Raises ValueError for other shapes."""
+    of_second, of_first = each_map(override, 2)
+
+    def weights(scores: Tensor, mask: Tensor, given: Tensor | None) -> Tensor:
+        own = attention_weights(scores, mask)
+        return own if given is None else put_in_place(given, own, mask[:, None])
+
+    overridden = of_second is not None, of_first is not None
+    return CrossAttention(scores, weights(scores, first, of_second), weights(scores.mT, second, of_first), overridden)
+
+
+def each_map(override: Override | None, maps: int) -> tuple[Tensor | None, ...]:
+    """What takes the place of each of several attention maps; a tensor alone takes that of the first."""
+    if override is None or isinstance(override, Tensor):
+        return override, *(None,) * (maps - 1)
+    return tuple(override)

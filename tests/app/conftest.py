@@ -62,7 +62,7 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
     generator = torch.Generator().manual_seed(seed)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     torch.manual_seed(seed)
-    config: dict[str, Any] = {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
+    config: dict[str, Any] = more.get("config") or {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
     model = build("attconv-light", config)
     card = {
         "name": name, "title": title, "architecture": "attconv-light", "config": config, "task": "entailment",
@@ -223,7 +223,8 @@ def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*command, "--server.fileWatcherType", "none"], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints), "PAIRLENS_DATA": ""},
+            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints), "PAIRLENS_DATA": "", "PAIRLENS_DB": "",
+                 "PAIRLENS_DESK": str(log.parent / "desk"), "PAIRLENS_DATASETS": ""},
         )  # fmt: skip
     address = f"http://localhost:{port}"
     try:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def open_view(file, **link):
+def open_view(file, /, **link):
     """The page of a script, or of a view's name, at an address with these parameters."""
     app = AppTest.from_file(str(ROOT / (file if "." in file else f"app/views/{file}.py")), default_timeout=60)
     for name, value in link.items():

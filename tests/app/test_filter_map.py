@@ -105,7 +105,7 @@ def test_classes_have_points_and_titles_are_text():
     data = figures(app)[0]["data"]
     classes = [t for t in data if t["name"] in ("film", "animal", "place")]
     assert [t["name"] for t in classes] == ["film", "animal", "place"]
-    assert all(t["type"] == "scattergl" for t in data)
+    assert all(t["type"] == "scatter" for t in data)
     assert [len(numbers(t["x"])) for t in classes] == [15, 15, 15]
     assert len({t["marker"]["color"] for t in classes}) == len({t["marker"]["symbol"] for t in classes}) == 3
     assert "&lt;b&gt;0&lt;/b&gt;" in classes[0]["text"][0]

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.core.databases import database, postgresql  # noqa: F401 (fixtures)
 from tests.core.made_up import make_checkpoint, make_table
 
 

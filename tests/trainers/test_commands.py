@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from core.checkpoint import load
+from core.desk.run import load as load_run
 from core.explain import explain
 from trainers import bench
 from trainers.__main__ import main
@@ -185,3 +186,34 @@ def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert [row["met"] for row in record["rows"]] == [True, False, None]
     assert record["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
     assert main(["bench", "nothing"]) == 2
+
+
+def test_predict_writes_a_run_of_several_checkpoints_with_the_files_columns(trained: Path, tmp_path: Path) -> None:
+    path, out = tmp_path / "taxi.tsv", tmp_path / "run.parquet"
+    names = ["prem", "hyp", "label", *(f"tag{i}" for i in range(18)), "pairID"]
+    cells = ["red dog runs", "not red dog", "contradiction", *map(str, range(18)), "7c"]
+    path.write_text("\n".join(["\t".join(names), "\t".join(cells)]) + "\n")
+    assert main(["predict", str(trained), str(trained), str(path), "--out", str(out)]) == 0
+    run = load_run(out)
+    assert dict(run.dataset.rows[0].columns) == {f"tag{i}": str(i) for i in range(18)}
+    explained = explain(load(trained), "red dog runs", "not red dog")
+    for model in run.models:
+        assert model.probabilities[0].tolist() == pytest.approx(explained.probabilities, abs=1e-5)
+    assert main(["predict", str(trained), str(trained), str(path), "--out", str(tmp_path / "x.csv")]) == 2
+    assert main(["predict", *[str(trained)] * 5, str(path), "--out", str(out)]) == 2
+
+
+def test_predict_under_torchrun_writes_the_same_run(trained: Path, data: Path, tmp_path: Path) -> None:
+    dev, alone, shared = data / "snli/snli_1.0_dev.jsonl", tmp_path / "alone.parquet", tmp_path / "shared.parquet"
+    rows = dev.read_text().splitlines() * 30  # more than one batch
+    many = tmp_path / "many.jsonl"
+    many.write_text("\n".join(rows))
+    assert main(["predict", str(trained), str(many), "--out", str(alone), "--device", "cpu"]) == 0
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "trainers"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, "predict", str(trained), str(many), "--out", str(shared), "--device", "cpu"], env=environment,
+        capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert shared.read_bytes() == alone.read_bytes()

@@ -7,8 +7,10 @@ It is a measurement, not a test: on a busy machine its times are of no use. Benc
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
-all scripts, without memory), training (light at batch 256), app (first page, visits, click and verdict beside an empty
-Streamlit page, and memory), map (a new text on the filter map).
+all scripts, without memory), training (light at batch 256), rivals (steps of ESIM and ABCNN against plain forms,
+explanations of a pair), app (first page, visits, click and verdict beside an empty Streamlit page, and memory), map (a
+new text on the filter map), predict (10,000 pairs from file to run against the forward passes alone), desk (the Error
+desk's answer to a filter and to a click, with 10,000 rows).
 """
 
 from __future__ import annotations
@@ -41,14 +43,17 @@ from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.bench import app as bench_app
+from trainers.bench import desk as bench_desk
 from trainers.bench import filters as bench_filters
 from trainers.bench import phrases as bench_phrases
+from trainers.bench import rivals as bench_rivals
 from trainers.bench import tokens as bench_tokens
 from trainers.card import device_name
 from trainers.recipe import Recipe
 from trainers.training_data import TrainingData
 
 TRAINING_BATCH = 256
+RIVALS = ("nli-abcnn", "nli-apcnn", "nli-bicnn", "nli-decomposable", "nli-esim", "sentiment-attconv", "fever-attconv")
 MAPPED = "topic-acnn"
 """The checkpoint whose filter map is measured."""
 
@@ -212,6 +217,26 @@ def filter_speed(quick: bool) -> list[Row]:
     ]  # fmt: skip
 
 
+def rival_speed(quick: bool) -> list[Row]:
+    """Training steps of ESIM and ABCNN against plain forms, and the rivals' explanations of a pair, each in one run."""
+    repeats = 5 if quick else 25
+    rows = []
+    for name, measure, bar, plain in (
+        ("step of ESIM, batch 128, times faster", bench_rivals.esim, 1.3, "packed nn.LSTM, a call a side, bf16"),
+        ("step of ABCNN, 30 x 30 words, times faster", bench_rivals.abcnn, 3, "a loop over positions"),
+    ):
+        ratio, fast, slow = measure(repeats)
+        rows.append(Row(name, ratio, "x", bar, False, f"{fast:.0f} ms; {plain} {slow:,.0f} ms"))
+    for model in RIVALS:
+        what = f"explain 30 x 30 words, {model}, of a 1024³ product"
+        if model not in available():
+            rows.append(Row(what, None, "x", 8, note="the checkpoint is not there"))
+            continue
+        ratio, taken, product = bench_rivals.explaining(load_named(model), 30, repeats)
+        rows.append(Row(what, ratio, "x", 8, note=f"{taken:.1f} and {product:.1f} ms"))
+    return rows
+
+
 def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
     """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
     random = np.random.default_rng(0)
@@ -298,6 +323,25 @@ def map_speed(quick: bool) -> list[Row]:
     return [*rows, Row(names[1], seconds, "s", 1, note=f"median of {len(bench_app.TEXTS)}")]
 
 
+def predict_speed(quick: bool) -> list[Row]:
+    """10,000 pairs from the file to the written run, by the time of the model's own forward passes on them."""
+    times = [bench_desk.predicting("nli-attconv-light") for _ in range(1 if quick else 3)]
+    whole, forward = (statistics.median(part) for part in zip(*times, strict=True))
+    what = f"predicting {bench_desk.ROWS:,} pairs, time by forward passes"
+    return [Row(what, whole / forward, "x", 3, note=f"{whole:.1f} s; forward passes alone {forward:.1f} s")]
+
+
+def desk_speed(quick: bool) -> list[Row]:
+    """The Error desk's answers with 10,000 rows; the bar is 3 x an empty Streamlit rerun + 200 ms."""
+    names = ("error desk: rows of a filter", "error desk: rows of a matrix's cell")
+    try:
+        *times, empty = bench_desk.answers("nli-attconv-light")
+    except bench_app.Unmeasured as error:
+        return [Row(name, None, "ms", 200, note=str(error)) for name in names]
+    note = f"an empty rerun {empty:.0f} ms"
+    return [Row(name, value, "ms", round(3 * empty + 200), note=note) for name, value in zip(names, times, strict=True)]
+
+
 BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: explain_speed("nli-attconv-light", quick),
     "explain-advanced": lambda quick: explain_speed("nli-attconv-advanced", quick),
@@ -306,6 +350,9 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "filters": filter_speed,
     "tokens": token_speed,
     "training": training_speed,
+    "rivals": rival_speed,
     "app": app_speed,
     "map": map_speed,
+    "predict": predict_speed,
+    "desk": desk_speed,
 }

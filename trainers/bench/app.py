@@ -4,6 +4,7 @@ visitor's pages and a new verdict; a click; and a new text on the filter map.
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import statistics
@@ -92,13 +93,13 @@ def pages(repeats: int) -> Pages:
     """Open the app's pages and the empty one by turns. Raises Unmeasured."""
     times: dict[str, list[float]] = {}
     memory = 0.0
-    with _chromium() as (browser, psutil), tempfile.TemporaryDirectory() as folder:
+    with chromium() as (browser, psutil), tempfile.TemporaryDirectory() as folder:
         empty = Path(folder, "empty.py")
         empty.write_text(EMPTY, encoding="utf-8")
 
-        def visit(server: Server, page: str, sign: str) -> Any:
+        def visit(own: Server, page: str, sign: str) -> Any:
             tab = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-            tab.goto(f"{server.address}/{page}", wait_until="commit")
+            tab.goto(f"{own.address}/{page}", wait_until="commit")
             tab.locator(sign).first.wait_for(timeout=60_000)
             return tab
 
@@ -116,30 +117,30 @@ def pages(repeats: int) -> Pages:
                 timed(name, started)
 
         for _ in range(repeats):
-            with _server(empty) as server:
-                visit(server, "", "input").context.close()
-                timed("empty first", server.started)
+            with server(empty) as own:
+                visit(own, "", "input").context.close()
+                timed("empty first", own.started)
                 for _ in range(3):
                     started = time.perf_counter()
-                    tab = visit(server, "", "input")
+                    tab = visit(own, "", "input")
                     timed("empty visit", started)
                 reruns(tab, "empty rerun", "Text", "[data-testid=stText]")
                 tab.context.close()
-            with _server(ROOT / "streamlit_app.py") as server:
-                visit(server, "", COMPLETE[""]).context.close()
-                timed("first", server.started)
+            with server() as own:
+                visit(own, "", COMPLETE[""]).context.close()
+                timed("first", own.started)
                 for page, sign in COMPLETE.items():
-                    visit(server, page, sign).context.close()
+                    visit(own, page, sign).context.close()
                     for _ in range(3):
                         started = time.perf_counter()
-                        tab = visit(server, page, sign)
+                        tab = visit(own, page, sign)
                         timed(page, started)
                         if page:
                             tab.context.close()
                     if not page:
                         times.setdefault("click", []).extend(_click(tab, place) for place in range(1, 8))
                         reruns(tab, "verdict", "Hypothesis", ".chips")
-                process = psutil.Process(server.process.pid)
+                process = psutil.Process(own.process.pid)
                 used = sum(p.memory_info().rss for p in [process, *process.children(recursive=True)])
                 memory = max(memory, used / 1e9)
     medians = {name: statistics.median(values) for name, values in times.items()}
@@ -160,9 +161,9 @@ def _click(tab: Any, place: int) -> float:
 def star(model: str) -> float:
     """Median seconds from Enter until the browser's map holds the star of the typed text. Raises Unmeasured."""
     times = []
-    with _chromium() as (browser, _), _server(ROOT / "streamlit_app.py") as server:
+    with chromium() as (browser, _), server() as own:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.goto(f"{server.address}/filter-map?model={model}&first=A+text")
+        page.goto(f"{own.address}/filter-map?model={model}&first=A+text")
         page.wait_for_function(_HAS_STAR, arg="A text", timeout=60_000)
         for text in TEXTS:
             page.wait_for_timeout(1500)
@@ -176,7 +177,8 @@ def star(model: str) -> float:
 
 
 @contextmanager
-def _chromium() -> Iterator[tuple[Any, Any]]:
+def chromium() -> Iterator[tuple[Any, Any]]:
+    """A browser, and psutil. Raises Unmeasured where one of them is not there."""
     try:
         import psutil
         from playwright.sync_api import Error, sync_playwright
@@ -193,14 +195,16 @@ def _chromium() -> Iterator[tuple[Any, Any]]:
 
 
 @contextmanager
-def _server(script: Path) -> Iterator[Server]:
+def server(script: Path = ROOT / "streamlit_app.py", **environment: str) -> Iterator[Server]:
+    """A server of this script, which sees these environment variables too."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
     command += ["--server.headless=true", "--server.address=127.0.0.1", "--browser.gatherUsageStats=false"]
     started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=script.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet, env = subprocess.DEVNULL, {**os.environ, **environment}
+    process = subprocess.Popen(command, cwd=script.parent, env=env, stdout=quiet, stderr=quiet)
     try:
         while True:
             try:

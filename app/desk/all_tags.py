@@ -1,0 +1,123 @@
+"""Tags of the whole file: agreement, what to settle, tags by slice, the taxonomy, and who wrote."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+import streamlit as st
+
+from app import page_style
+from app.desk import annotator, drawing
+from app.desk.opened import PAGE, Opened, show
+from app.desk.row_tags import attempt, history
+from app.pair_form import once
+from core.desk import figures
+from core.desk.agreement import agreement, disagreements
+from core.desk.slices import slices
+
+SHOWN = 40
+"""Disagreements listed at once."""
+
+
+def view(opened: Opened) -> None:
+    """All of it."""
+    names = [tag.name for tag in opened.annotations.taxonomy()]
+    said = opened.said
+    left, right = st.columns([1.2, 1], gap="large")
+    with left:
+        rows = agreement(names, said.looked, said.marks)
+        if rows:
+            drawing.figures([figures.agreements(rows)], "desk agreement")
+        else:
+            page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
+        _to_settle(opened, names)
+    with right:
+        _taxonomy(opened, names)
+        _annotators(opened)
+    tags = said.tags()
+    if tags:
+        by_name = {
+            name: np.array([name in tags.get(key, ()) for key in opened.run.keys])
+            for name in names
+            if any(name in own for own in tags.values())
+        }
+        parts = once("desk slices", (PAGE.state.file, PAGE.state.models), lambda: slices(opened.run, opened.known))
+        dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
+        dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
+        own = [part for part in parts if part.dimension == dimension]
+        drawing.figures([figures.tags_by_slice(own, by_name)], "desk tags by slice")
+
+
+def _to_settle(opened: Opened, names: list[str]) -> None:
+    """Rows about which annotators differ, each with the buttons that settle it."""
+    said = opened.said
+    apart = disagreements(names, said.looked, said.marks)
+    open_ones = [one for one in apart if (one.row, one.tag) not in said.settled]
+    if apart:
+        page_style.heading(f"To settle: {len(open_ones)} of {len(apart)}")
+        page_style.note("What is settled stands beside what each annotator gave.")
+    for one in open_ones[:SHOWN]:
+        text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
+        text.html(
+            f'<p class="pl-note" style="margin:0">{html.escape(one.row)}: <b>{html.escape(one.tag)}</b> – '
+            f"{html.escape(', '.join(one.gave))} gave it, {html.escape(', '.join(one.left_out))} did not</p>"
+        )
+
+        def settle(given: bool, row: str = one.row, tag: str = one.tag) -> None:
+            attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
+
+        key = f"desk settle {one.row} {one.tag}"
+        writes = bool(annotator.name())
+        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(True,), disabled=not writes)
+        no.button("No", key=f"{key} no", on_click=settle, args=(False,), disabled=not writes)
+        link.button("Open", key=f"{key} open", type="tertiary",
+                    on_click=lambda row=one.row: show(row=row, view="rows", filter=""))  # fmt: skip
+
+
+def _taxonomy(opened: Opened, names: list[str]) -> None:
+    """Extend, rename and merge."""
+    annotations, by = opened.annotations, annotator.name()
+    page_style.heading("Taxonomy")
+    lines = [
+        f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()
+    ]
+    st.html(f'<p class="pl-note" style="margin:0">{html.escape(", ".join(lines))}</p>')
+    if not by:
+        page_style.note("Type your name in the sidebar to change it.")
+        return
+    with st.form("desk add tag", clear_on_submit=True, border=False):
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        name = left.text_input("New tag", max_chars=80)
+        if right.form_submit_button("Add") and name:
+            attempt(lambda: annotations.add_tag(by, name))
+            st.rerun()
+    with st.expander("Rename or merge"):
+        tag = st.selectbox("Tag", names, key="desk tag to change")
+        new = st.text_input("New name", key="desk new name", max_chars=80)
+        st.button("Rename", on_click=lambda: attempt(lambda: annotations.rename_tag(by, tag, new)), disabled=not new)
+        into = st.selectbox("Merge into", [name for name in names if name != tag], key="desk merge into")
+        st.button("Merge", on_click=lambda: attempt(lambda: annotations.merge_tags(by, tag, into)))
+    changes = [change for change in annotations.history(limit=100) if change.what.startswith("tag ")]
+    if changes:
+        with st.expander("Changes to the taxonomy"):
+            history(opened, changes)
+
+
+def _annotators(opened: Opened) -> None:
+    """Who wrote, and taking a name out of everything."""
+    names = opened.annotations.annotators()
+    if not names:
+        return
+    with st.expander(f"Annotators ({len(names)})"):
+        page_style.terms(
+            (name, f"{len(opened.said.looked.get(name, ()))} rows of this file looked at") for name in names
+        )
+        name = st.selectbox(
+            "Take a name out of everything", names, None, key="desk remove", placeholder="Choose a name"
+        )
+        st.button(
+            "Take it out", on_click=lambda: attempt(lambda: opened.annotations.remove_name(name or "")),
+            disabled=not name,
+            help="What they wrote stays, as an unnamed annotator’s. This cannot be undone.",
+        )  # fmt: skip

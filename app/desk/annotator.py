@@ -1,0 +1,60 @@
+"""Who writes: a name typed once, remembered by the browser, never in the address."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import streamlit as st
+
+from app.desk.opened import PAGE
+from core.desk.changes import clean
+from core.desk.schema import LONGEST_NAME
+
+_KEY, _MEMORY = "desk annotator", "desk annotator in the browser"
+_SCRIPT = """
+const KEY = "pairlens annotator";
+export default function ({ data, setTriggerValue }) {
+  try {
+    if (data.name) localStorage.setItem(KEY, data.name);
+    else if (data.typed) localStorage.removeItem(KEY);
+    else if (localStorage.getItem(KEY)) setTriggerValue("name", localStorage.getItem(KEY));
+  } catch { /* a browser that remembers nothing */ }
+}
+"""
+
+
+def name() -> str:
+    """The annotator's name; empty before it is typed."""
+    return str(st.session_state.get(_KEY, ""))
+
+
+def ask() -> None:
+    """The box for the name, in the sidebar."""
+    generation = st.session_state.setdefault(f"{_KEY} generation", 0)
+    key = f"{_KEY} box {generation}"
+
+    def typed() -> None:
+        PAGE.touch()
+        st.session_state[_KEY] = clean(st.session_state[key])
+        st.session_state[f"{_KEY} typed"] = True
+
+    def remembered() -> None:
+        PAGE.touch()
+        known = st.session_state[_MEMORY].get("name")
+        if known and not name():
+            st.session_state[_KEY] = clean(str(known))
+            st.session_state[f"{_KEY} generation"] += 1
+
+    st.text_input(
+        "Your name", name(), key=key, on_change=typed, max_chars=LONGEST_NAME, placeholder="To write tags and notes",
+        help="Stands beside your tags and notes. This browser remembers it; links do not hold it.",
+    )  # fmt: skip
+    with st.container(key="annotator-memory"):
+        data = {"name": name(), "typed": st.session_state.get(f"{_KEY} typed", False)}
+        _component()(key=_MEMORY, data=data, on_name_change=remembered)
+
+
+@functools.cache
+def _component() -> Any:
+    return st.components.v2.component("pairlens_annotator", html="<i></i>", js=_SCRIPT)

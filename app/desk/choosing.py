@@ -1,0 +1,217 @@
+"""Choosing a run: one that is kept, or a file and checkpoints to predict it with in the background."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import page_style
+from app.desk.opened import PAGE
+from app.model_choice import offered
+from app.pair_form import once, titles
+from core.checkpoint import read_card
+from core.data import DataError, Dataset, read
+from core.data.picked import Picked, columns_of, read_picked
+from core.desk import store
+from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
+from core.desk.prediction import Prediction
+from core.desk.run import MOST_MODELS, Run, load
+from core.errors import DeskError, MendableError
+
+_UNPACKED = 10
+"""How many times its own limit an upload may grow when it is unpacked."""
+_NONE = "(none)"
+
+
+def kept_run() -> None:
+    """The chooser of a run and its models, in the sidebar, and the way to a new one."""
+    runs = {store.short(str(run["sha256"])): run for run in store.runs()}
+    state, key = PAGE.state, PAGE.key("file")
+    st.selectbox(
+        "Run", list(runs), list(runs).index(state.file) if state.file in runs else None, key=key, on_change=_open,
+        args=(key, runs), placeholder="A new run" if runs else "No run yet",
+        format_func=lambda file: f"{runs[file]['name']} ({runs[file]['rows']:,})",
+    )  # fmt: skip
+    if state.file in runs:
+        models = {store.short(model["sha256"]): str(model["title"]) for model in runs[state.file]["models"]}
+        key = PAGE.key("models")
+        st.multiselect(
+            "Models, A first", list(models), [model for model in state.models if model in models], key=key,
+            on_change=_choose_models, args=(key,), format_func=models.__getitem__, max_selections=MOST_MODELS,
+        )  # fmt: skip
+        st.button("New run", key="desk new", on_click=lambda: PAGE.anew(file=None, models=()), type="tertiary",
+                  icon=":material/add:")  # fmt: skip
+
+
+def _open(key: str, runs: dict[str, dict[str, Any]]) -> None:
+    file = st.session_state[key]
+    if key == PAGE.key("file") and file in runs:
+        models = [store.short(model["sha256"]) for model in runs[file]["models"]]
+        PAGE.set(PAGE.state.anew(file=file, models=tuple(models[:MOST_MODELS])))
+
+
+def _choose_models(key: str) -> None:
+    if key == PAGE.key("models") and st.session_state[key]:
+        PAGE.anew(models=tuple(st.session_state[key]))
+    else:
+        PAGE.set(PAGE.state)
+
+
+@st.cache_resource(show_spinner=False)
+def _predictions() -> list[Prediction]:
+    """Those that run in this server, whoever started them."""
+    return []
+
+
+def new_run() -> None:
+    """The form of a new run, with the predictions that go on."""
+    page_style.heading("New run")
+    page_style.note("A data file and one to four checkpoints: what they say of every row, kept and opened again here.")
+    for prediction in [one for one in _predictions() if not one.finished]:
+        _progress(prediction)
+    own: Prediction | None = st.session_state.get("desk prediction")
+    if own is not None and own.finished:
+        _finish(own)
+    dataset = _file()
+    if isinstance(dataset, Run):
+        store.keep(dataset)
+        models = tuple(store.short(model.sha256) for model in dataset.models)
+        PAGE.set(PAGE.state.anew(file=store.short(dataset.dataset.sha256), models=models))
+        st.rerun()
+    elif dataset is not None:
+        _models(dataset)
+
+
+def _finish(prediction: Prediction) -> None:
+    """What became of the session's own prediction."""
+    _predictions()[:] = [one for one in _predictions() if not one.finished]
+    del st.session_state["desk prediction"]
+    if prediction.problem:
+        page_style.notice([prediction.problem])
+    elif prediction.cancelled:
+        page_style.notice(["The prediction was stopped; checkpoints that were done are kept."])
+    if prediction.checksums and not prediction.cancelled and not prediction.problem:
+        models = tuple(map(store.short, prediction.checksums))
+        PAGE.set(PAGE.state.anew(file=store.short(prediction.dataset.sha256), models=models))
+        st.rerun()
+
+
+@st.fragment(run_every=0.5)
+def _progress(prediction: Prediction) -> None:
+    """Rows done, speed, time left, and a way to stop."""
+    if prediction.finished:
+        st.rerun()
+    said = f"{prediction.dataset.name}: {prediction.done:,} of {prediction.rows:,} rows"
+    if prediction.speed and prediction.left is not None:
+        said += f", {prediction.speed:,.0f} rows a second, {prediction.left:,.0f} s left"
+    elif not prediction.done:
+        said += ", reading the texts …"
+    left, right = st.columns([5, 1], vertical_alignment="bottom")
+    left.progress(prediction.done / max(1, prediction.rows), page_style.plain(said))
+    right.button("Cancel", key=f"cancel {id(prediction)}", on_click=prediction.cancel, disabled=prediction.cancelled)
+
+
+def _file() -> Dataset | Run | None:
+    """The data set that a person uploads or picks, read; None before they did, or where it cannot be read."""
+    limit, names = int(st.get_option("server.maxUploadSize")), data_files()
+    uploaded = st.file_uploader(
+        f"Upload a file (up to {limit} MB)", [suffix[1:] for suffix in SUFFIXES], key="desk upload",
+        help="SNLI, MultiNLI, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, TaxiNLI, documents, or CSV, TSV or JSON lines "
+        "with named columns; or a run that `python -m trainers predict … --out run.parquet` wrote.",
+        max_upload_size=limit,
+    )  # fmt: skip
+    name = None
+    if datasets_folder() is not None:
+        name = st.selectbox("or open one of the server’s", names, None, placeholder="Files under PAIRLENS_DATASETS")
+    try:
+        if uploaded is not None:
+            token = uploaded.file_id
+            return _read(token, lambda use: _as_file(uploaded.name, uploaded.getvalue(), limit, use))
+        if name:
+            path = data_file(name)
+            return _read(f"{name} {path.stat().st_mtime_ns}", lambda use: use(path))
+    except (MendableError, OSError) as error:
+        page_style.notice([f"{error}."])
+    return None
+
+
+Use = Callable[[Path], Any]
+
+
+def _as_file(name: str, data: bytes, limit: int, use: Use) -> Any:
+    """Call ``use`` with the uploaded bytes as a file, which is gone afterwards. Raises DeskError for one that grows
+    beyond all bounds when it is unpacked."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / (Path(name.replace("\\", "/")).name[-100:] or "upload")
+        path.write_bytes(data)
+        if data[:2] == b"\x1f\x8b":
+            most = limit * _UNPACKED * 1_000_000
+            with gzip.open(path) as unpacked:
+                while chunk := unpacked.read(1 << 20):
+                    most -= len(chunk)
+                    if most < 0:
+                        raise DeskError(f"{name[:80]} unpacks to more than {limit * _UNPACKED} MB: divide it")
+        return use(path)
+
+
+def _read(token: str, with_file: Callable[[Use], Any]) -> Dataset | Run | None:
+    """The file by the layout that is recognised, or by columns that a person picks."""
+    kind, result = once("desk file", token, lambda: with_file(_recognised))
+    if kind == "read":
+        page_style.note(result.summary() if isinstance(result, Dataset) else "")
+        return result  # type: ignore[no-any-return]
+    names = [_NONE, *result]
+    page_style.note("No layout that is known here. Which columns hold what?")
+    first, second, label, key, group = (
+        column.selectbox(what, names, key=f"desk pick {what} {token}")
+        for column, what in zip(st.columns(5), ("First text", "Second text", "Label", "Id", "Question"), strict=True)
+    )
+    if first == _NONE:
+        return None
+    picked = Picked(*("" if one == _NONE else one for one in (first, second, label, key, group)))
+    dataset = once("desk picked", (token, picked), lambda: with_file(lambda path: read_picked(path, picked)))
+    page_style.note(dataset.summary())
+    return dataset  # type: ignore[no-any-return]
+
+
+def _recognised(path: Path) -> tuple[str, Any]:
+    """("read", the data set or run), or ("columns", the names to pick from). Raises DataError where there are none."""
+    if path.suffix == ".parquet":
+        return "read", load(path)
+    try:
+        return "read", read(path, labelled=False)
+    except DataError as unknown:
+        try:
+            return "columns", columns_of(path)
+        except DataError:
+            raise unknown from None
+
+
+def _models(dataset: Dataset) -> None:
+    """The chooser of the checkpoints, and the button that begins."""
+    models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
+    labels = set(dataset.labels)
+    cards = {name: read_card(folder) for name, folder in models.items()}
+    fitting = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
+    shown = titles(models)
+    picked = st.multiselect(
+        "Checkpoints, one to four", fitting, fitting[:1], max_selections=MOST_MODELS, format_func=shown.__getitem__,
+        key=f"desk checkpoints {dataset.sha256}",
+    )  # fmt: skip
+    strange = [shown[name] for name in picked if not labels <= set(cards[name]["labels"])]
+    if strange:
+        page_style.notice([
+            f"The file’s labels ({', '.join(sorted(labels)[:8])}) are no classes of {strange[0]}: its predictions "
+            "get no scores. `python -m trainers predict … --label FILE=MODEL --out run.parquet` renames labels."
+        ])  # fmt: skip
+    if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
+        prediction = Prediction(dataset, picked)
+        st.session_state["desk prediction"] = prediction
+        _predictions().append(prediction)
+        prediction.start()
+        st.rerun()

@@ -1,0 +1,48 @@
+"""Figures of :mod:`core.desk.figures` on the page: a click on what has a filter puts it into the filter's box."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.desk.opened import show
+from app.pair_form import digest
+from app.palette import css_variables
+from core.desk.figures import STYLE
+
+_SCRIPT = """
+export default function ({ parentElement, data, setTriggerValue }) {
+  const root = parentElement.querySelector(".desk");
+  if (root.dataset.drawing !== data.drawing) {
+    root.innerHTML = data.html; // made by core/desk/figures.py, which escapes every text
+    root.dataset.drawing = data.drawing;
+  }
+  root.onclick = (event) => {
+    const cell = event.target.closest("[data-filter]");
+    if (cell) setTriggerValue("filter", { expression: cell.dataset.filter, turn: Date.now() });
+  };
+}
+"""
+
+
+def figures(drawn: Sequence[str], key: str) -> None:
+    """Draw figures one below the other."""
+    html = "".join(f'<section style="margin-bottom:22px">{one}</section>' for one in drawn)
+
+    def filtered() -> None:
+        picked = st.session_state[key].get("filter") or {}
+        # A run that the next gesture cuts short hands its click on to the run after it.
+        if picked and picked["turn"] != st.session_state.get(f"{key} turn"):
+            st.session_state[f"{key} turn"] = picked["turn"]
+            show(filter=str(picked["expression"]), view="rows", row="")
+
+    _component()(key=key, data={"html": html, "drawing": digest(html)}, on_filter_change=filtered)
+
+
+@functools.cache
+def _component() -> Any:
+    colours = f".desk {{ {css_variables()} font-family: var(--st-font); }}"
+    return st.components.v2.component("pairlens_desk", html='<div class="desk"></div>', css=colours + STYLE, js=_SCRIPT)

@@ -1,0 +1,136 @@
+"""Out: rows and tags as CSV and JSON, the report. In: tags by row id, conflicts listed and never overwritten by
+themselves."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import streamlit as st
+
+from app import page_style
+from app.desk import annotator, measures
+from app.desk.opened import PAGE, Opened, checkpoint_named, show
+from app.desk.row_tags import EXAMPLES, attempt
+from app.pair_form import once
+from app.palette import css_variables
+from core.checkpoint import CheckpointError, load_named
+from core.desk import figures
+from core.desk.agreement import agreement
+from core.desk.exchange import Import, apply, plan, read_tags, tags_to_csv, to_csv, to_json
+from core.desk.report import MOST_EXAMPLES, ReportedRow, report
+from core.errors import DeskError
+from core.explain import explain
+from core.reading.reader import PairError
+
+_SHOWN = 50
+_REPORTED = 25
+"""Slices of the report."""
+
+
+def view(opened: Opened) -> None:
+    """Downloads, then the import."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        _out(opened)
+    with right:
+        _in(opened)
+
+
+def _out(opened: Opened) -> None:
+    run, said, rows = opened.run, opened.said, opened.rows
+    stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
+    page_style.heading("Out")
+    what = f"the {int(rows.sum()):,} rows that the filter leaves" if PAGE.state.filter else "all rows"
+    page_style.note(f"With predictions, tags and notes: {what}.")
+    with st.container(horizontal=True, gap="small"):
+        page_style.download("Rows (CSV)", lambda: to_csv(run, said, rows), f"pairlens-{stem}-rows.csv")
+        page_style.download("Rows (JSON)", lambda: to_json(run, said, rows), f"pairlens-{stem}-rows.json")
+        page_style.download("Tags (CSV)", lambda: tags_to_csv(run, said), f"pairlens-{stem}-tags.csv")
+    examples = [key for key in st.session_state.get(EXAMPLES, {}).get(opened.file, ()) if key in run.places]
+    page_style.note(
+        f"The report: tables, figures, and {len(examples)} rows with their attention (“In the report” on an open row "
+        f"adds one, up to {MOST_EXAMPLES}). One file that needs no network."
+    )
+    # The report is made when it is asked for, outside of the page's session: what it needs of the page it gets here.
+    shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
+    make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown)
+    page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
+
+
+def _report(opened: Opened, examples: list[str], shown: str) -> str:
+    run, said = opened.run, opened.said
+    numbers = range(len(run.models))
+    drawn: list[tuple[str, list[str]]] = []
+    if run.labelled:
+        drawn.append(("Scores", [one for i in numbers for one in measures.score_figures(run, i, opened.rows)]))
+        drawn.append(("Slices", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
+        drawn.append(("Models compared", measures.against_figures(run)))
+    rated = agreement([tag.name for tag in opened.annotations.taxonomy()], said.looked, said.marks)
+    drawn.append(("Tags", [figures.agreements(rated)] if rated else []))
+    return report(run, css_variables(), drawn, [_example(opened, key) for key in examples], shown)
+
+
+def _example(opened: Opened, key: str) -> ReportedRow:
+    place = opened.run.places[key]
+    row = opened.run.dataset.rows[place]
+    explanations = []
+    for model in opened.run.models:
+        name = checkpoint_named(model.sha256)
+        try:
+            if name is not None:
+                explanations.append(explain(load_named(name), row.first, row.second))
+        except (CheckpointError, PairError):
+            continue
+    tags = sorted(opened.said.tags().get(key, ()))
+    return ReportedRow(key, place, explanations, tags, list(opened.said.notes.get(key, {}).items()))
+
+
+def _in(opened: Opened) -> None:
+    name = annotator.name()
+    page_style.heading("In")
+    page_style.note(
+        "Tags by row id, as “Tags (CSV)” writes them; or a table with the columns id and tags, and a | between."
+    )
+    uploaded = st.file_uploader("Tags from CSV", "csv", key="desk tags in", max_upload_size=5)
+    if uploaded is None:
+        return
+    if not name:
+        page_style.notice(["Type your name in the sidebar first: the import is written down under it."])
+        return
+    try:
+        lines = read_tags(uploaded.getvalue().decode("utf-8", "replace"), name)
+        reads_as: dict[str, str] = {}
+        for tag in opened.annotations.taxonomy():
+            reads_as |= {one.casefold(): tag.name for one in (tag.name, *tag.merged)}
+        key = (uploaded.file_id, PAGE.state.file, opened.annotations.version())
+        planned = once("desk import", key, lambda: plan(opened.run, opened.said, reads_as, lines))
+    except DeskError as error:
+        page_style.notice([f"{error}."])
+        return
+    _planned(opened, planned, name)
+
+
+def _planned(opened: Opened, planned: Import, name: str) -> None:
+    """What an import would do, and the button that does it."""
+    said = f"{len(planned.new):,} lines to take, {planned.same:,} already so, {len(planned.conflicts):,} conflicts"
+    sentences = [f"{said}, {len(planned.strange):,} of rows that this file does not have."]
+    if planned.new_tags:
+        sentences.append(f"New tags: {', '.join(planned.new_tags[:20])}.")
+    page_style.notice(sentences)
+    for conflict in planned.conflicts[:_SHOWN]:
+        one = conflict.marked
+        here = f"{', '.join(sorted(conflict.tags)) or 'no tag'}{' and another note' if conflict.note else ''}"
+        page_style.note(
+            f"Row {one.row}, {one.annotator}: here {here}; in the file {', '.join(sorted(one.tags)) or 'no tag'}"
+        )
+    if len(planned.conflicts) > _SHOWN:
+        page_style.note(f"and {len(planned.conflicts) - _SHOWN:,} more")
+    overwrite = bool(planned.conflicts) and st.checkbox("Take the file’s side of the conflicts", key="desk overwrite")
+    lines = [*planned.new, *((conflict.marked for conflict in planned.conflicts) if overwrite else ())]
+
+    def take() -> None:
+        attempt(lambda: apply(opened.annotations, opened.file, name, planned, lines))
+        show()
+
+    st.button(f"Take {len(lines):,} lines", key="desk take", on_click=take, disabled=not lines, type="primary")

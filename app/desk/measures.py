@@ -1,0 +1,149 @@
+"""How the models do: scores, calibration, slices, and one model against another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from app import page_style
+from app.desk import drawing
+from app.desk.opened import PAGE, Opened, letter
+from app.pair_form import once
+from core.desk import figures
+from core.desk.run import Run
+from core.desk.slices import scored, slices
+from core.evaluation.intervals import wilson
+from core.evaluation.reliability import mcnemar, reliability
+from core.evaluation.scores import ranking
+
+MOST_SLICES = 60
+
+
+def model_choice(opened: Opened) -> None:
+    """Which model the figures are about, where there are several."""
+    models = opened.run.models
+    if len(models) < 2:
+        return
+    key = PAGE.key("of")
+    st.segmented_control(
+        "Figures of", list(range(len(models))), default=opened.model, key=key, on_change=PAGE.take, args=("of", key),
+        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"), required=True,
+    )  # fmt: skip
+
+
+def summary(opened: Opened) -> str:
+    """One line: the file, its rows, and each model's score with its interval."""
+    run = opened.run
+    parts = [f"{run.dataset.name}: {len(run.keys):,} rows"]
+    for i, model in enumerate(run.models):
+        if run.labelled and run.dataset.ranking:
+            parts.append(f"{letter(i)} {model.title} MAP {_ranking(run, i).map:.4f}")
+        elif run.labelled:
+            right = run.right(i)[run.judged]
+            low, high = wilson(float(right.sum()), len(right))
+            share = figures.percent(float(right.mean()))
+            parts.append(f"{letter(i)} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f})")
+        else:
+            parts.append(f"{letter(i)} {model.title}")
+    return " · ".join(parts)
+
+
+def unscored(run: Run) -> bool:
+    """Whether there are no scores, and if so why, in one sentence."""
+    if not run.labelled:
+        page_style.hint(
+            "There are no scores: the rows have no labels, or labels that are no classes of a model. "
+            "`python -m trainers predict … --label FILE=MODEL --out run.parquet` renames labels."
+        )
+    return not run.labelled
+
+
+def _ranking(run: Run, model: int) -> Any:
+    predictions = run.models[model]
+    last = len(predictions.labels) - 1
+    rows = np.flatnonzero(run.judged)
+    groups = [run.dataset.rows[i].group or "" for i in rows]
+    right = (run.gold[rows] == predictions.labels[last]).tolist()
+    return ranking(groups, right, predictions.probabilities[rows, last].tolist())
+
+
+def scores(opened: Opened) -> None:
+    """Confusion, classes, calibration, and the ranking of a set of questions; of the rows that the filter leaves."""
+    run, model = opened.run, opened.model
+    if unscored(run):
+        return
+    key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.annotations.version())
+    left, right = st.columns([1.25, 1], gap="large")
+    drawn = once("desk scores", key, lambda: score_figures(run, model, opened.rows))
+    with left:
+        drawing.figures(drawn[:-1], "desk scores left")
+    with right:
+        drawing.figures(drawn[-1:], "desk scores right")
+    if run.dataset.ranking:
+        question(opened)
+
+
+def score_figures(run: Run, model: int, rows: np.ndarray) -> list[str]:
+    """Drawings of a model's scores on some rows, the calibration last."""
+    predictions = run.models[model]
+    drawn = [figures.confusion(run, model, rows), figures.classes(run, model, rows)]
+    if run.dataset.ranking:
+        drawn.append(figures.ranked(predictions.title, _ranking(run, model)))
+    confidence, rows = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
+    return [*drawn, figures.calibration(predictions.title, reliability(confidence[rows], run.right(model)[rows]))]
+
+
+def question(opened: Opened) -> None:
+    """The ranking of one question's answers."""
+    run, model = opened.run, opened.run.models[opened.model]
+    groups = [row.group or "" for row in run.dataset.rows]
+    texts = {group: row.first for group, row in zip(reversed(groups), reversed(run.dataset.rows), strict=True)}
+    group = st.selectbox("Answers of one question", list(dict.fromkeys(groups)), format_func=texts.__getitem__)
+    last = model.probabilities[:, -1]
+    places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -last[i])
+    rows = [(str(n), run.dataset.rows[i].second, "right" if run.gold[i] == model.labels[-1] else "",
+             figures.percent(float(last[i]))) for n, i in enumerate(places, start=1)]  # fmt: skip
+    from app.panels.lists import STYLE, table
+
+    st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))
+
+
+def all_slices(opened: Opened) -> None:
+    """Every slice, the most telling first."""
+    run, model = opened.run, opened.model
+    if unscored(run):
+        return
+    key = (PAGE.state.file, PAGE.state.models, model, opened.annotations.version())
+    drawn = once("desk slices drawn", key, lambda: slice_figure(opened, model))
+    drawing.figures([drawn], "desk all slices")
+
+
+def slice_figure(opened: Opened, model: int, most: int = MOST_SLICES) -> str:
+    """The drawing of the most telling slices."""
+    run = opened.run
+    parts = scored(run, model, slices(run, opened.known))
+    measure, unit = ("MAP", "questions") if run.dataset.ranking else ("accuracy", "rows")
+    return figures.slices(run.models[model].title, parts[:most], measure, unit)
+
+
+def against(opened: Opened) -> None:
+    """The first model against each other one."""
+    run = opened.run
+    if len(run.models) < 2:
+        page_style.hint("A run of two models or more shows here where they differ: choose another in the sidebar.")
+        return
+    if unscored(run):
+        return
+    drawing.figures(against_figures(run), "desk against")
+    others = " or ".join(f"predicted != predicted{n}" for n in range(2, len(run.models) + 1))
+    page_style.note(f"Rows where the models say different things: filter by {others}.")
+
+
+def against_figures(run: Run) -> list[str]:
+    """Drawings of the first model against each other one."""
+    return [
+        figures.against(run, 0, other, mcnemar(run.right(0)[run.judged], run.right(other)[run.judged]))
+        for other in range(1, len(run.models))
+    ]

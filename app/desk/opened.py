@@ -1,0 +1,109 @@
+"""The run that is open on the Error desk, with what people said of its rows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from app.page_state.error_desk import DeskState
+from app.page_state.session import PageSession
+from app.pair_form import once
+from core.checkpoint import CheckpointError, available, read_card
+from core.desk import store
+from core.desk.annotations import Annotations, FileState
+from core.desk.columns import Column, columns, with_tags
+from core.desk.database import open_database
+from core.desk.filters import FilterError, rows_of
+from core.desk.folders import desk_folder
+from core.desk.run import Run
+
+PAGE = PageSession(DeskState)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run, its columns with the tags, what was said of its file, and the rows that the page's filter leaves."""
+
+    run: Run
+    known: dict[str, Column]
+    said: FileState
+    annotations: Annotations
+    rows: np.ndarray
+    """bool ``[N]``; all where the filter cannot be read."""
+    error: FilterError | None
+
+    @property
+    def file(self) -> str:
+        """The checksum by which tags name the file."""
+        return self.run.dataset.sha256
+
+    @property
+    def model(self) -> int:
+        """The model that figures are about."""
+        return min(PAGE.state.of, len(self.run.models) - 1)
+
+
+def open_state() -> Opened:
+    """What the page's state names. Raises DeskError where it is not there."""
+    state = PAGE.state
+    run, plain = _run(state.file or "", state.models)
+    annotations = database()
+    version = annotations.version()
+    said = once("desk said", (state.file, version), lambda: annotations.state(run.dataset.sha256))
+
+    def tagged() -> dict[str, Column]:
+        notes = {row: " ".join(own.values()) for row, own in said.notes.items()}
+        looked: dict[str, set[str]] = {}
+        for annotator, rows in said.looked.items():
+            for row in rows:
+                looked.setdefault(row, set()).add(annotator)
+        return with_tags(plain, run, said.tags(), notes, looked)
+
+    known = once("desk columns", (state.file, state.models, version), tagged)
+    try:
+        key = (state.file, state.models, version, state.filter)
+        rows, error = once("desk rows", key, lambda: rows_of(state.filter, known)), None
+    except FilterError as wrong:
+        rows, error = np.ones(len(run.keys), dtype=bool), wrong
+    return Opened(run, known, said, annotations, rows, error)
+
+
+@st.cache_resource(show_spinner="Opening the run …", max_entries=4)
+def _run(file: str, models: tuple[str, ...]) -> tuple[Run, dict[str, Column]]:
+    run = store.open_run(file, models)
+    return run, columns(run)
+
+
+@st.cache_resource(show_spinner=False)
+def _database(address: str) -> Annotations:
+    return Annotations(open_database())
+
+
+def database() -> Annotations:
+    """The desk's database. Raises DeskError where it cannot be used."""
+    return _database(f"{os.environ.get('PAIRLENS_DB')} {desk_folder()}")
+
+
+def checkpoint_named(sha256: str) -> str | None:
+    """The name under which the checkpoint of a run is available, None where it is not."""
+    for name, folder in available().items():
+        try:
+            if read_card(folder).get("sha256") == sha256:
+                return name
+        except CheckpointError:
+            continue
+    return None
+
+
+def show(**values: Any) -> None:
+    """Change the page's state, and what its widgets show."""
+    PAGE.set(replace(PAGE.state, **values))
+
+
+def letter(place: int) -> str:
+    """A model's letter: A, B, C or D."""
+    return "ABCD"[place]

@@ -1,0 +1,131 @@
+"""Tags and notes of the open row: one's own to change, the others' to read, what was settled, every change to undo."""
+
+from __future__ import annotations
+
+import functools
+import html
+from collections.abc import Callable
+
+import streamlit as st
+
+from app import page_style
+from app.desk import annotator
+from app.desk.opened import PAGE, Opened
+from core.desk.annotations import Change
+from core.desk.changes import NO, YES
+from core.errors import DeskError
+
+EXAMPLES = "desk examples"
+"""Where the session holds the keys of the rows that go into the report, by file."""
+
+
+def attempt(change: Callable[[], None]) -> None:
+    """Make a change, or show in one sentence why it cannot be made."""
+    PAGE.touch()
+    try:
+        change()
+    except DeskError as error:
+        st.session_state["desk refused"] = f"{error}."
+
+
+def refused() -> None:
+    """The sentence of a change that could not be made just now."""
+    sentence = st.session_state.pop("desk refused", None)
+    if sentence:
+        page_style.notice([sentence])
+
+
+def draw(opened: Opened, row: str) -> None:
+    """The open row's."""
+    name, said, file = annotator.name(), opened.said, opened.file
+    given = said.tags_of(row)
+    if not name:
+        page_style.note("Type your name in the sidebar to tag this row or write a note.")
+    taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
+    own = [tag for tag in taxonomy if name in given.get(tag, ())]
+    version = opened.annotations.version()
+    key = f"desk tags {row} {name} {version}"
+
+    def tag() -> None:
+        now = set(st.session_state[key] or ())
+        for one in set(own) ^ now:
+            attempt(functools.partial(opened.annotations.give, name, file, row, one, one in now))
+
+    st.pills("Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name,
+             wrap=True)  # fmt: skip
+    looked = row in said.looked.get(name, ())
+    seen_key = f"desk seen {row} {name} {version}"
+
+    def look() -> None:
+        attempt(lambda: opened.annotations.look(name, file, row, st.session_state[seen_key]))
+
+    left, right = st.columns(2)
+    if not own:
+        left.checkbox("No tag applies", looked, key=seen_key, on_change=look, disabled=not name,
+                      help="You looked at the row: agreement counts it.")  # fmt: skip
+    _in_report(opened, row, right)
+    note_key = f"desk note {row} {name} {version}"
+
+    def note() -> None:
+        attempt(lambda: opened.annotations.note(name, file, row, st.session_state[note_key]))
+
+    st.text_area("Note", said.notes.get(row, {}).get(name, ""), key=note_key, on_change=note, disabled=not name,
+                 height=70)  # fmt: skip
+    lines = [f"{tag}: {', '.join(by)}" for tag, by in given.items() if set(by) - {name}]
+    lines += [f"Settled: {tag} {YES if yes else NO}" for (key_of, tag), yes in said.settled.items() if key_of == row]
+    lines += [f"Note of {by}: {text}" for by, text in said.notes.get(row, {}).items() if by != name]
+    if lines:
+        st.html("".join(f'<p class="pl-note" style="margin:0">{html.escape(line)}</p>' for line in lines))
+    changes = opened.annotations.history(file, row)
+    if changes:
+        with st.expander(f"History ({len(changes)})"):
+            history(opened, changes)
+
+
+def _in_report(opened: Opened, row: str, place: st.delta_generator.DeltaGenerator) -> None:
+    rows: list[str] = st.session_state.setdefault(EXAMPLES, {}).setdefault(opened.file, [])
+
+    def put() -> None:
+        PAGE.touch()
+        if row in rows:
+            rows.remove(row)
+        else:
+            rows.append(row)
+
+    place.checkbox("In the report", row in rows, key=f"desk report {row}", on_change=put,
+                   help="The report shows the row with its attention.")  # fmt: skip
+
+
+def history(opened: Opened, changes: list[Change], limit: int = 30) -> None:
+    """The last changes, each with a button that undoes it."""
+    for change in changes[:limit]:
+        left, right = st.columns([4, 1], vertical_alignment="center", gap="small")
+        left.html(f'<p class="pl-note" style="margin:0">{html.escape(sentence(change))}</p>')
+
+        def undo(number: int = change.id) -> None:
+            attempt(lambda: opened.annotations.undo(annotator.name(), number))
+
+        right.button("Undo", key=f"desk undo {change.id}", on_click=undo, type="tertiary",
+                     disabled=change.undone or not annotator.name())  # fmt: skip
+
+
+def sentence(change: Change) -> str:
+    """A change in words."""
+    after, tag = change.after, f"“{change.tag}”"
+    if change.what == "looked":
+        what = "looked at it" if after else "took back having looked at it"
+    elif change.what == "tag":
+        what = f"{'gave' if after else 'took away'} {tag}"
+    elif change.what == "note":
+        what = f"wrote “{after}”" if after else "took the note away"
+    elif change.what == "settled":
+        what = f"settled {tag}: {after or 'open again'}"
+    elif change.what == "tag added":
+        what = f"added “{after}”" if after else f"took “{change.before}” out of the tags"
+    elif change.what == "tag renamed":
+        what = f"renamed “{change.before}” to “{after}”"
+    else:
+        what = f"merged {tag} into another" if after else f"took {tag} apart again"
+    undoing = " (undoing)" if change.undoes else ""
+    row = f"row {change.row}: " if change.row else ""
+    return f"{change.at:%Y-%m-%d %H:%M} {change.annotator}: {row}{what}{undoing}{', undone' if change.undone else ''}"

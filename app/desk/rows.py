@@ -1,0 +1,228 @@
+"""The rows: a filter, a table, and the row that is open beside it."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from app import page_style
+from app.desk import drawing, measures, row_tags
+from app.desk.opened import PAGE, Opened, checkpoint_named, letter, show
+from app.page_state.codec import fits_a_link
+from app.pair_form import once
+from app.palette import class_colours
+from app.panels.verdict import percent
+from core.desk import figures
+
+_HEIGHT = 520
+_STYLE = """<style>
+.pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0; padding: 0; }
+.pl-row dt { font-size: 0.83rem; font-weight: 400; opacity: 0.78; margin-top: 0.3rem; }
+.pl-row dd { margin: 0 !important; padding: 0; overflow-wrap: anywhere; white-space: pre-wrap;
+  unicode-bidi: plaintext; max-height: 11rem; overflow-y: auto; }
+@media (max-width: 760px) { .stColumn:has(.st-key-desk-row) { order: -1; } }
+.pl-row .said { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
+.pl-row .said i { display: block; min-width: 1px; }
+.pl-wrong { font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.9rem; margin: 0; }
+.pl-wrong mark { background: none; color: inherit; text-decoration: underline wavy var(--pl-accent) 2px;
+  text-underline-offset: 4px; }
+</style>"""
+
+
+def filter_box(opened: Opened) -> None:
+    """The filter with what is wrong in it, and the order."""
+    st.html(_STYLE)
+    ordered = PAGE.state.view == "rows"
+    left, right, middle = st.columns([5, 1, 2] if ordered else [5, 1, 0.01], vertical_alignment="bottom", gap="small")
+    key = PAGE.key("filter")
+    left.text_input(
+        "Filter", PAGE.state.filter, key=key, on_change=PAGE.take, args=("filter", key), max_chars=2000,
+        placeholder="not right and p > 90% and second contains \"not\"",
+    )  # fmt: skip
+    if ordered:
+        names = [name for name, column in opened.known.items() if column.kind != "set"]
+        orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
+        key = PAGE.key("sort")
+        middle.selectbox(
+            "Order", orders, orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0, key=key,
+            on_change=PAGE.take, args=("sort", key), format_func=_order,
+        )  # fmt: skip
+    with right.popover("Columns"):
+        page_style.terms([(name, column.about or "a column of the file") for name, column in opened.known.items()])
+        page_style.note(
+            "Compare with = != < <= > >=, in (…), not in (…), contains; join with and, or, not and brackets; put texts "
+            "in quotes. A column of yes and no stands alone."
+        )
+    if opened.error is not None:
+        text, start, end = PAGE.state.filter, opened.error.start, opened.error.end
+        parts = (text[:start], text[start:end] or " ", text[end:])
+        before, wrong, after = map(html.escape, parts)
+        st.html(f'<p class="pl-wrong" role="status">{before}<mark>{wrong}</mark>{after}</p>')
+        page_style.notice([f"{opened.error} All rows are shown."])
+
+
+def _order(name: str) -> str:
+    if not name:
+        return "as in the file"
+    return f"{name[1:]}, largest first" if name.startswith("-") else f"{name}, smallest first"
+
+
+def view(opened: Opened) -> None:
+    """The table, and beside it the open row or the confusion matrix."""
+    order = once("desk order", _shown(opened), lambda: _ordered(opened))
+    left, right = st.columns([1.75, 1], gap="medium")
+    with left:
+        page_style.note(f"{len(order):,} of {len(opened.run.keys):,} rows. A row opens beside the table.")
+        _table(opened, order)
+    with right:
+        place = opened.run.places.get(PAGE.state.row)
+        if PAGE.state.row and place is None:
+            page_style.notice([f"The link opens the row “{PAGE.state.row[:40]}”, which this file does not have."])
+        if place is not None:
+            with st.container(key="desk-row"):
+                _open_row(opened, place, order)
+        elif opened.run.labelled:
+            measures.model_choice(opened)
+            drawing.figures([figures.confusion(opened.run, opened.model, opened.rows)], "desk confusion")
+        else:
+            measures.unscored(opened.run)
+
+
+def _shown(opened: Opened) -> tuple[Any, ...]:
+    """What decides the rows of the table."""
+    state = PAGE.state
+    return state.file, state.models, state.filter, state.sort, opened.annotations.version()
+
+
+def _ordered(opened: Opened) -> np.ndarray:
+    """Numbers of the rows that the filter leaves, in the page's order."""
+    rows = np.flatnonzero(opened.rows)
+    name = PAGE.state.sort.removeprefix("-")
+    column = opened.known.get(name)
+    if column is None or column.kind == "set":
+        return rows
+    values = column.values[rows]
+    if column.kind == "text":
+        values = np.unique(values.astype(str), return_inverse=True)[1]
+    keys = np.nan_to_num(values.astype(float), nan=np.inf)
+    # Rows of one value stay in the file's order either way, unknown ones last.
+    order: np.ndarray = rows[np.argsort(np.where(np.isinf(keys), keys, -keys) if PAGE.state.sort[:1] == "-" else keys,
+                                        kind="stable")]  # fmt: skip
+    return order
+
+
+def _table(opened: Opened, order: np.ndarray) -> None:
+    """All rows at once: the browser draws those in sight, and searches and sorts them without the server."""
+    table = once("desk table", _shown(opened), lambda: _arrow(opened, order))
+    roles = opened.run.models[0].roles
+    column = st.column_config
+    config: dict[str, Any] = {
+        "id": column.TextColumn(width=66), "first": column.TextColumn(roles["first"], width=140),
+        "second": column.TextColumn(roles["second"], width=140), "gold": column.TextColumn(width=82),
+        "tags": column.TextColumn(width=90),
+    }  # fmt: skip
+    for i, model in enumerate(opened.run.models):
+        help_text = page_style.plain(model.title)
+        config[f"says{i}"] = column.TextColumn(f"{letter(i)} says", width=82, help=help_text)
+        config[f"p{i}"] = column.NumberColumn("p", width=52, format="percent", help=help_text)
+    key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models))}"
+
+    def picked() -> None:
+        PAGE.touch()
+        cells = st.session_state[key].selection.cells
+        if cells and cells[0][0] < len(order):
+            PAGE.change(row=opened.run.keys[order[cells[0][0]]])
+
+    st.dataframe(
+        table, key=key, height=_HEIGHT, hide_index=True, column_config=config, on_select=picked,
+        selection_mode="single-cell", alt="Rows with what the models say",
+    )  # fmt: skip
+
+
+def _arrow(opened: Opened, order: np.ndarray) -> Any:
+    import pyarrow as pa
+
+    run, rows = opened.run, opened.run.dataset.rows
+    tags = opened.said.tags()
+    columns: dict[str, Any] = {
+        "id": [run.keys[i] for i in order],
+        "first": [rows[i].first for i in order],
+        "second": [rows[i].second for i in order],
+        "gold": [rows[i].label or "" for i in order],
+    }
+    if run.dataset.single:
+        del columns["second"]
+    for number, model in enumerate(run.models):
+        columns[f"says{number}"] = pa.array(model.predicted[order], pa.string())
+        columns[f"p{number}"] = pa.array(model.probabilities[order, model.best[order]], pa.float32())
+    columns["tags"] = [", ".join(sorted(tags.get(run.keys[i], ()))) for i in order]
+    return pa.table(columns)
+
+
+def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
+    """The texts, what each model says, links, tags and notes of one row."""
+    run, key = opened.run, opened.run.keys[place]
+    row = run.dataset.rows[place]
+    at = int(np.flatnonzero(order == place)[0]) if place in order else None
+    head, before, after, close = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
+    with head:
+        page_style.heading(f"Row {key}")
+    steps = ((before, "Previous row", "chevron_left", -1), (after, "Next row", "chevron_right", 1))
+    for column, label, icon, step in steps:
+        there = at is not None and 0 <= at + step < len(order)
+        target = run.keys[order[at + step]] if there and at is not None else ""
+        column.button(
+            label, key=f"desk-step-{icon}", icon=f":material/{icon}:", disabled=not there, type="tertiary",
+            on_click=lambda target=target: show(row=target),
+        )  # fmt: skip
+    close.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
+                 on_click=lambda: show(row=""))  # fmt: skip
+    roles = run.models[0].roles
+    texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
+    if row.label is not None:
+        texts.append(("label of the file", row.label))
+    parts = "".join(f"<dt>{html.escape(role)}</dt><dd>{html.escape(text)}</dd>" for role, text in texts)
+    for number, model in enumerate(run.models):
+        said = str(model.predicted[place])
+        verdict = "" if not row.label else ", right" if said == row.label else ", wrong"
+        chances = model.probabilities[place]
+        bar = "".join(
+            f'<i style="width:{100 * float(p):.2f}%;background:light-dark({light},{dark})"></i>'
+            for p, (light, dark) in zip(chances, class_colours(model.labels), strict=True)
+        )
+        parts += (
+            f"<dt>{letter(number)}: {html.escape(model.title)}</dt><dd><b>{html.escape(said)}</b> "
+            f'{percent(float(chances.max()))}{verdict}<span class="said">{bar}</span></dd>'
+        )
+    st.html(f'<dl class="pl-row">{parts}</dl>')
+    _elsewhere(opened, place)
+    row_tags.draw(opened, key)
+    others = {name: text for name, text in row.columns.items() if text}
+    if others:
+        with st.expander("Other columns of the file"):
+            page_style.terms(others.items())
+
+
+def _elsewhere(opened: Opened, place: int) -> None:
+    """Links to the row's pair on the pages that show what a model does with it."""
+    row = opened.run.dataset.rows[place]
+    views = Path(__file__).parents[1] / "views"
+    pages = [("explore", "Explore"), ("compare", "Compare")] if row.second else []
+    texts = {"first": row.first, "second": row.second}
+    if not fits_a_link(texts):
+        return
+    st.session_state["desk place"] = (PAGE.state.address(), (row.first, row.second))
+    with st.container(horizontal=True, gap="small"):
+        for number, model in enumerate(opened.run.models):
+            name = checkpoint_named(model.sha256)
+            for file, title in pages[:1] if number else pages:
+                path = views / f"{file}.py"
+                if name and path.is_file():
+                    what = f"{title}, {letter(number)}" if len(opened.run.models) > 1 and file == "explore" else title
+                    query = {"model": name, **texts}
+                    st.page_link(st.Page(path, title=title, url_path=file), label=what, query_params=query,
+                                 icon=":material/arrow_forward:")  # fmt: skip

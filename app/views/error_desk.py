@@ -1,0 +1,51 @@
+"""Error desk: what models said of a data set, where they err, and what people make of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import page_style
+from app.desk import all_tags, annotator, choosing, files, measures, row_tags, rows
+from app.desk.opened import PAGE, open_state
+from app.page_state.error_desk import VIEWS
+from core.errors import MendableError
+
+
+def main() -> None:
+    """Draw the page."""
+    page_style.apply()
+    PAGE.open({})
+    with st.sidebar:
+        choosing.kept_run()
+        annotator.ask()
+    PAGE.write_link()
+    page_style.notice(PAGE.problems)
+    row_tags.refused()
+    if PAGE.state.file is None or not PAGE.state.models:
+        choosing.new_run()
+        return
+    try:
+        opened = open_state()
+        _views()
+        page_style.note(measures.summary(opened))
+        if PAGE.state.view in ("rows", "scores"):
+            rows.filter_box(opened)
+        if PAGE.state.view in ("scores", "slices"):
+            measures.model_choice(opened)
+        {
+            "rows": rows.view, "scores": measures.scores, "slices": measures.all_slices, "against": measures.against,
+            "tags": all_tags.view, "files": files.view,
+        }[PAGE.state.view](opened)  # fmt: skip
+    except MendableError as error:
+        page_style.notice([f"{str(error)[:1].upper()}{str(error)[1:]}."])
+
+
+def _views() -> None:
+    key = PAGE.key("view")
+    st.segmented_control(
+        "Show", list(VIEWS), default=PAGE.state.view, key=key, on_change=PAGE.take, args=("view", key),
+        format_func=VIEWS.__getitem__, required=True, label_visibility="collapsed",
+    )  # fmt: skip
+
+
+main()

@@ -1,0 +1,159 @@
+"""How a change is made and written down, in a transaction of its caller's.
+
+``what`` names a kind of change: looked, tag, note, settled (of a row), tag added, tag renamed, tag merged (of a tag).
+Its values are texts; None: nothing is there.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from core.desk import schema
+from core.errors import DeskError
+from core.reading.tokens import well_formed
+
+YES, NO = "yes", "no"
+_TAG_CHANGES = ("tag added", "tag renamed", "tag merged")
+
+
+def clean(text: str, longest: int = schema.LONGEST_NAME) -> str:
+    """A text as the database can hold it: without NUL and half characters, cut, no spaces around it."""
+    return well_formed(text).replace("\0", "").strip()[:longest].rstrip()
+
+
+def reads_as(connection: Connection) -> dict[int, tuple[int, str]]:
+    """Number and name of the tag that each tag reads as: itself, unless it was merged."""
+    known = {row.id: row for row in connection.execute(sa.select(schema.tag))}
+    out = {}
+    for number, row in known.items():
+        while row.merged_into is not None:
+            row = known[row.merged_into]
+        out[number] = row.id, row.name
+    return out
+
+
+def tag_number(connection: Connection, name: str) -> int:
+    """The number of a tag that can be given. Raises DeskError where there is none of this name."""
+    query = sa.select(schema.tag.c.id).where(schema.tag.c.name == name, schema.tag.c.merged_into.is_(None))
+    number = connection.scalar(query)
+    if number is None:
+        raise DeskError(f"there is no tag {name[:80]!r}: choose one of the list, or add it first")
+    return int(number)
+
+
+def free_name(connection: Connection, name: str, instead_of: str | None = None) -> str:
+    """A new tag's name, cleaned. Raises DeskError where it is empty or another tag's."""
+    name = clean(name.replace("|", "/"))  # which stands between tags in a CSV file
+    if not name:
+        raise DeskError("a tag needs a name: type one")
+    names = list(connection.scalars(sa.select(schema.tag.c.name)))
+    if any(name.casefold() == other.casefold() for other in names if other != instead_of):
+        raise DeskError(f"there is a tag {name!r} already: give another name, or merge the two")
+    return name
+
+
+def annotator_number(connection: Connection, name: str) -> int:
+    """The number of an annotator, who is new where nobody has the name. Raises DeskError for no name at all."""
+    name, own = clean(name), schema.annotator.c
+    if not name:
+        raise DeskError("a change needs its author: type your name first")
+    known = connection.execute(sa.select(own.id, own.removed).where(own.name == name)).one_or_none()
+    if known is not None and known.removed:
+        raise DeskError(f"{name!r} stands for a removed annotator: type another name")
+    if known is not None:
+        return int(known.id)
+    query = sa.insert(schema.annotator).values(name=name, removed=False).returning(own.id)
+    return int(connection.execute(query).scalar_one())
+
+
+_TABLES: dict[str, tuple[sa.Table, str | None]] = {
+    "looked": (schema.look, None), "tag": (schema.mark, None), "note": (schema.note, "text"),
+    "settled": (schema.settled, "given"),
+}  # fmt: skip
+"""Where each kind of change is written, and the column of its value (None: being there is the value)."""
+
+
+def put(
+    connection: Connection, annotator: str, what: str, file: str | None, row: str | None, tag: int | None,
+    value: str | None,
+) -> None:  # fmt: skip
+    """Make it so, and write the change down; nothing where it is so already."""
+    by = annotator_number(connection, annotator)
+    before = value_of(connection, by, what, file, row, tag)
+    if before != value:
+        put_in_place(connection, by, what, file, row, tag, value)
+        log(connection, annotator, what, file, row, tag, before, value)
+
+
+def _where(table: sa.Table, by: int, file: str | None, row: str | None, tag: int | None) -> dict[str, Any]:
+    known = {"file": file, "row": row, "annotator": by, "tag": tag}
+    return {column.name: known[column.name] for column in table.primary_key.columns}
+
+
+def value_of(
+    connection: Connection, by: int, what: str, file: str | None, row: str | None, tag: int | None
+) -> str | None:
+    """What is there now."""
+    if what in _TAG_CHANGES:
+        known = connection.execute(sa.select(schema.tag).where(schema.tag.c.id == tag)).one_or_none()
+        if known is None:
+            return None
+        return known.name if what != "tag merged" else None if known.merged_into is None else str(known.merged_into)
+    table, column = _TABLES[what]
+    query = sa.select(table).filter_by(**_where(table, by, file, row, tag))
+    there = connection.execute(query).mappings().one_or_none()
+    if there is None:
+        return None
+    value = YES if column is None else there[column]
+    return value if isinstance(value, str) else YES if value else NO
+
+
+def put_in_place(
+    connection: Connection, by: int, what: str, file: str | None, row: str | None, tag: int | None, value: str | None
+) -> None:
+    """Make it what ``value`` says, whatever it was."""
+    if what in _TAG_CHANGES:
+        _set_tag(connection, what, tag, value)
+        return
+    table, column = _TABLES[what]
+    where = _where(table, by, file, row, tag)
+    connection.execute(sa.delete(table).filter_by(**where))
+    if value is not None:
+        more = {} if column is None else {column: value == YES if what == "settled" else value}
+        connection.execute(sa.insert(table).values(**where, **more))
+
+
+def _set_tag(connection: Connection, what: str, tag: int | None, value: str | None) -> None:
+    own = schema.tag
+    if what == "tag added" and value is None:
+        used = [
+            connection.scalar(sa.select(sa.func.count()).where(t.c.tag == tag)) for t in (schema.mark, schema.settled)
+        ]
+        merged = connection.scalar(sa.select(sa.func.count()).where(own.c.merged_into == tag))
+        if any(used) or merged:
+            raise DeskError("this tag was given to rows meanwhile: merge it into another one instead")
+        connection.execute(sa.delete(own).where(own.c.id == tag))
+    elif what == "tag added":
+        connection.execute(sa.insert(own).values(id=tag, name=value))
+    elif what == "tag renamed":
+        free_name(connection, value or "")
+        connection.execute(sa.update(own).where(own.c.id == tag).values(name=value))
+    else:
+        into = None if value is None else int(value)
+        if into is not None and reads_as(connection)[into][0] == tag:
+            raise DeskError("the other tag was merged into this one meanwhile: undo that first")
+        connection.execute(sa.update(own).where(own.c.id == tag).values(merged_into=into))
+
+
+def log(
+    connection: Connection, annotator: str, what: str, file: str | None, row: str | None, tag: int | None,
+    before: str | None, after: str | None, undoes: int | None = None,
+) -> None:  # fmt: skip
+    """Write a change down."""
+    by, at = annotator_number(connection, annotator), datetime.now(UTC)
+    values = {"file": file, "row": row, "tag": tag, "before": before, "after": after, "undoes": undoes}
+    connection.execute(sa.insert(schema.change).values(at=at, annotator=by, what=what, **values))

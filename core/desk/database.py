@@ -1,0 +1,111 @@
+"""The desk's database: an SQLite file, or the PostgreSQL server that ``PAIRLENS_DB`` names, for a group."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from core.desk.folders import desk_folder
+from core.errors import DeskError
+
+_PATIENCE = 30
+"""Seconds that a write waits for another's."""
+_LOCK = 20181
+"""Of PostgreSQL's advisory locks: one writer at a time, as SQLite has it."""
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def open_database() -> Engine:
+    """The database, its tables brought up to date. Raises DeskError where it cannot be used."""
+    url = os.environ.get("PAIRLENS_DB")
+    if not url:
+        folder = desk_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DeskError(
+                f"the desk's folder {folder} cannot be made ({error.strerror}); name another in PAIRLENS_DESK"
+            ) from error
+        url = f"sqlite:///{folder / 'desk.sqlite3'}"
+    engine = _engine(url)
+    with as_desk_errors(), writing(engine) as connection:
+        _migrate(connection)
+    return engine
+
+
+def _engine(url: str) -> Engine:
+    try:
+        made = sa.make_url(url)
+        if made.drivername not in ("sqlite", "postgresql+psycopg"):
+            raise ArgumentError(made.drivername)
+        if made.drivername == "sqlite":
+            engine = sa.create_engine(made, connect_args={"timeout": _PATIENCE, "check_same_thread": False})
+            event.listen(engine, "connect", _configure)
+            event.listen(engine, "begin", _begin)
+        else:
+            engine = sa.create_engine(made, pool_pre_ping=True, connect_args={"connect_timeout": _PATIENCE})
+    except (ArgumentError, NoSuchModuleError, ImportError):
+        raise DeskError(
+            "PAIRLENS_DB is no address of a database: write postgresql+psycopg://USER:PASSWORD@HOST/NAME, "
+            "or leave it out for a file"
+        ) from None
+    return engine
+
+
+def _configure(connection: Any, _record: Any) -> None:
+    # pysqlite would begin its own, deferred transactions, which fail when two of them come to write.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    reads = connection.get_execution_options().get("reads")
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that no other writer shares: what it reads is still so when it writes. All of it is on the disk
+    when the block ends, or none of it."""
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        yield connection
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A transaction that only reads: it waits for no writer."""
+    with engine.connect().execution_options(reads=True) as connection:
+        yield connection
+
+
+@contextmanager
+def as_desk_errors() -> Iterator[None]:
+    """Raise what the database refuses as a DeskError. Its own text may name host and user, and stays out of it."""
+    try:
+        yield
+    except DBAPIError as error:
+        kind = type(error.orig).__name__
+        raise DeskError(
+            f"the desk's database cannot be used ({kind}): check that it runs, and what PAIRLENS_DB names"
+        ) from error
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command  # here, so that a database that is open costs nothing more
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

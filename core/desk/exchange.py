@@ -1,0 +1,202 @@
+"""Rows, predictions and tags out as CSV and JSON, and tags back in by row id.
+
+A spreadsheet runs a cell that begins with one of ``= + - @`` or a tab as a formula, so such a cell gets an apostrophe
+in front, and so does one that begins with an apostrophe: reading takes exactly one away.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.desk.annotations import Annotations, FileState
+from core.desk.changes import clean
+from core.desk.run import Run
+from core.desk.schema import LONGEST_NOTE
+from core.errors import DeskError
+
+_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "'")
+SEPARATOR = " | "
+"""Between the tags of a row: no tag's name has it."""
+_TAG_HEAD = ("id", "annotator", "tags", "note")
+MOST_LINES = 200_000
+
+
+def neutral(text: str) -> str:
+    """The text as a cell that no spreadsheet runs."""
+    return "'" + text if text.startswith(_DANGEROUS) else text
+
+
+def restored(cell: str) -> str:
+    """The text of such a cell."""
+    return cell.removeprefix("'")
+
+
+def _csv(head: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(map(neutral, head))
+    writer.writerows([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return out.getvalue()
+
+
+def records(run: Run, state: FileState, rows: np.ndarray) -> list[dict[str, Any]]:
+    """What is known of the ``rows`` (bool ``[N]``): texts, label, the file's columns, predictions, tags with who gave
+    them, notes."""
+    given, out = state.tags(), []
+    for i in np.flatnonzero(rows):
+        row, key = run.dataset.rows[i], run.keys[i]
+        out.append({
+            "id": key, "first": row.first, "second": row.second, "label": row.label, "columns": dict(row.columns),
+            "models": [
+                {"model": m.model, "predicted": str(m.predicted[i]),
+                 "p": {label: float(f"{p:.6g}") for label, p in zip(m.labels, m.probabilities[i], strict=True)}}
+                for m in run.models
+            ],
+            "tags": sorted(given.get(key, ())), "given": {t: list(by) for t, by in state.tags_of(key).items()},
+            "settled": {t: yes for (row_key, t), yes in state.settled.items() if row_key == key},
+            "notes": dict(state.notes.get(key, {})),
+        })  # fmt: skip
+    return out
+
+
+def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
+    """The records with what they come from."""
+    data = run.dataset
+    about = {
+        "file": data.name, "sha256": data.sha256, "layout": data.layout,
+        "models": [{"model": m.model, "title": m.title, "sha256": m.sha256} for m in run.models],
+    }  # fmt: skip
+    return json.dumps(about | {"rows": records(run, state, rows)}, ensure_ascii=False, indent=1)
+
+
+def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
+    """One line a row."""
+    others = list(dict.fromkeys(name for row in run.dataset.rows for name in row.columns))
+    head = ["id", "first", "second", "label"]
+    for number, model in enumerate(run.models, start=1):
+        place = "" if number == 1 else str(number)
+        head += [f"predicted{place}", *(f"p{place}_{label}" for label in model.labels)]
+    lines = []
+    for known in records(run, state, rows):
+        line = [known["id"], known["first"], known["second"], known["label"] or ""]
+        for model in known["models"]:
+            line += [model["predicted"], *model["p"].values()]
+        notes = SEPARATOR.join(f"{by}: {text}" for by, text in known["notes"].items())
+        lines.append(
+            [*line, SEPARATOR.join(known["tags"]), notes, *(known["columns"].get(name, "") for name in others)]
+        )
+    return _csv([*head, "tags", "notes", *others], lines)
+
+
+def tags_to_csv(run: Run, state: FileState) -> str:
+    """One line a row and annotator who looked at it or wrote a note; :func:`read_tags` reads it."""
+    lines = []
+    for key in run.keys:
+        own = state.tags_of(key)
+        looked = {by for by, rows in state.looked.items() if key in rows}
+        for annotator in sorted(looked | state.notes.get(key, {}).keys()):
+            tags = sorted(tag for tag, by in own.items() if annotator in by)
+            lines.append([key, annotator, SEPARATOR.join(tags), state.notes.get(key, {}).get(annotator, "")])
+    return _csv(_TAG_HEAD, lines)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What one line of a file of tags says."""
+
+    row: str
+    annotator: str
+    tags: frozenset[str]
+    note: str
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A line that says otherwise than what the annotator has written here."""
+
+    marked: Marked
+    tags: frozenset[str]
+    note: str
+
+
+@dataclass(frozen=True)
+class Import:
+    """What a file of tags would change. ``strange``: ids that no row of the run has."""
+
+    new: tuple[Marked, ...]
+    conflicts: tuple[Conflict, ...]
+    same: int
+    strange: tuple[str, ...]
+    new_tags: tuple[str, ...]
+
+
+def read_tags(text: str, annotator: str) -> list[Marked]:
+    """The lines of a CSV file with the columns id and tags (between them a ``|``), and perhaps annotator and note;
+    where there is no annotator they are ``annotator``'s. Raises DeskError for a file that is none."""
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    try:
+        lines = [line for line in reader if any(line)]
+    except csv.Error as error:
+        raise DeskError(f"the file is no CSV ({error}): give one that “Tags (CSV)” wrote") from None
+    head = [restored(name).strip().lower() for name in lines[0]] if lines else []
+    if not {"id", "tags"} <= set(head):
+        raise DeskError("the file has no columns id and tags: give one that “Tags (CSV)” wrote")
+    if len(lines) > MOST_LINES:
+        raise DeskError(f"the file has {len(lines):,} lines, more than {MOST_LINES:,}: divide it")
+    out = []
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != len(head):
+            raise DeskError(f"line {number} has {len(line)} cells instead of {len(head)}: mend the file")
+        cells = dict(zip(head, map(restored, line), strict=True))
+        tags = frozenset(clean(tag) for tag in cells["tags"].split("|") if clean(tag))
+        by = clean(cells.get("annotator", "")) or clean(annotator)
+        if not by:
+            raise DeskError(f"line {number} names no annotator: type your name first, and they are yours")
+        out.append(Marked(cells["id"], by, tags, clean(cells.get("note", ""), LONGEST_NOTE)))
+    return out
+
+
+def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterable[Marked]) -> Import:
+    """What the lines would change. ``taxonomy``: the tag that each name reads as."""
+    new, conflicts, same, strange, more = [], [], 0, [], dict[str, None]()
+    for line in lines:
+        if line.row not in run.places:
+            strange.append(line.row)
+            continue
+        tags = frozenset(taxonomy.get(tag.casefold(), tag) for tag in line.tags)
+        more |= dict.fromkeys(tag for tag in sorted(tags) if tag.casefold() not in taxonomy)
+        marked = Marked(line.row, line.annotator, tags, line.note)
+        here = frozenset(tag for tag, by in state.tags_of(line.row).items() if line.annotator in by)
+        looked = line.row in state.looked.get(line.annotator, ())
+        note = state.notes.get(line.row, {}).get(line.annotator, "")
+        if here == tags and (looked or tags) and note == line.note:
+            same += 1
+        elif (looked and here != tags) or (note and note != line.note):
+            conflicts.append(Conflict(marked, here, note))
+        else:
+            new.append(marked)
+    return Import(tuple(new), tuple(conflicts), same, tuple(strange), tuple(more))
+
+
+def apply(annotations: Annotations, file: str, author: str, planned: Import, lines: Iterable[Marked]) -> None:
+    """Write ``lines`` of a planned import: tags that are not there yet are added by ``author``."""
+    for tag in planned.new_tags:
+        annotations.add_tag(author, tag)
+    state = annotations.state(file)
+    for line in lines:
+        here = {tag for tag, by in state.tags_of(line.row).items() if line.annotator in by}
+        for tag in sorted(here - line.tags):
+            annotations.give(line.annotator, file, line.row, tag, given=False)
+        for tag in sorted(line.tags - here):
+            annotations.give(line.annotator, file, line.row, tag)
+        if not line.tags:
+            annotations.look(line.annotator, file, line.row)
+        if line.note:
+            annotations.note(line.annotator, file, line.row, line.note)

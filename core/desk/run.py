@@ -1,0 +1,222 @@
+"""What models said of every row of a data set, as one Parquet file.
+
+Columns: id, first, second, label, group and title of each row, ``column/NAME`` for the file's other columns, and for
+each model ``predicted/MODEL`` and ``p/MODEL/CLASS``. The schema's metadata name the file and the checkpoints with their
+checksums. Attention is never stored: it is computed again for the row that is opened.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.checkpoint import Checkpoint
+from core.data import Dataset, Example, Problem
+from core.errors import DeskError
+from core.files import whole_file
+
+VERSION = 1
+MOST_MODELS = 4
+LARGEST = 1 << 30
+"""Bytes that a run may take in memory: a small file can hold a large one."""
+_KEY = b"pairlens_run"
+_FIELDS = ("id", "first", "second", "label", "group", "title")
+_COLUMN = "column/"
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What one checkpoint said of every row: ``probabilities`` float32 ``[N, C]`` in the order of ``labels``."""
+
+    model: str
+    title: str
+    sha256: str
+    """Of the checkpoint's weights."""
+    labels: tuple[str, ...]
+    task: str
+    roles: Mapping[str, str]
+    probabilities: np.ndarray
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray) -> Predictions:
+        """From a checkpoint and the probabilities that it gave."""
+        card = checkpoint.card
+        return cls(
+            checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"]),
+            dict(checkpoint.roles), probabilities.astype(np.float32),
+        )  # fmt: skip
+
+    @cached_property
+    def best(self) -> np.ndarray:
+        """Index of the likeliest class of each row, ``[N]``."""
+        best: np.ndarray = self.probabilities.argmax(axis=1)
+        return best
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        """Name of the likeliest class of each row, ``[N]`` of str."""
+        names: np.ndarray = np.array(self.labels, dtype=object)[self.best]
+        return names
+
+
+@dataclass(frozen=True)
+class Run:
+    """A data set and what one to four checkpoints said of its rows."""
+
+    dataset: Dataset
+    models: tuple[Predictions, ...]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """A name for each row that no other row has: its id, and from the second row of an id on ``id#2``."""
+        seen: dict[str, int] = {}
+        taken: set[str] = {row.id for row in self.dataset.rows}
+        keys = []
+        for row in self.dataset.rows:
+            seen[row.id] = count = seen.get(row.id, 0) + 1
+            key = row.id if count == 1 else f"{row.id}#{count}"
+            while count > 1 and key in taken:
+                key += "'"
+            taken.add(key)
+            keys.append(key)
+        return tuple(keys)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Number of each row, from 0, by its key."""
+        return {key: i for i, key in enumerate(self.keys)}
+
+    @cached_property
+    def gold(self) -> np.ndarray:
+        """The label that the file gives each row, ``[N]`` of str; empty where none."""
+        return np.array([row.label or "" for row in self.dataset.rows], dtype=object)
+
+    def right(self, model: int) -> np.ndarray:
+        """Whether this model's likeliest class is the file's label, bool ``[N]``."""
+        right: np.ndarray = self.models[model].predicted == self.gold
+        return right
+
+    @cached_property
+    def judged(self) -> np.ndarray:
+        """Which rows have a label, bool ``[N]``: scores are of these alone."""
+        judged: np.ndarray = self.gold != ""
+        return judged
+
+    @cached_property
+    def labelled(self) -> bool:
+        """Whether there are labels and all are classes of every model: only then are there scores."""
+        labels = set(self.gold[self.judged])
+        return bool(labels) and all(labels <= set(model.labels) for model in self.models)
+
+    def with_models(self, models: tuple[Predictions, ...]) -> Run:
+        """The same rows with these models."""
+        return replace(self, models=models)
+
+
+def save(run: Run, path: Path) -> None:
+    """Write a run as Parquet, whole or not at all. Raises FileError where the operating system refuses."""
+    with whole_file(path) as scratch:
+        pq.write_table(to_table(run), scratch, compression="zstd")
+
+
+def to_table(run: Run) -> pa.Table:
+    """The run as an Arrow table."""
+    rows = run.dataset.rows
+    columns: dict[str, Any] = {
+        name: pa.array([getattr(row, name) for row in rows], pa.string()).dictionary_encode()
+        if name in ("label", "group")
+        else pa.array([getattr(row, name) for row in rows], pa.string())
+        for name in _FIELDS
+    }
+    for name in dict.fromkeys(name for row in rows for name in row.columns):
+        columns[_COLUMN + name] = pa.array([row.columns.get(name) for row in rows], pa.string()).dictionary_encode()
+    for place, model in enumerate(run.models, start=1):
+        columns[f"predicted/{place} {model.model}"] = pa.array(model.predicted, pa.string()).dictionary_encode()
+        for i, label in enumerate(model.labels):
+            columns[f"p/{place} {model.model}/{label}"] = pa.array(model.probabilities[:, i], pa.float32())
+    data = run.dataset
+    about = {
+        "version": VERSION, "name": data.name, "layout": data.layout, "sha256": data.sha256, "dropped": data.dropped,
+        "problems": [asdict(problem) for problem in data.problems],
+        "models": [
+            {"model": m.model, "title": m.title, "sha256": m.sha256, "labels": m.labels, "task": m.task,
+             "roles": dict(m.roles)} for m in run.models
+        ],
+    }  # fmt: skip
+    return pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about, ensure_ascii=False).encode()})
+
+
+def about(path: Path) -> dict[str, Any]:
+    """What a run's file says of itself, without its rows: name, layout, sha256, rows, models. Raises DeskError."""
+    return _about(path)[0]
+
+
+def _about(path: Path) -> tuple[dict[str, Any], pq.FileMetaData]:
+    refused = f"{path.name} is no run of PairLens: write one with `python -m trainers predict … --out run.parquet`"
+    try:
+        metadata = pq.read_metadata(path)
+        known = json.loads((metadata.metadata or {})[_KEY])
+    except FileNotFoundError:
+        raise DeskError(f"there is no run {path.name}: predict the file again") from None
+    except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):
+        raise DeskError(refused) from None
+    if not isinstance(known, dict) or known.get("version") != VERSION:
+        raise DeskError(f"{path.name} was written by another version of PairLens: predict the file again")
+    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    if size > LARGEST:
+        raise DeskError(f"{path.name} holds {size / 1e9:.1f} GB; the error desk opens runs of up to 1 GB")
+    return known | {"rows": metadata.num_rows}, metadata
+
+
+def load(path: Path) -> Run:
+    """Read a run. Raises DeskError for a file that is none, or a damaged one."""
+    known, _ = _about(path)
+    try:
+        table = pq.read_table(path)
+        return _from_table(table, known)
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
+        raise DeskError(f"{path.name} is damaged: predict the file again") from None
+
+
+def _from_table(table: pa.Table, known: Mapping[str, Any]) -> Run:
+    fields = {name: table.column(name).to_pylist() for name in _FIELDS}
+    names = [name for name in table.column_names if name.startswith(_COLUMN)]
+    others = [table.column(name).to_pylist() for name in names]
+    short = [name.removeprefix(_COLUMN) for name in names]
+    rows = []
+    for i in range(table.num_rows):
+        columns = {name: values[i] for name, values in zip(short, others, strict=True) if values[i] is not None}
+        first, second = fields["first"][i], fields["second"][i]
+        if not isinstance(first, str) or not isinstance(second, str):
+            raise ValueError("a row without a text")
+        rows.append(
+            Example(str(fields["id"][i]), first, second, fields["label"][i], fields["group"][i],
+                    fields["title"][i] or "", columns)
+        )  # fmt: skip
+    data = Dataset(
+        str(known["name"]), str(known["layout"]), tuple(rows),
+        tuple(Problem(int(p["line"]), str(p["what"])) for p in known["problems"]), int(known["dropped"]),
+        str(known["sha256"]),
+    )  # fmt: skip
+    if not rows or not 1 <= len(known["models"]) <= MOST_MODELS:
+        raise ValueError("no rows or no models")
+    return Run(data, tuple(_predictions(table, place, model) for place, model in enumerate(known["models"], start=1)))
+
+
+def _predictions(table: pa.Table, place: int, known: Mapping[str, Any]) -> Predictions:
+    labels = tuple(map(str, known["labels"]))
+    names = [f"p/{place} {known['model']}/{label}" for label in labels]
+    probabilities = np.stack([table.column(name).to_numpy() for name in names], axis=1).astype(np.float32)
+    if not np.isfinite(probabilities).all():
+        raise ValueError("a probability is missing")
+    text = {name: str(known[name]) for name in ("model", "title", "sha256", "task")}
+    roles = {side: str(known["roles"][side]) for side in ("first", "second", "judged")}
+    return Predictions(labels=labels, roles=roles, probabilities=probabilities, **text)

@@ -1,0 +1,161 @@
+"""Parts of a data set that have something in common, and how a model does on each of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.desk.columns import Column
+from core.desk.filters import literal, quoted
+from core.desk.run import Run
+from core.evaluation.intervals import bootstrap_mean, wilson
+from core.evaluation.scores import per_item
+
+MOST_VALUES = 20
+"""A column with more values makes no slices."""
+_BOUNDS: dict[str, tuple[float, ...]] = {
+    "words_first": (5, 10, 15, 20, 30, 50),
+    "words_second": (5, 10, 15, 20, 30),
+    "overlap": (0.2, 0.4, 0.6, 0.8, 0.999),
+    "unknown": (0, 0.05, 0.1, 0.2),
+    "evidence_sentences": (1, 2, 3, 5),
+}
+"""Upper bounds of the slices of numbers; the last slice has none."""
+_NAMES = {
+    "words_first": "length of the {first}", "words_second": "length of the {second}", "overlap": "word overlap",
+    "unknown": "unknown words", "evidence_sentences": "sentences of evidence", "negation": "negation",
+    "question_word": "question word", "gold": "gold label",
+}  # fmt: skip
+
+Interval = Callable[[np.ndarray], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows with a value (``value``, for people) of ``dimension``; ``expression`` is the filter that shows them."""
+
+    dimension: str
+    value: str
+    expression: str
+    rows: np.ndarray
+    """bool ``[N]``."""
+
+
+@dataclass(frozen=True)
+class SliceScore:
+    """A slice's items (rows, or the questions of a ranking set), their mean score (accuracy, or average precision) with
+    its 95 % interval, the others' mean, and ``weight``: |error in the slice − error outside| · √items."""
+
+    slice: Slice
+    items: int
+    score: float
+    low: float
+    high: float
+    outside: float
+    weight: float
+
+
+def slices(run: Run, columns: Mapping[str, Column]) -> list[Slice]:
+    """All slices of the rows that are neither empty nor everything."""
+    parts = [part for name, column in columns.items() for part in _of_column(run, name, column)]
+    return [part for part in parts if 0 < part.rows.sum() < len(part.rows)]
+
+
+def scored(run: Run, model: int, parts: list[Slice]) -> list[SliceScore]:
+    """How this model does on each slice, the most telling first. The rows must have labels (:attr:`Run.labelled`)."""
+    if run.dataset.ranking:
+        questions, precision = _questions(run, model)
+        scores = [_scored(part, part.rows[questions], precision, bootstrap_mean) for part in parts]
+    else:
+        rows, right = run.judged, run.right(model)[run.judged].astype(float)
+        scores = [_scored(part, part.rows[rows], right, _wilson) for part in parts]
+    return sorted((score for score in scores if score is not None), key=lambda score: -score.weight)
+
+
+def _wilson(right: np.ndarray) -> tuple[float, float]:
+    return wilson(float(right.sum()), len(right))
+
+
+def _scored(part: Slice, inside: np.ndarray, items: np.ndarray, interval: Interval) -> SliceScore | None:
+    own, others = items[inside], items[~inside]
+    if not len(own) or not len(others):
+        return None
+    low, high = interval(own)
+    mean, outside = float(own.mean()), float(others.mean())
+    return SliceScore(part, len(own), mean, low, high, outside, abs(mean - outside) * math.sqrt(len(own)))
+
+
+def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of every question that has a right answer, and the average precision of its answers. A question
+    belongs to the slices of that row."""
+    rows, predictions = np.flatnonzero(run.judged), run.models[model]
+    groups = [run.dataset.rows[i].group or "" for i in rows]
+    gold = np.array([predictions.labels.index(label) for label in run.gold[rows]])
+    last = len(predictions.labels) - 1
+    answered = {group for group, label in zip(groups, gold, strict=True) if label == last}
+    first: dict[str, int] = {}
+    for row, group in zip(rows.tolist(), groups, strict=True):
+        first.setdefault(group, row)
+    leading = np.array([row for group, row in first.items() if group in answered], dtype=int)
+    return leading, per_item(gold, predictions.probabilities[rows], groups)
+
+
+def _of_column(run: Run, name: str, column: Column) -> Iterator[Slice]:
+    roles = run.models[0].roles
+    title = _NAMES.get(name, name).format(**{"first": roles["first"], "second": roles["second"]})
+    if name in _BOUNDS:
+        yield from _numbers(name, title, column.values)
+    elif column.kind == "yes" and name == "negation":
+        yield Slice(title, "yes", name, column.values)
+        yield Slice(title, "no", f"not {name}", ~column.values)
+    elif column.kind == "set" and name == "tag":
+        for tag in sorted({tag for tags in column.values for tag in tags}):
+            own = np.fromiter((tag in tags for tags in column.values), bool, len(column.values))
+            yield Slice(title, tag, f"tag = {literal(tag)}", own)
+    elif name in ("question_word", "gold") or not column.about:
+        yield from _values(name, title, column)
+
+
+def _numbers(name: str, title: str, values: np.ndarray) -> Iterator[Slice]:
+    bounds, share = _BOUNDS[name], name in ("overlap", "unknown")
+    low = -math.inf
+    for high in (*bounds, math.inf):
+        inside = (values > low) & (values <= high)
+        above, below = f"{quoted(name)} > {low:g}", f"{quoted(name)} <= {high:g}"
+        expression = below if low == -math.inf else above if high == math.inf else f"{above} and {below}"
+        yield Slice(title, _between(low, high, share), expression, inside)
+        low = high
+
+
+def _between(low: float, high: float, share: bool) -> str:
+    """The bounds in words: ≤ 5, 6–10, > 50; shares in per cent."""
+    if share:
+        if high == math.inf:
+            return "all" if low > 0.99 else f"> {100 * low:.0f} %"
+        if high <= 0:
+            return "none"
+        least = "0" if low == -math.inf else f"{100 * low:.0f}"
+        return f"{least}–{min(100 * high, 99):.0f} %"
+    if high == math.inf:
+        return f"> {low:g}"
+    if low == -math.inf:
+        return f"≤ {high:g}"
+    return f"{low + 1:g}–{high:g}" if high > low + 1 else f"{high:g}"
+
+
+def _values(name: str, title: str, column: Column) -> Iterator[Slice]:
+    values = column.values
+    if column.kind == "number":
+        known = np.unique(values[~np.isnan(values)])
+        if 1 < len(known) <= MOST_VALUES:
+            for value in known:
+                yield Slice(title, f"{value:g}", f"{quoted(name)} = {value:g}", values == value)
+        return
+    names = sorted({*values})
+    if 1 < len(names) <= MOST_VALUES:
+        for text in names:
+            shown = text if len(text) <= 60 else text[:59] + "…"
+            yield Slice(title, shown or "(empty)", f"{quoted(name)} = {literal(text)}", values == text)

@@ -1,0 +1,64 @@
+"""How far a model's probabilities can be believed, and whether one model is right where another is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+BINS = 15
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Predictions whose confidence lies in (low, high]: how many, their mean confidence, the share that is right."""
+
+    low: float
+    high: float
+    items: int
+    confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """``ece``: the expected calibration error, Σ_b n_b / N · |accuracy_b − confidence_b|; empty bins are left out."""
+
+    bins: tuple[Bin, ...]
+    ece: float
+
+
+def reliability(confidence: np.ndarray, right: np.ndarray) -> Reliability:
+    """Bins of equal width of the likeliest class's probability (Guo et al. 2017, section 2); ``confidence`` float in
+    [0, 1] and ``right`` bool, both ``[N]``."""
+    places = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
+    bins = []
+    for place in range(BINS):
+        here = places == place
+        if here.any():
+            means = float(confidence[here].mean()), float(right[here].mean())
+            bins.append(Bin(place / BINS, (place + 1) / BINS, int(here.sum()), *means))
+    total = max(1, len(confidence))
+    return Reliability(tuple(bins), sum(b.items / total * abs(b.accuracy - b.confidence) for b in bins))
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """Items of two models on the same rows by who is right, and the exact test's p (McNemar 1947)."""
+
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    p: float
+
+
+def mcnemar(first: np.ndarray, second: np.ndarray) -> McNemar:
+    """Whether two models err equally often: a two-sided binomial test of the rows where one alone is right; ``first``
+    and ``second`` bool ``[N]``."""
+    from scipy.stats import binomtest  # here, so that what needs no test starts without it
+
+    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    apart = only_first + only_second
+    p = float(binomtest(only_first, apart).pvalue) if apart else 1.0
+    return McNemar(int((first & second).sum()), only_first, only_second, int((~first & ~second).sum()), p)

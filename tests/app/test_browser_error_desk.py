@@ -1,0 +1,111 @@
+"""The Error desk in a real browser: from an upload to the exported report, which opens by itself."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.core.made_up_runs import ROWS, taxi
+
+pytestmark = pytest.mark.browser
+
+CELL = "table.matrix td.cell button"
+LONG = 180_000
+"""Milliseconds to wait for a prediction."""
+GRID = "[data-testid=stDataFrame] .dvn-scroller"
+
+
+def settled(page):
+    """Wait until nothing of an earlier answer stands on the page: a click on an old table opens that table's row."""
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+    page.wait_for_function("!document.querySelector('[data-stale=true]')")
+
+
+def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
+    page = open_page("/error-desk", wait="[data-testid=stFileUploader]")
+    page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 3))
+    expect(page.get_by_text("18 rows (sentence-pair table)")).to_be_visible()
+    page.get_by_role("button", name="Remove Two-sided AttConv").click()
+    page.get_by_label("Checkpoints, one to four").fill("Test light")
+    page.get_by_role("option", name="Test light (test-light)").click()
+    page.get_by_label("Checkpoints, one to four").press("Escape")
+    page.get_by_role("button", name="Predict").click()
+    expect(page.locator(CELL).first).to_be_visible(timeout=LONG)
+    page.wait_for_url(re.compile("file=[0-9a-f]{16}&models=[0-9a-f]{16}"))
+
+    # A cell of the matrix filters; the browser's way back undoes it.
+    rows = next(cell for cell in page.locator(CELL).all() if not cell.inner_text().startswith("0"))
+    count = rows.inner_text().split()[0]
+    rows.click()
+    expect(page.get_by_label("Filter").first).to_have_value(re.compile("gold = .* and predicted = "))
+    expect(page.get_by_text(f"{count} of 18 rows")).to_be_visible()
+    settled(page)
+    page.get_by_label("Filter").first.fill('id = "2n"')
+    page.get_by_label("Filter").first.press("Enter")
+    expect(page.get_by_text("1 of 18 rows")).to_be_visible()
+
+    # A row opens beside the table, is tagged under one's name, and goes into the report.
+    page.get_by_role("textbox", name="Your name").fill("Ann of the browser")
+    page.get_by_role("textbox", name="Your name").press("Enter")
+    settled(page)
+    page.locator(GRID).first.click(position={"x": 30, "y": 55})
+    expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
+    expect(page.locator(".pl-row")).to_contain_text("=SUM(A1) <b>toy</b>")
+    page.get_by_test_id("stMain").get_by_text("misled by noise", exact=True).click()
+    expect(page.get_by_text("History (1)")).to_be_visible()
+    page.get_by_text("In the report", exact=True).click()
+    page.wait_for_url(re.compile("row=2n"))
+    assert "Ann" not in page.url
+
+    # To Explore and back to the same place.
+    page.get_by_role("link", name="Explore", exact=True).last.click()
+    expect(page.locator(".pairlens footer")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Hypothesis")).to_have_value("=SUM(A1) <b>toy</b>")
+    page.get_by_role("link", name="Back to the row on the Error desk").click()
+    expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
+    assert "filter=id" in page.url and "row=2n" in page.url
+
+    page.get_by_text("Out and in").click()
+    with page.expect_download() as rows_file:
+        page.get_by_role("button", name="Rows (CSV)").click()
+    with open(rows_file.value.path(), newline="", encoding="utf-8") as file:  # noqa: PTH123
+        (line,) = csv.DictReader(file)
+    assert (line["second"], line["tags"]) == ("'=SUM(A1) <b>toy</b>", "misled by noise")
+    with page.expect_download() as report:
+        page.get_by_role("button", name="Report (HTML)").click()
+    saved = tmp_path / "report.html"
+    report.value.save_as(saved)
+
+    # The browser remembers the name, the address does not hold it.
+    again = page.context.new_page()
+    again.goto(page.url)
+    expect(again.get_by_role("textbox", name="Your name")).to_have_value("Ann of the browser")
+
+    alone = browser.new_context(offline=True).new_page()
+    wrong = []
+    alone.on("request", lambda request: None if request.url.startswith("file:") else wrong.append(request.url))
+    alone.on("pageerror", lambda error: wrong.append(str(error)))
+    alone.on("console", lambda message: wrong.append(message.text))
+    alone.goto(saved.as_uri())
+    expect(alone.get_by_role("heading", name="Errors on taxi.tsv")).to_be_visible()
+    expect(alone.locator("article")).to_contain_text("=SUM(A1) <b>toy</b>")
+    expect(alone.locator("article .attention table").first).to_be_visible()
+    expect(alone.locator("article .tag")).to_have_text("misled by noise")
+    expect(alone.locator("svg").first).to_be_visible()
+    assert alone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert wrong == []
+    alone.context.close()
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_page, tmp_path):
+    page = open_page("/error-desk", wait="[data-testid=stFileUploader]", viewport={"width": 390, "height": 844})
+    page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 2))
+    page.get_by_role("button", name="Predict").click()
+    expect(page.locator(CELL).first).to_be_visible(timeout=LONG)
+    for view in ("Rows", "Scores", "Slices", "Tags", "Out and in"):
+        page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
+        page.wait_for_url(lambda url, view=view: view == "Rows" or "view=" in url)
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, view

@@ -1,0 +1,222 @@
+"""The Error desk without a browser: its state, its parts, and one sentence for what cannot be."""
+
+import gzip
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from app.desk import choosing
+from app.page_state.error_desk import DeskState
+from core.checkpoint import read_card
+from core.desk import store
+from core.desk.annotations import Annotations
+from core.desk.database import open_database
+from core.desk.run import save
+from core.errors import DeskError
+from tests.app.pages import components, open_view, sentences
+from tests.core.made_up_runs import made_up_run
+
+pytestmark = pytest.mark.usefixtures("desk")
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
+    monkeypatch.delenv("PAIRLENS_DB", raising=False)
+    monkeypatch.delenv("PAIRLENS_DATASETS", raising=False)
+
+
+@pytest.fixture
+def run(tmp_path):
+    made = made_up_run(tmp_path)
+    store.keep(made)
+    return made
+
+
+def page(run, **more):
+    address = {"file": run.dataset.sha256[:16], "models": f"{'a' * 16}.{'b' * 16}"}
+    return open_view("error_desk", **address | more)
+
+
+def figures(app):
+    return "".join(data["html"] for data in components(app) if "html" in data)
+
+
+def texts(app):
+    return " ".join(element.proto.body for element in app.get("html"))
+
+
+def button(app, label):
+    return next(one for one in app.button if one.label == label)
+
+
+def write_as(app, name):
+    box = next(one for one in app.text_input if one.label == "Your name")
+    box.set_value(name)
+    return app.run()
+
+
+def test_without_a_run_the_page_asks_for_a_file():
+    app = open_view("error_desk")
+    assert not app.exception
+    assert "A data file and one to four checkpoints" in texts(app)
+
+
+def test_the_rows_with_the_confusion_matrix(run):
+    app = page(run)
+    assert not app.exception
+    assert "A The one 66.7" in texts(app) and "6 of 6 rows" in texts(app)
+    assert "Confusion of The one" in figures(app)
+    assert app.dataframe[0].value["says1"].tolist()[1] == "entailment"
+
+
+def test_a_filter_that_cannot_be_read_is_underlined_where_it_is_wrong(run):
+    app = page(run, filter="right and goldd = x")
+    assert not app.exception
+    assert "<mark>goldd</mark>" in texts(app)
+    assert any("did you mean gold?" in sentence for sentence in sentences(app)) and "6 of 6 rows" in texts(app)
+
+
+def test_a_filter_and_an_order_hold_for_the_table(run):
+    app = page(run, filter="not right", sort="-p")
+    assert app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
+    app = page(run, filter="not right", sort="p")
+    assert app.dataframe[0].value["id"].tolist() == ["1c#2", "1n"]
+
+
+def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
+    app = page(run, row="2n")
+    assert not app.exception
+    assert "=SUM(A1) &lt;b&gt;toy&lt;/b&gt;" in texts(app) and "neutral</b> 60" in texts(app)
+    assert "telephone" not in texts(app)
+    button(app, "Next row").click().run()
+    assert app.query_params["row"] == ["2e"]
+
+
+def test_opening_rows_leaves_nothing_behind(run):
+    app = page(run, row="1e")
+    button(app, "Next row").click().run()
+    before = len(app.session_state._state.filtered_state)
+    for _ in range(3):
+        button(app, "Next row").click().run()
+    assert not app.exception and len(app.session_state._state.filtered_state) == before
+
+
+def test_tags_are_given_and_undone_under_ones_name(run):
+    annotations = Annotations(open_database())
+    annotations.give("Bob", run.dataset.sha256, "2n", "other")
+    app = write_as(page(run, row="2n"), "Ann")
+    assert not app.exception and "other: Bob" in texts(app)
+    pills = next(group for group in app.button_group if group.label == "Tags")
+    pills.set_value(["misled by noise", "other"]).run()
+    state = annotations.state(run.dataset.sha256)
+    assert state.tags_of("2n") == {"other": ("Ann", "Bob"), "misled by noise": ("Ann",)}
+    next(area for area in app.text_area if area.label == "Note").set_value("why?").run()
+    assert annotations.state(run.dataset.sha256).notes == {"2n": {"Ann": "why?"}}
+    undo = next(one for one in app.button if one.label == "Undo" and not one.disabled)
+    undo.click().run()
+    assert annotations.state(run.dataset.sha256).notes == {}
+    assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
+
+
+def test_scores_slices_and_models_compared(run):
+    assert "Calibration of The one" in figures(page(run, view="scores"))
+    drawn = figures(page(run, view="slices", of="2"))
+    assert "Slices of The two" in drawn and "negation_logic" in drawn
+    drawn = figures(page(run, view="against"))
+    assert "McNemar" in drawn and "right and not right2" in drawn
+
+
+def test_agreement_and_what_is_to_settle(run):
+    annotations, file = Annotations(open_database()), run.dataset.sha256
+    for row in ("1e", "1c"):
+        annotations.give("Ann", file, row, "other")
+    annotations.give("Bob", file, "1e", "other")
+    annotations.look("Bob", file, "1c")
+    annotations.look("Ann", file, "2n")
+    annotations.look("Bob", file, "2n")
+    app = write_as(page(run, view="tags"), "Cleo")
+    assert not app.exception
+    assert "Agreement by tag" in figures(app) and "Tags by slice" in figures(app)
+    assert "To settle: 1 of 1" in texts(app)
+    button(app, "Yes").click().run()
+    assert annotations.state(file).settled == {("1c", "other"): True}
+    assert "To settle: 0 of 1" in texts(app)
+
+
+def test_a_run_whose_labels_are_strange_has_no_scores_and_says_so(run):
+    rows = (*run.dataset.rows[:5], replace(run.dataset.rows[5], label="maybe"))
+    store.keep(replace(run, dataset=replace(run.dataset, rows=rows, sha256="c" * 64)))
+    app = open_view("error_desk", file="c" * 16, models="a" * 16, view="scores")
+    assert not app.exception and "There are no scores" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ({"file": "d" * 16, "models": "a" * 16}, "predict the file again"),
+        ({"file": "../../etc"}, "no checksum"),
+        ({"file": "d" * 16, "models": "x.y"}, "no checksums"),
+    ],
+)
+def test_a_link_to_what_is_not_there_is_one_sentence(link, why):
+    app = open_view("error_desk", **link)
+    assert not app.exception
+    assert any(why in sentence for sentence in sentences(app))
+
+
+def test_a_database_that_cannot_be_used_is_one_sentence(run, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DB", "mysql://secret@host/x")
+    app = page(run)
+    assert not app.exception
+    (sentence,) = sentences(app)
+    assert "PAIRLENS_DB is no address" in sentence and "secret" not in sentence
+
+
+def test_the_state_goes_through_the_address():
+    state = DeskState("a" * 16, ("b" * 16, "c" * 16), "slices", 'gold = "x" and p > 90%', "-p", "1c#2", 1)
+    again, problems = DeskState.from_parameters(state.to_parameters(), {})
+    assert again == state and problems == []
+    assert len(DeskState.from_parameters({"view": "x", "of": "7"}, {})[1]) == 2
+    long = DeskState("a" * 16, ("b" * 16,), filter="x" * 1990)
+    assert "filter" not in long.address() and long.address()["file"] == "a" * 16
+    # Another file's filter and row mean nothing.
+    assert state.anew(file="d" * 16) == DeskState("d" * 16, ("b" * 16, "c" * 16))
+
+
+def test_an_upload_is_read_under_its_own_name_alone_and_bounded(tmp_path):
+    text = b"premise,hypothesis,label\na,b,neutral\n"
+    for name in ("../../x.csv", "C:\\y\\x.csv"):
+        assert choosing._as_file(name, text, 1, lambda path: (path.name, path.read_bytes())) == ("x.csv", text)
+    with pytest.raises(DeskError, match="unpacks to more than 10 MB"):
+        choosing._as_file("bomb.csv.gz", gzip.compress(b"x" * 11_000_000), 1, lambda path: None)
+
+
+def test_files_are_recognised_or_their_columns_are_asked_for(run, tmp_path):
+    save(run, tmp_path / "run.parquet")
+    assert choosing._recognised(tmp_path / "run.parquet")[1].models[1].model == "two"
+    (tmp_path / "odd.csv").write_text("claim;proof\na;b\n")
+    assert choosing._recognised(tmp_path / "odd.csv") == ("columns", ["claim", "proof"])
+
+
+def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypatch, checkpoints):
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    made_up_run(folder)
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
+    app = open_view("error_desk")
+    next(box for box in app.selectbox if box.label.startswith("or open")).set_value("taxi.tsv").run()
+    assert "6 rows (sentence-pair table)" in texts(app)
+    chooser = next(box for box in app.multiselect if box.label.startswith("Checkpoints"))
+    chooser.set_value(["test-light", "test-other"]).run()
+    button(app, "Predict").click().run()
+    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.run()
+    assert not app.exception
+    assert re.search(r"A Test light \d", texts(app))
+    (known,) = store.runs()
+    assert {m["sha256"] for m in known["models"]} == {
+        read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")
+    }

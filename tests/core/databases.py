@@ -1,0 +1,71 @@
+"""An SQLite file and a real PostgreSQL server for the desk's tests: a fresh cluster on a free port."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+import pytest
+
+
+def _programs():
+    """The folder of initdb and pg_ctl: Debian's are not in the search path."""
+    known = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    other = shutil.which("initdb")
+    return known[-1].parent if known else Path(other).parent if other else None
+
+
+def _as_postgres(*command):
+    """PostgreSQL refuses root, so root runs it as Debian's user postgres."""
+    return ["runuser", "-u", "postgres", "--", *map(str, command)] if os.geteuid() == 0 else list(map(str, command))
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    """The address of a server of the tests' own."""
+    programs = _programs()
+    if programs is None:
+        message = "These tests need PostgreSQL: install it with `apt-get install postgresql`."
+        if os.environ.get("CI"):
+            pytest.fail(message, pytrace=False)
+        pytest.skip(message)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    # Not below pytest's own folder, which only its owner may enter.
+    folder = Path(tempfile.mkdtemp(prefix="pairlens-postgresql-"))
+    try:
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam("postgres")
+            os.chown(folder, owner.pw_uid, owner.pw_gid)
+        run = {"check": True, "stdout": subprocess.DEVNULL, "cwd": "/"}
+        subprocess.run(
+            _as_postgres(programs / "initdb", "-D", folder / "data", "-U", "tests", "-A", "trust", "-E", "UTF8"), **run
+        )
+        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
+        control = [programs / "pg_ctl", "-D", folder / "data", "-w", "-l", folder / "log"]
+        subprocess.run(_as_postgres(*control, "-o", options, "start"), **run)
+        try:
+            yield f"postgresql+psycopg://tests@127.0.0.1:{port}/"
+        finally:
+            subprocess.run(_as_postgres(*control, "-m", "immediate", "stop"), **run)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, tmp_path, monkeypatch):
+    """The address of an empty database of this kind, named in PAIRLENS_DB."""
+    if request.param == "sqlite":
+        address = f"sqlite:///{tmp_path / 'desk.sqlite3'}"
+    else:
+        server, name = request.getfixturevalue("postgresql"), f"desk_{os.getpid()}_{abs(hash(tmp_path))}"
+        with psycopg.connect(f"{server.replace('+psycopg', '')}postgres", autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        address = server + name
+    monkeypatch.setenv("PAIRLENS_DB", address)
+    return address

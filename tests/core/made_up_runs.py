@@ -1,0 +1,36 @@
+"""A made-up file in TaxiNLI's layout, and runs over it whose predictions are written by hand."""
+
+import numpy as np
+
+from core.data import read
+from core.desk.run import Predictions, Run
+
+HEAD = ["prem", "hyp", "label", "negation_logic", "general_q2", "pairID", "genre"]
+ROWS = [
+    ("a dog plays in the snow", "a dog plays", "entailment", "0", "-", "1e", "fiction"),
+    ("a dog plays in the snow", "no dog plays", "contradiction", "1", "1.0", "1c", "fiction"),
+    ("a man is cold", "the man is in the red snow", "neutral", "0", "0.0", "1n", "telephone"),
+    ("a man is cold", "the man isn't cold", "contradiction", "1", "-", "1c", "telephone"),
+    ("the toy is red", "=SUM(A1) <b>toy</b>", "neutral", "0", "-", "2n", "fiction"),
+    ("the toy is red", "the toy is red", "entailment", "0", "-", "2e", "telephone"),
+]
+LABELS = ("entailment", "neutral", "contradiction")
+ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
+
+
+def taxi(folder, rows=ROWS):
+    """The file, with the prefix of its columns."""
+    path = folder / "taxi.tsv"
+    path.write_text("\n".join("\t".join(row) for row in [HEAD, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def predictions(model, chances, sha256, labels=LABELS):
+    return Predictions(model, f"The {model}", sha256, labels, "entailment", ROLES, np.array(chances, dtype=np.float32))
+
+
+def made_up_run(folder):
+    """Model one is right on rows 0, 1, 4 and 5, model two on 0, 2 and 5."""
+    one = [[0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.9, 0.05, 0.05]]
+    two = [[0.7, 0.2, 0.1], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.4, 0.3, 0.3]]
+    return Run(read(taxi(folder)), (predictions("one", one, "a" * 64), predictions("two", two, "b" * 64)))

@@ -1,0 +1,193 @@
+"""Tags and notes in SQLite and in PostgreSQL: history, undo, the taxonomy, names taken out, writes that survive."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from core.desk import schema
+from core.desk.annotations import Annotations
+from core.desk.database import open_database
+from core.errors import DeskError
+from tests.core.write_tags import FILE, THREADS, WRITES
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def annotations(database):
+    return Annotations(open_database())
+
+
+def test_the_migrations_make_the_schema_and_attconvs_kinds_of_error(annotations, database):
+    names = [tag.name for tag in annotations.taxonomy()]
+    assert names == [
+        "language conventions", "knowledge beyond the text", "discourse relation", "evidence missing",
+        "misled by noise", "out-of-vocabulary", "wrong gold label", "other",
+    ]  # fmt: skip
+    with sa.create_engine(database).connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
+    assert [tag.name for tag in Annotations(open_database()).taxonomy()] == names
+
+
+def test_several_tags_a_row_notes_and_looks(annotations):
+    annotations.give("Ann", FILE, "1", "other")
+    annotations.give("Ann", FILE, "1", "wrong gold label")
+    annotations.give("Bob", FILE, "1", "other")
+    annotations.look("Bob", FILE, "2")
+    annotations.note("Bob", FILE, "2", " why\0 \ud83d? ")
+    annotations.give("Ann", "0" * 64, "1", "other")
+    state = annotations.state(FILE)
+    assert state.tags_of("1") == {"other": ("Ann", "Bob"), "wrong gold label": ("Ann",)}
+    assert state.looked == {"Ann": {"1"}, "Bob": {"1", "2"}}
+    assert state.notes == {"2": {"Bob": "why \ufffd?"}}
+    assert annotations.annotators() == ["Ann", "Bob"]
+    annotations.give("Ann", FILE, "1", "other", given=False)
+    annotations.note("Bob", FILE, "2", "")
+    state = annotations.state(FILE)
+    assert state.tags_of("1") == {"other": ("Bob",), "wrong gold label": ("Ann",)} and state.notes == {}
+
+
+def test_every_change_has_its_author_and_time_and_can_be_undone(annotations):
+    annotations.note("Ann", FILE, "1", "first")
+    annotations.note("Ann", FILE, "1", "second")
+    annotations.note("Ann", FILE, "1", "second")  # nothing changes
+    last, first = annotations.history(FILE, "1")
+    assert (last.annotator, last.what, last.before, last.after) == ("Ann", "note", "first", "second")
+    assert first.at <= last.at and last.at.tzinfo is not None
+    with pytest.raises(DeskError, match="changed this since"):
+        annotations.undo("Bob", first.id)
+    annotations.undo("Bob", last.id)
+    assert annotations.state(FILE).notes == {"1": {"Ann": "first"}}
+    undone, was, _ = annotations.history(FILE)
+    assert (undone.annotator, undone.undoes, was.undone) == ("Bob", last.id, True)
+    annotations.undo("Ann", undone.id)
+    assert annotations.state(FILE).notes == {"1": {"Ann": "second"}}
+
+
+def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
+    annotations.add_tag("Ann", " sarcasm ")
+    with pytest.raises(DeskError, match="already"):
+        annotations.add_tag("Bob", "Sarcasm")
+    annotations.give("Ann", FILE, "1", "sarcasm")
+    annotations.give("Bob", FILE, "2", "other")
+    annotations.rename_tag("Ann", "sarcasm", "irony")
+    annotations.merge_tags("Bob", "irony", "other")
+    assert annotations.state(FILE).marks == {"other": {"Ann": {"1"}, "Bob": {"2"}}}
+    assert annotations.taxonomy()[-1].merged == ("irony",)
+    merged, renamed = annotations.history(limit=2)
+    assert (merged.what, renamed.what, renamed.before, renamed.after) == (
+        "tag merged", "tag renamed", "sarcasm", "irony",
+    )  # fmt: skip
+    annotations.undo("Ann", merged.id)
+    annotations.undo("Ann", renamed.id)
+    assert annotations.state(FILE).marks == {"sarcasm": {"Ann": {"1"}}, "other": {"Bob": {"2"}}}
+    with pytest.raises(DeskError, match="given to rows"):
+        annotations.undo("Ann", next(c.id for c in annotations.history() if c.what == "tag added"))
+    annotations.merge_tags("Bob", "sarcasm", "other")
+    annotations.give("Ann", FILE, "1", "other", given=False)  # also what was given by the merged tag
+    assert annotations.state(FILE).marks == {"other": {"Bob": {"2"}}}
+
+
+def test_two_tags_never_read_as_each_other(annotations):
+    annotations.merge_tags("Ann", "other", "misled by noise")
+    annotations.undo("Ann", annotations.history()[0].id)
+    annotations.merge_tags("Ann", "misled by noise", "other")
+    undone = next(change for change in annotations.history() if change.undoes is not None)
+    with pytest.raises(DeskError, match="meanwhile"):
+        annotations.undo("Ann", undone.id)
+    with pytest.raises(DeskError, match="itself"):
+        annotations.merge_tags("Ann", "other", "other")
+
+
+def test_what_is_settled_stands_beside_what_was_given(annotations):
+    annotations.give("Ann", FILE, "1", "other")
+    annotations.look("Bob", FILE, "1")
+    annotations.settle("Bob", FILE, "1", "other", False)
+    state = annotations.state(FILE)
+    assert state.settled == {("1", "other"): False} and state.tags_of("1") == {"other": ("Ann",)}
+    assert state.tags() == {}
+    annotations.settle("Bob", FILE, "1", "other", None)
+    assert annotations.state(FILE).tags() == {"1": {"other"}}
+
+
+def test_a_name_is_taken_out_of_everything(annotations, database, tmp_path):
+    name = "Zacharias Removable"
+    annotations.give(name, FILE, "1", "other")
+    annotations.note(name, FILE, "1", "a note")
+    annotations.remove_name(name)
+    state = annotations.state(FILE)
+    ((author, rows),) = state.marks["other"].items()
+    assert author.startswith("annotator ") and rows == {"1"} and annotations.annotators() == []
+    assert {change.annotator for change in annotations.history()} == {author}
+    if database.startswith("sqlite"):
+        assert not [path for path in tmp_path.iterdir() if path.is_file() and name.encode() in path.read_bytes()]
+    annotations.give(name, FILE, "2", "other")  # the same name again is another annotator
+    assert annotations.state(FILE).looked[name] == {"2"}
+    with pytest.raises(DeskError, match="removed"):
+        annotations.give(author, FILE, "3", "other")
+
+
+def test_what_cannot_be_is_one_sentence(annotations):
+    for wrong, why in (
+        (lambda: annotations.give("", FILE, "1", "other"), "type your name"),
+        (lambda: annotations.give("Ann", FILE, "1", "none such"), "no tag"),
+        (lambda: annotations.add_tag("Ann", " "), "needs a name"),
+        (lambda: annotations.undo("Ann", 10**9), "no such change"),
+        (lambda: annotations.remove_name("Nobody"), "no annotator"),
+    ):
+        with pytest.raises(DeskError, match=why):
+            wrong()
+    assert annotations.history() == []
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("nonsense", "no address"),
+        ("mysql://x@y/z", "no address"),
+        ("postgresql+psycopg://x:secret@127.0.0.1:1/z", "used"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_one_sentence_without_its_password(monkeypatch, address, why):
+    monkeypatch.setenv("PAIRLENS_DB", address)
+    with pytest.raises(DeskError, match=why) as caught:
+        open_database()
+    assert "secret" not in str(caught.value)
+
+
+def test_eight_threads_of_two_sessions_lose_nothing(database):
+    sessions = [Annotations(open_database()) for _ in range(2)]
+
+    def write(number):
+        sessions[number % 2].give(f"annotator {number % 8}", FILE, f"row {number % 5}", "other")
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(write, range(40)))
+    state = sessions[0].state(FILE)
+    assert {(row, by) for by, rows in state.looked.items() for row in rows} == {
+        (f"row {n % 5}", f"annotator {n % 8}") for n in range(40)
+    }
+
+
+def test_a_killed_process_loses_no_acknowledged_write(database):
+    command = [sys.executable, "-m", "tests.core.write_tags"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    rows = [process.stdout.readline().strip() for _ in range(WRITES // 2)]
+    process.kill()
+    rows += [line.strip() for line in process.stdout if line.endswith("\n")]
+    process.wait(30)
+    assert "" not in rows and len(rows) < WRITES
+    annotations = Annotations(open_database())
+    state = annotations.state(FILE)
+    assert set(rows) <= {row for own in state.looked.values() for row in own}
+    # A mark and its line in the history are written together or not at all.
+    assert len(annotations.history(FILE, limit=WRITES)) == sum(map(len, state.looked.values()))
+    annotations.give("after", FILE, "row 0", "other")

@@ -1,0 +1,151 @@
+"""What goes out of the desk and comes back in: formulas neutral and restored, conflicts listed, a whole report."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pytest
+
+from core.desk import figures
+from core.desk.agreement import agreement
+from core.desk.annotations import Annotations
+from core.desk.columns import columns
+from core.desk.database import open_database
+from core.desk.exchange import apply, neutral, plan, read_tags, restored, tags_to_csv, to_csv, to_json
+from core.desk.report import ReportedRow, report
+from core.desk.slices import scored, slices
+from core.errors import DeskError
+from core.evaluation.reliability import mcnemar, reliability
+from core.explain import explain
+from tests.core.made_up import make_checkpoint
+from tests.core.made_up_runs import made_up_run
+
+ALL = np.ones(6, dtype=bool)
+
+
+@pytest.fixture
+def run(tmp_path):
+    return made_up_run(tmp_path)
+
+
+@pytest.fixture
+def annotations(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DB", f"sqlite:///{tmp_path / 'desk.sqlite3'}")
+    return Annotations(open_database())
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", "'x", "''=x", "plain", "", "a=b", "-"])
+def test_formulas_are_neutral_and_come_back_unchanged(text):
+    cell = neutral(text)
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert restored(cell) == text
+
+
+def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotations):
+    file = run.dataset.sha256
+    annotations.give("Ann", file, "2n", "other")
+    annotations.note("Ann", file, "2n", "=cmd()")
+    state = annotations.state(file)
+    lines = list(csv.DictReader(io.StringIO(to_csv(run, state, ALL))))
+    assert len(lines) == 6 and lines[4]["second"] == "'=SUM(A1) <b>toy</b>"
+    assert (lines[4]["tags"], lines[4]["notes"], lines[4]["genre"]) == ("other", "Ann: =cmd()", "fiction")
+    assert (lines[1]["predicted"], lines[1]["predicted2"], lines[1]["p_contradiction"]) == (
+        "contradiction", "entailment", "0.7",
+    )  # fmt: skip
+    assert lines[0]["general_q2"] == "'-"
+    whole = json.loads(to_json(run, state, run.right(0)))
+    assert [row["id"] for row in whole["rows"]] == ["1e", "1c", "2n", "2e"]
+    assert whole["rows"][2]["second"] == "=SUM(A1) <b>toy</b>" and whole["rows"][2]["given"] == {"other": ["Ann"]}
+
+
+def test_tags_go_out_and_come_back_in(run, annotations):
+    file = run.dataset.sha256
+    annotations.add_tag("Ann", "=evil|tag")
+    annotations.give("Ann", file, "1e", "=evil/tag")
+    annotations.give("Ann", file, "1e", "other")
+    annotations.look("Bob", file, "1c#2")
+    annotations.note("Bob", file, "1e", "-1\n@x")
+    before = annotations.state(file)
+    text = tags_to_csv(run, before)
+    cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
+    assert not [cell for cell in cells if cell.startswith(("=", "-", "@"))]
+    reads_as = {tag.name.casefold(): tag.name for tag in annotations.taxonomy()}
+    same = plan(run, before, reads_as, read_tags(text, ""))
+    assert (same.new, same.conflicts, same.strange, same.new_tags) == ((), (), (), ())
+    for change in annotations.history(file):
+        if change.what != "tag added":
+            annotations.undo("Ann", change.id)
+    empty = annotations.state(file)
+    assert not empty.looked
+    planned = plan(run, empty, reads_as, read_tags(text, ""))
+    apply(annotations, file, "Ann", planned, planned.new)
+    assert annotations.state(file) == before
+
+
+def test_conflicts_are_listed_and_nothing_is_overwritten(run, annotations):
+    file = run.dataset.sha256
+    annotations.give("Ann", file, "1e", "other")
+    text = "id,tags,note\n1e,misled by noise,\n1c,OTHER | new one,a note\nnobody,other,\n2e,,\n"
+    state = annotations.state(file)
+    reads_as = {tag.name.casefold(): tag.name for tag in annotations.taxonomy()}
+    lines = read_tags("\ufeff" + text, "Ann")
+    planned = plan(run, state, reads_as, lines)
+    assert planned.strange == ("nobody",) and planned.new_tags == ("new one",)
+    (conflict,) = planned.conflicts
+    assert (conflict.marked.row, conflict.tags) == ("1e", {"other"})
+    apply(annotations, file, "Ann", planned, planned.new)
+    state = annotations.state(file)
+    assert state.tags_of("1e") == {"other": ("Ann",)}
+    assert state.tags_of("1c") == {"other": ("Ann",), "new one": ("Ann",)}
+    assert state.looked["Ann"] == {"1e", "1c", "2e"} and state.notes == {"1c": {"Ann": "a note"}}
+    apply(annotations, file, "Ann", plan(run, state, reads_as | {"new one": "new one"}, lines), [conflict.marked])
+    assert annotations.state(file).tags_of("1e") == {"misled by noise": ("Ann",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no columns"),
+        ("id,label\n1,2\n", "no columns"),
+        ("id,tags\n1\n", "line 2"),
+        ("id,tags\n1,other\n", "type your name"),
+    ],
+)
+def test_a_file_that_is_none_of_tags_is_one_sentence(text, why):
+    with pytest.raises(DeskError, match=why):
+        read_tags(text, "")
+
+
+def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
+    known = columns(run, known=lambda word: True)
+    scores = scored(run, 0, slices(run, known))
+    parts = [score.slice for score in scores[:3]]
+    drawn = [
+        figures.confusion(run, 0, ALL), figures.classes(run, 0, ALL),
+        figures.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0))),
+        figures.slices("The one", scores, "accuracy"),
+        figures.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
+        figures.agreements(agreement(["<t>"], {"a": ["1e"], "b": ["1e"]}, {"<t>": {"a": ["1e"]}})),
+        figures.tags_by_slice(parts, {"<t>": run.right(0)}),
+    ]  # fmt: skip
+    checkpoint = make_checkpoint(tmp_path / "tiny", table)
+    row = run.dataset.rows[4]
+    example = ReportedRow("2n", 4, [explain(checkpoint, row.first, row.second)], ["<i>"], [("<u>", "<s>note</s>")])
+    text = report(run, "--ink: black;", [("Scores", drawn), ("Nothing", [])], [example], "all rows")
+    assert "<b>toy</b>" not in text and "&lt;b&gt;toy" in text
+    for sign in ("<t>", "<i>", "<u>", "<s>", "<one>", "<script", "http://", "https://", "src=", "@import", "Nothing"):
+        assert sign not in text, sign
+    assert "Rows: the hypothesis; columns: the premise" in text  # the attention as a table
+    assert "McNemar" in text and "ECE" in text and "gold label <b>neutral</b>" in text
+    assert text.count("data-filter") > 10
+
+
+def test_the_confusion_matrix_counts_by_hand(run):
+    cells = re.findall(r'data-filter="([^"]+)"[^>]*>(\d+)<small>', figures.confusion(run, 0, ALL))
+    counts = {expression.replace("&quot;", '"'): int(count) for expression, count in cells}
+    assert counts['gold = "neutral" and predicted = "entailment"'] == 1
+    assert counts['gold = "entailment" and predicted = "entailment"'] == 2
+    assert counts['gold = "contradiction" and predicted = "entailment"'] == 1
+    assert sum(counts.values()) == 6

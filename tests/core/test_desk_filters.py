@@ -1,0 +1,144 @@
+"""Filters and slices of a made-up run: their rows by hand, and errors that point at their place."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.data import read
+from core.desk import figures
+from core.desk.columns import columns, with_tags
+from core.desk.filters import LONGEST, FilterError, rows_of
+from core.desk.run import Run
+from core.desk.slices import scored, slices
+from tests.core.made_up_runs import made_up_run, predictions
+
+
+@pytest.fixture
+def run(tmp_path):
+    return made_up_run(tmp_path)
+
+
+@pytest.fixture
+def known(run):
+    plain = columns(run, known=lambda word: word != "snow")
+    tags = {"1c": {"negation", "other"}, "2e": {"other"}}
+    return with_tags(plain, run, tags, {"1c": "a note"}, {"1c": {"ann"}})
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", [0, 1, 2, 3, 4, 5]),
+        ("right", [0, 1, 4, 5]),
+        ("NOT right", [2, 3]),
+        ("right = no", [2, 3]),
+        ("gold = neutral", [2, 4]),
+        ("gold = 'Neutral' and right", [4]),
+        ("gold != predicted", [2, 3]),
+        ("predicted = predicted2", [0, 3, 5]),
+        ("right and not right2 or gold = neutral", [1, 2, 4]),
+        ("right and not (right2 or gold = neutral)", [1]),
+        ("p >= 70%", [0, 1, 5]),
+        ("p > .7", None),
+        ("p > p2", [0, 1, 4, 5]),
+        ("p_gold < 0.31", [2, 3]),
+        ("p_contradiction > 0.6", [1]),
+        ("negation", [1, 3]),
+        ("negation_logic = 1", [1, 3]),
+        ("`negation_logic` in (1, 7)", [1, 3]),
+        ("general_q2 = 1.0", [1]),
+        ("genre in (fiction, 'none')", [0, 1, 4]),
+        ("genre not in (fiction)", [2, 3, 5]),
+        ('second contains "<B>"', [4]),
+        ("overlap = 1", [0, 5]),
+        ("words_second <= 3", [0, 1]),
+        ("tag = other", [1, 5]),
+        ("tag != other", [0, 2, 3, 4]),
+        ("tag in (negation)", [1]),
+        ("tag contains NEG", [1]),
+        ("annotator = ann", [1]),
+        ("note contains note", [1]),
+        ("unknown > 0", [0, 1, 2]),
+        ("id = '1c#2'", [3]),
+        (r'second contains "\""', []),
+    ],
+)
+def test_rows_of_a_filter(known, text, rows):
+    if rows is None:
+        with pytest.raises(FilterError):
+            rows_of(text, known)
+    else:
+        assert np.flatnonzero(rows_of(text, known)).tolist() == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "part"),
+    [
+        ("gold = ", (6, 7), "a value"),
+        ("gold neutral", (5, 12), "a comparison"),
+        ("p > high", (4, 8), "no number"),
+        ("golden = neutral", (0, 6), "did you mean gold?"),
+        ("right and goldd = x", (10, 15), "did you mean gold?"),
+        ('gold = "neutral', (7, 15), "does not end"),
+        ("(right", (6, 7), "closing bracket"),
+        ("right)", (5, 6), "“and” or “or”"),
+        ("first > 3", (0, 5), "no number"),
+        ("p", (0, 1), "compare it"),
+        ("p contains 3", (0, 1), "no text"),
+        ("gold in fiction", (8, 15), "in brackets"),
+        ("right = maybe", (0, 5), "yes or no"),
+        ("right; drop", (5, 6), "no meaning"),
+        ("__import__('os')", (10, 11), "a comparison"),
+        ("@gold", (0, 1), "no meaning"),
+        ("x" * (LONGEST + 1), (LONGEST, LONGEST + 1), "characters"),
+    ],
+)
+def test_errors_point_at_their_place(known, text, place, part):
+    with pytest.raises(FilterError) as caught:
+        rows_of(text, known)
+    assert (caught.value.start, caught.value.end) == place
+    assert part in str(caught.value)
+
+
+def test_a_filter_nested_deep_is_read_or_refused(known):
+    assert rows_of("(" * 900 + "right" + ")" * 900, known).sum() == 4
+
+
+def test_slices_with_their_scores_by_hand(run, known):
+    parts = {(part.dimension, part.value): part for part in slices(run, known)}
+    for part in parts.values():
+        assert np.array_equal(rows_of(part.expression, known), part.rows), part.expression
+    assert {"negation", "word overlap", "unknown words", "genre", "tag", "gold label"} <= {d for d, _ in parts}
+    scores = scored(run, 0, list(parts.values()))
+    neutral = next(score for score in scores if score.slice.expression == 'gold = "neutral"')
+    # Model one is right on row 4 of the two, and on rows 0, 1 and 5 of the four others.
+    assert (neutral.items, neutral.score, neutral.outside) == (2, 0.5, 0.75)
+    assert neutral.weight == pytest.approx(0.25 * 2**0.5)
+    assert neutral.low == pytest.approx(0.0945, abs=1e-4) and neutral.high == pytest.approx(0.9055, abs=1e-4)
+    weights = [score.weight for score in scores]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_slices_of_a_ranking_set_count_questions(tmp_path):
+    path = tmp_path / "qa.csv"
+    lines = ["what is red,a toy,1", "what is red,snow,0", "who runs,a dog,0", "who runs,a man,1", "when,now,0"]
+    path.write_text("\n".join(["question,answer,label", *lines]))
+    chances = [[0.2, 0.8], [0.6, 0.4], [0.1, 0.9], [0.7, 0.3], [0.5, 0.5]]
+    model = predictions("one", chances, "a" * 64, labels=("0", "1"))
+    run = Run(read(path), (model,))
+    scores = scored(run, 0, slices(run, columns(run, known=lambda word: True)))
+    words = {score.slice.value: (score.items, score.score) for score in scores if "word = " in score.slice.expression}
+    # “when” has no right answer, so it is no question of the score.
+    assert words == {"what": (1, 1.0), "who": (1, 0.5)}
+
+
+def test_rows_without_a_label_are_left_out_of_scores(run):
+    rows = (replace(run.dataset.rows[0], label=None), *run.dataset.rows[1:])
+    some = replace(run, dataset=replace(run.dataset, rows=rows))
+    assert some.labelled and some.judged.sum() == 5
+    known = columns(some, known=lambda word: True)
+    negated = {score.slice.expression: score for score in scored(some, 0, slices(some, known))}["not negation"]
+    # Rows 2, 4 and 5; of row 0 nobody knows whether the model is right.
+    assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
+    assert "of 5 rows" in figures.classes(some, 0, np.ones(6, dtype=bool))

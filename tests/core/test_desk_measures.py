@@ -1,0 +1,78 @@
+"""Intervals, calibration, McNemar's test and agreement against values worked by hand or by another library."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from core.desk.agreement import agreement, disagreements
+from core.evaluation.intervals import bootstrap_mean, wilson
+from core.evaluation.reliability import mcnemar, reliability
+
+
+@pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (81, 263), (10, 10)])
+def test_wilsons_interval_is_scipys(right, items):
+    expected = binomtest(right, items).proportion_ci(0.95, "wilson")
+    assert wilson(right, items) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_intervals_of_nothing_and_of_equal_values():
+    assert wilson(0, 0) == (0, 1)
+    assert bootstrap_mean(np.array([])) == (0, 1)
+    assert bootstrap_mean(np.full(9, 0.25)) == (0.25, 0.25)
+    low, high = bootstrap_mean(np.array([0.0, 1.0] * 50))
+    assert 0.39 < low < 0.42 and 0.58 < high < 0.61
+
+
+def test_calibration_error_by_hand():
+    """Two predictions of 0.90 (one right) and two of 0.50 (both right): (2 · |.5 − .9| + 2 · |1 − .5|) / 4 = .45."""
+    measured = reliability(np.array([0.9, 0.9, 0.5, 0.5]), np.array([True, False, True, True]))
+    assert measured.ece == pytest.approx(0.45)
+    assert [(b.items, b.accuracy) for b in measured.bins] == [(2, 1), (2, 0.5)]
+    assert measured.bins[0].low == pytest.approx(7 / 15) and measured.bins[0].high == pytest.approx(8 / 15)
+    assert reliability(np.array([1.0, 1.0]), np.array([True, True])).ece == 0
+    # A bin holds its upper bound: 3/15 lies in the third.
+    assert reliability(np.array([0.2]), np.array([True])).bins[0].high == pytest.approx(0.2)
+
+
+def test_mcnemars_exact_test_by_hand():
+    """Six rows apart, one for the first model: 2 · (1 + 6) / 2⁶ = 14/64."""
+    first = np.array([True] * 3 + [True] + [False] * 5 + [False] * 2)
+    second = np.array([True] * 3 + [False] + [True] * 5 + [False] * 2)
+    test = mcnemar(first, second)
+    assert (test.both, test.only_first, test.only_second, test.neither) == (3, 1, 5, 2)
+    assert test.p == pytest.approx(14 / 64)
+    assert mcnemar(first, first).p == 1
+
+
+ROWS = [f"r{i}" for i in range(10)]
+
+
+def test_cohens_kappa_by_hand():
+    """Of ten rows both say yes to 4, no to 3; 2 and 1 apart: p_o = .7, p_e = .6·.5 + .4·.5 = .5, κ = .4."""
+    looked = {"ann": ROWS, "bob": ROWS}
+    marks = {"other": {"ann": ROWS[:6], "bob": [*ROWS[:4], ROWS[9]]}}
+    (measured,) = agreement(["other", "unused"], looked, marks)
+    assert measured.kappa == pytest.approx(0.4) and measured.alpha is None
+    assert (measured.rows, measured.given, measured.agreed) == (10, 7, 7)
+    apart = disagreements(["other"], looked, marks)
+    assert [(d.row, d.gave, d.left_out) for d in apart] == [
+        ("r4", ("ann",), ("bob",)), ("r5", ("ann",), ("bob",)), ("r9", ("bob",), ("ann",)),
+    ]  # fmt: skip
+
+
+def test_krippendorffs_alpha_with_missing_ratings_by_hand():
+    """Three annotators, four rows: (1 1 1), (0 0 –), (1 0 1), (0 0 0). In the third row six ordered pairs over
+    m − 1 = 2 give o_01 = 1 (and 1 the other way); n = 11, n_1 = 5, n_0 = 6: α = 1 − 10 · 1 / (6 · 5) = 2/3."""
+    looked = {"a": ["w", "x", "y", "z"], "b": ["w", "x", "y", "z"], "c": ["w", "y", "z"]}
+    marks = {"t": {"a": ["w", "y"], "b": ["w"], "c": ["w", "y"]}}
+    (measured,) = agreement(["t"], looked, marks)
+    assert measured.alpha == pytest.approx(2 / 3) and measured.kappa is None
+    assert (measured.rows, measured.agreed) == (4, 3)
+
+
+def test_agreement_that_says_nothing_is_none():
+    (measured,) = agreement(["t"], {"a": ["x"], "b": ["x"]}, {"t": {"a": ["x"], "b": ["x"]}})
+    assert measured.kappa is None
+    (measured,) = agreement(["t"], {"a": ["x"], "b": ["y"]}, {"t": {"a": ["x"]}})
+    assert measured.kappa is None and measured.rows == 0
+    assert agreement(["t"], {}, {}) == []
