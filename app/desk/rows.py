@@ -20,9 +20,9 @@ from core.desk import figures
 
 _HEIGHT = 520
 _STYLE = """<style>
-.pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0; padding: 0; }
+.pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
 .pl-row dt { font-size: 0.83rem; font-weight: 400; opacity: 0.78; margin-top: 0.3rem; }
-.pl-row dd { margin: 0 !important; padding: 0; overflow-wrap: anywhere; white-space: pre-wrap;
+.pl-row dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap;
   unicode-bidi: plaintext; max-height: 11rem; overflow-y: auto; }
 @media (max-width: 760px) { .stColumn:has(.st-key-desk-row) { order: -1; } }
 .pl-row .said { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
@@ -168,18 +168,17 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
     run, key = opened.run, opened.run.keys[place]
     row = run.dataset.rows[place]
     at = int(np.flatnonzero(order == place)[0]) if place in order else None
-    head, before, after, close = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
+    head = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with head:
         page_style.heading(f"Row {key}")
-    steps = ((before, "Previous row", "chevron_left", -1), (after, "Next row", "chevron_right", 1))
-    for column, label, icon, step in steps:
+    for label, icon, step in (("Previous row", "chevron_left", -1), ("Next row", "chevron_right", 1)):
         there = at is not None and 0 <= at + step < len(order)
         target = run.keys[order[at + step]] if there and at is not None else ""
-        column.button(
+        head.button(
             label, key=f"desk-step-{icon}", icon=f":material/{icon}:", disabled=not there, type="tertiary",
             on_click=lambda target=target: show(row=target),
         )  # fmt: skip
-    close.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
+    head.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
                  on_click=lambda: show(row=""))  # fmt: skip
     roles = run.models[0].roles
     texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
