@@ -5,30 +5,36 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 import streamlit as st
-
-from core.memory import share_arenas
-
-share_arenas()
-st.set_page_config(layout="wide", initial_sidebar_state=256)
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 EXPLORE = "explore"
-asked = urlsplit(st.context.url or "").path.rstrip("/").endswith(f"/{EXPLORE}")
-# The first page has the app's address, and its name is one as well: the one that is open stands in the menu.
-first = st.Page(
-    "app/views/explore.py", title="Explore", url_path="start", default=True,
-    visibility="hidden" if asked else "visible",
-)  # fmt: skip
-named = st.Page("app/views/explore.py", title="Explore", url_path=EXPLORE, visibility="visible" if asked else "hidden")
-page = st.navigation(
-    [
-        first,
-        named,
-        st.Page("app/views/phrases.py", title="Phrases", url_path="phrases"),
-        st.Page("app/views/filter_map.py", title="Filter map", url_path="filter-map"),
-        st.Page("app/views/error_desk.py", title="Error desk", url_path="error-desk"),
-        st.Page("app/views/models.py", title="Models", url_path="models"),
-    ],
-    position="sidebar",
-)
-st.set_page_config(page_title=f"{page.title} · PairLens")
-page.run()
+PAGES = {
+    "compare": "Compare", "phrases": "Phrases", "filter-map": "Filter map", "lessons": "Lessons",
+    "error-desk": "Error desk", "models": "Models",
+}  # fmt: skip
+"""Titles of the other pages by their addresses, in the order of the menu."""
+
+
+def navigate() -> None:
+    """Draw the page that the visitor's address names, and the menu of all."""
+    st.set_page_config(layout="wide", initial_sidebar_state=256)
+    asked = urlsplit(st.context.url or "").path.rstrip("/").endswith(f"/{EXPLORE}")
+    explore = "app/views/explore.py"
+    # The first page has the app's address, and its name is one as well: the one that is open stands in the menu.
+    pages = [
+        st.Page(explore, title="Explore", url_path="start", default=True, visibility="hidden" if asked else "visible"),
+        st.Page(explore, title="Explore", url_path=EXPLORE, visibility="visible" if asked else "hidden"),
+    ]
+    for path, title in PAGES.items():
+        pages.append(st.Page(f"app/views/{path.replace('-', '_')}.py", title=title, url_path=path))
+    page = st.navigation(pages, position="sidebar")
+    st.set_page_config(page_title=f"{page.title} · PairLens")
+    page.run()
+
+
+if get_script_run_ctx() is None:  # the server imports this file once, before anyone visits
+    from app.preloading import preloaded
+
+    server = st.App(__file__, lifespan=preloaded)
+else:
+    navigate()

@@ -8,6 +8,8 @@ import math
 import streamlit as st
 
 from app import page_style
+from app.page_state.explore import ExploreState
+from app.page_state.session import PageSession
 from app.panels import lists
 from app.panels.verdict import percent
 from core.checkpoint import Checkpoint
@@ -17,7 +19,6 @@ from core.reading.reader import PairError
 
 MOST = 30
 """Candidates that are ranked."""
-KEY = "candidate answers"
 
 
 def fits(checkpoint: Checkpoint) -> bool:
@@ -25,16 +26,22 @@ def fits(checkpoint: Checkpoint) -> bool:
     return checkpoint.card["task"] == "answer selection" and checkpoint.labels == ("0", "1")
 
 
-def draw(checkpoint: Checkpoint, question: str, answer: str) -> None:
-    """A box for candidates, one a line, and their ranking; ``answer``, that of the page, is one of them."""
-    with st.expander("Rank candidate answers of this question", expanded=bool(st.session_state.get(KEY))):
-        typed = st.text_area(
-            "Other candidate answers, one a line (Ctrl + Enter or a click beside ranks them)", key=KEY,
-            height="content", placeholder="Type or paste answers, one a line",
+def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
+    """A box for candidates, one a line, and their ranking; the answer of the page is one of them."""
+    state, key = page.state, page.key("candidates")
+    (question, answer), typed = state.pair.now, state.candidates
+    with st.expander("Rank candidate answers of this question", expanded=bool(typed)):
+        st.text_area(
+            "Other candidate answers, one a line (Ctrl + Enter or a click beside ranks them)", typed, key=key,
+            on_change=page.take, args=("candidates", key), height="content",
+            placeholder="Type or paste answers, one a line",
         )  # fmt: skip
         answers = list(dict.fromkeys(line for line in (answer, *map(str.strip, typed.splitlines())) if line))
-        if len(answers) > MOST:
-            page_style.notice([f"{len(answers)} candidates are too many: the first {MOST} are ranked."])
+        problems = [f"{len(answers)} candidates are too many: the first {MOST} are ranked."][: len(answers) > MOST]
+        link = state.link_parameters()
+        if typed and link is not None and "candidates" not in link:
+            problems.append("These candidates are too long for a link: “Save and open” in the sidebar keeps all.")
+        page_style.notice(problems)
         _ranking(checkpoint, question, answers[:MOST])
 
 
@@ -60,7 +67,7 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
     st.html(lists.STYLE + lists.table(["rank", "candidate", "if one of them is right", name], rows))
     if stored:
         base = percent(stored["right"] / stored["pairs"])
-        told = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."
+        how = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."
     else:
-        told = f"Not calibrated: `python -m trainers calibrate {checkpoint.name} FILE --card NAME` fits a probability."
-    st.caption(page_style.plain(f"{told} Compare candidates with each other, not with 50 %."))
+        how = f"Not calibrated: `python -m trainers calibrate {checkpoint.name} FILE --card NAME` fits a probability."
+    st.caption(page_style.plain(f"{how} Compare candidates with each other, not with 50 %."))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.checkpoint import CheckpointError, available, read_card, records_of
-from core.evidence import Record
+from core.evidence import AttentionMap, Record
 from core.models import REGISTRY
 
 Card = Mapping[str, Any]
@@ -45,6 +45,11 @@ def offered(
 def reads_pairs(card: Card) -> bool:
     """Whether the model reads two texts, not a single one."""
     return bool(card["roles"]["second"])
+
+
+def attends_or_reads_pairs(card: Card) -> bool:
+    """Whether the model reads two texts, or looks from the words of one at words of the same."""
+    return reads_pairs(card) or shows(AttentionMap)(card)
 
 
 def by_task(models: Mapping[str, Path]) -> dict[str, list[str]]:

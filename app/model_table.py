@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
 from app.panels import card as lines
 from app.panels.panel import Payload
 from core.checkpoint import CheckpointError, load_named
+from core.evaluation import sweeps
 from core.explain import explain
 from core.reading.reader import PairError
 
@@ -25,7 +27,7 @@ def row(name: str, card: Card, folder: Path) -> Payload:
     """One line: what each column shows (``text``, and a second line ``note``), and what it is sorted by (``by``; None:
     last either way). Accuracy and MAP are no numbers of one kind: they are sorted apart."""
     time = times().get(_of(name, card))
-    score, paper = lines.first_result(card), lines.papers_result(card)
+    score, paper = _held_out(card, folder), lines.papers_result(card)
     weights = lines.parameters(card)
     return {
         "name": name,
@@ -46,6 +48,29 @@ def row(name: str, card: Card, folder: Path) -> Payload:
             },
         },
     }
+
+
+def _held_out(card: Card, folder: Path) -> lines.Result | None:
+    """The model's first score; of one that was trained on its dev set too, the mean of the runs of the same settings
+    that were not, from the table of folds or seeds beside its card."""
+    result = lines.first_result(card)
+    if result is None or not result.data.endswith("(trained on)"):
+        return result
+    config = card.get("config") or {}
+    for kind in ("folds", "seeds"):
+        with contextlib.suppress(sweeps.SweepError):
+            table = sweeps.read(folder / f"{kind}.csv")
+            if isinstance(table, sweeps.Comparisons):
+                continue
+            for varied, means in table.variants:
+                # Of folds one by one the last row is their mean, with no fold of its own.
+                fits = all(str(config.get(key.removeprefix("model."), "")) == value for key, value in varied.items())
+                if fits and result.measure in means:
+                    mean = means[result.measure]
+                    text = sweeps.text(mean, result.measure)
+                    text = f"MAP {text}" if result.measure == "map" else text
+                    return lines.Result(text, f"{table.dev}, {mean.runs} {kind}", result.measure, mean.value)
+    return result
 
 
 def _measured(result: lines.Result | None) -> Payload:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import streamlit as st
 
+from app.page_state.session import PageSession
 from app.palette import ACCENT, PAPER
 
 _STYLE = (
@@ -23,6 +25,7 @@ _STYLE = (
 .stMain [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.15rem; }
 .stMain [data-testid="stWidgetLabel"] p, [data-testid="stSidebarContent"] [data-testid="stWidgetLabel"] p {
   font-size: 0.86rem; opacity: 0.78; }
+.stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
 [data-testid="InputInstructions"] { display: none; }
 [data-testid="stSidebarNav"]::before { content: "PairLens"; display: block; font-size: 1.3rem; font-weight: 700;
   padding: 0 0.6rem 0.6rem; }
@@ -30,6 +33,7 @@ _STYLE = (
 [data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.6rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.9rem; }
 [data-testid="stSidebar"] :is(a, button):focus-visible { outline: 2px solid var(--pl-accent); outline-offset: 1px; }
+.stMain:focus-visible { outline: 2px solid var(--pl-accent); outline-offset: -2px; }
 .stMain input { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }
 .st-key-swap button [data-testid="stMarkdownContainer"],
@@ -63,13 +67,26 @@ _PROJECTOR = """<style>
 html { font-size: 22.5px !important; }
 .stMainBlockContainer { max-width: 1600px; }
 .stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, small) { font-size: 0.9rem !important; }
-[data-testid="stSidebar"] { min-width: 330px; }
+[data-testid="stSidebar"] { min-width: 400px; }
 </style>"""
+
+
+PROJECTED = 1.5
+"""How many times as large type is for a projector."""
 
 
 def apply(*, projector: bool = False) -> None:
     """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page."""
     st.html(_STYLE + (_PROJECTOR if projector else ""))
+
+
+def projector_switch(page: PageSession[Any]) -> None:
+    """The switch in the sidebar, one for all pages."""
+    key = page.key("projector")
+    st.toggle(
+        "Projector", page.state.projector, key=key, on_change=page.take, args=("projector", key),
+        help="Larger type and cells, for a room full of people.",
+    )  # fmt: skip
 
 
 def notice(sentences: Iterable[str]) -> None:

@@ -20,6 +20,8 @@ from core.explain import explain
 from core.reading.reader import PairError
 
 Answer = TypeVar("Answer")
+SEVERAL = "evidence"
+"""The role of a text that may be several sentences, typed one a line (FEVER)."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
@@ -164,16 +166,22 @@ class PairForm(ModelForm):
         return self.answer(compute, none_installed, hint)
 
     def sentences(self, folder: Path | None) -> None:
-        """Both sentences, labelled with the roles on the card in ``folder``, and the button that swaps them."""
+        """Both sentences, labelled with the roles on the card in ``folder``, and the button that swaps them; the text
+        alone for a model of single texts."""
         pair, roles = self.page.state.pair, _roles(folder)
+        if not roles["second"]:
+            role, key = page_style.plain(str(roles["first"])), self.page.key("first")
+            st.text_input(f"{role[:1].upper()}{role[1:]}", pair.first, key=key, on_change=self._new_text,
+                          args=("first", key))  # fmt: skip
+            return
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
             role, key = page_style.plain(str(roles[side])), self.page.key(side)
             meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
             meaning = "both are judged" if roles["judged"] == BOTH else meaning
-            column.text_input(
-                f"{role[:1].upper()}{role[1:]} ({meaning})", text, key=key, on_change=self._new_text, args=(side, key)
-            )
+            label, several = f"{role[:1].upper()}{role[1:]} ({meaning})", roles[side] == SEVERAL
+            box, label = (column.text_area, f"{label}, one sentence a line") if several else (column.text_input, label)
+            box(label, text, key=key, on_change=self._new_text, args=(side, key))
         middle.button(
             "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch"
         )  # fmt: skip
@@ -181,11 +189,11 @@ class PairForm(ModelForm):
     def _new_text(self, side: str, key: str) -> None:
         self.page.touch()
         if key == self.page.key(side):
-            self.page.anew(texts=(replace(self.page.state.pair, **{side: st.session_state[key]}),))
+            pair, *more = self.page.state.texts
+            self.page.anew(texts=(replace(pair, **{side: st.session_state[key]}), *more))
 
     def _swap(self) -> None:
-        first, second = self.page.state.pair.now
-        self.page.set(self.page.state.anew(texts=(Pair(second, first),)))
+        self.page.set(self.page.state.anew(texts=tuple(Pair(*text.now[::-1]) for text in self.page.state.texts)))
 
 
 def titles(models: Mapping[str, Path]) -> dict[str, str]:

@@ -58,6 +58,21 @@ ANSWERS: dict[str, Pair] = {"not an answer": CLASSES["contradiction"], "answer":
 
 PARAPHRASES: dict[str, Pair] = {"not a paraphrase": CLASSES["contradiction"], "paraphrase": CLASSES["entailment"]}
 
+FACTS: dict[str, Pair] = {
+    "supports": CLASSES["entailment"],
+    "refutes": CLASSES["contradiction"],
+    "not enough info": CLASSES["neutral"],
+}
+
+FIVE_SENTIMENTS: dict[str, Pair] = {
+    "very negative": CLASSES["contradiction"],
+    "negative": ("#a585c6", "#c2a6ea"),
+    "neutral": CLASSES["neutral"],
+    "positive": ("#6fb5a6", "#95e6cf"),
+    "very positive": CLASSES["entailment"],
+}
+"""SST-5's classes in their order: from the no to the yes of the other tasks."""
+
 OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
 """For the classes of another task, in their order."""
 
@@ -90,7 +105,7 @@ CIVIDIS: tuple[str, ...] = (
 
 def class_colours(labels: Sequence[str]) -> list[Pair]:
     """One colour a class, in the order of ``labels``."""
-    for known in (CLASSES, ANSWERS, PARAPHRASES):
+    for known in (CLASSES, ANSWERS, PARAPHRASES, FACTS, FIVE_SENTIMENTS):
         if all(label in known for label in labels):
             return [known[label] for label in labels]
     return [OTHER_CLASSES[i % len(OTHER_CLASSES)] for i in range(len(labels))]

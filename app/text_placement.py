@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
+from app.examples import kind_of
 from app.pairs import SIDES, Pair
 from app.panels import verdict
 from app.panels.filter_map import Star, TextSide
@@ -58,14 +59,22 @@ def open_map(model: str) -> Opened:
         checkpoint = load_named(model)
     folder = available_map(checkpoint)
     if folder is None:
-        return Opened(checkpoint, None, f"{checkpoint.name} has no map yet: make one of a data file with `python -m "
-                      f"trainers map {checkpoint.name} FILE`.")  # fmt: skip
+        return Opened(checkpoint, None, _without_map(checkpoint))
     try:
         with st.spinner("Opening the map …"):
             filter_map = _read(model, folder, checkpoint.card["sha256"], (folder / "map.json").stat().st_mtime_ns)
     except FilterMapError as error:
         return Opened(checkpoint, None, f"This map cannot be used: {error}.")
     return Opened(checkpoint, filter_map, texts=reference_texts(checkpoint, filter_map))
+
+
+def _without_map(checkpoint: Checkpoint) -> str:
+    if kind_of(checkpoint.card) == "paraphrases":
+        return "There is no map here: both texts of a pair are of one kind, so it would have no classes to tell apart."
+    return (
+        f"{checkpoint.name} has no map yet: make one of a data file with `python -m trainers map {checkpoint.name} "
+        "FILE`."
+    )
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

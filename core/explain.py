@@ -11,7 +11,8 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
-from core.models.base import Override
+from core.evidence.attention_map import WORD_COLUMNS
+from core.layers.attention import Override
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 
@@ -66,17 +67,25 @@ def explain(
 
 def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature: float) -> Explanation:
     """What the model would say of the pair of its ``explanation`` if each softmax over words divided its scores by
-    ``temperature``; the same explanation for a model without one."""
-    maps = [record for record in explanation.evidence if isinstance(record, AttentionMap) and record.units == "words"]
+    ``temperature``; the same explanation for a model without one. Where each row's scores depend on the weights of the
+    row before (word-by-word attention), the scores are those of the explanation."""
+    maps = [
+        record for record in explanation.evidence if isinstance(record, AttentionMap) and record.units in WORD_COLUMNS
+    ]
     if not maps or temperature == 1:
         return explanation
     tempered = [_tempered(record, temperature) for record in maps]
     pair = explanation.first.text, explanation.second.text
-    return explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
+    other = explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
+    evidence = (replace(record, temperature=temperature) if isinstance(record, AttentionMap) and record.units == "words"
+                else record for record in other.evidence)  # fmt: skip
+    return replace(other, evidence=tuple(evidence))
 
 
 def _tempered(record: AttentionMap, temperature: float) -> Tensor:
     scores = torch.tensor(record.scores, dtype=torch.float64)
+    # A word outside of a local window stays outside.
+    scores = scores.masked_fill(torch.tensor(record.weights) == 0, -torch.inf)
     if record.null:
         null = [-torch.inf if score is None else score for score in record.null_scores]
         scores = torch.cat([scores, scores.new_tensor(null)[:, None]], dim=1)

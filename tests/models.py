@@ -6,7 +6,6 @@ import torch
 
 from core.models import REGISTRY, build
 from core.models.features import EXTRA_SIZES
-from core.models.two_sided import TwoSidedTrace
 from core.reading.batch import Batch
 
 SIZES = {"input_size": 6, "hidden": 5, "compared": 5, "filters": 4, "width": 3, "code": 5, "perspectives": 3, "k": 3}
@@ -58,11 +57,11 @@ def row(batch, k):
 
 def own_attention(output):
     """What a model would have to be given in its attention's place to change nothing, None without attention: its
-    trace's ``weights``, or its ``scores`` where a choice or two softmaxes follow from them; of a model with two maps
-    those of both, with the null word as the last column."""
+    trace's ``weights``, or its ``scores`` where a choice or two softmaxes follow from them; of a model with several
+    maps those of all, a null word's in the last column."""
     trace = getattr(output.trace, "matched", output.trace)
-    if isinstance(trace, TwoSidedTrace):
-        return tuple(torch.cat([way.weights, way.null[..., None]], dim=-1) for way in (trace.second, trace.first))
+    if hasattr(trace, "maps"):
+        return trace.maps
     weights = getattr(trace, "weights", None)
     return getattr(trace, "scores", None) if weights is None else weights
 

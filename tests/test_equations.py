@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TAG = re.compile(r"\[(?:Yin18|Yin17|Shen18|Potts) [^]]+\]")
+TAG = re.compile(r"\[(?:[A-Z][a-z]+\d\d|Potts) [^]]+\]")
 
 
 def listed():

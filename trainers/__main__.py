@@ -18,13 +18,14 @@ COMMANDS = {
     "calibrate": "fit what a ranker's score means as a probability on a dev set",
     "probe": "put a suite of simple pairs to a checkpoint, and say what went wrong",
     "sweep": "train variants of a recipe with several seeds, and write a table",
-    "baselines": "score TF-IDF with a linear SVM on a recipe's data",
+    "baselines": "score baselines without a network on a recipe's data",
     "compare": "compare two groups of runs by a paired bootstrap over items and seeds",
     "map": "lay out the filters that a checkpoint makes for the texts of a data file",
     "bench": "measure the speeds that PairLens promises",
     "words": "make the shared word table",
     "results": "write docs/results.md from the cards and tables of the shipped checkpoints",
     "make-pairs": "make pairs that differ in one respect from SNLI's premises and WordNet",
+    "table": "rebuild a table of the AttConv paper from runs, beside the paper's numbers",
     "seeds": "write the mean and spread over several seeds into a checkpoint's card",
 }
 

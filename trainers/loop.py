@@ -33,6 +33,7 @@ from core.memory import keep_freed_memory
 from core.models import PairModel, build
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
+from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
 from trainers.folding import fold
@@ -59,17 +60,19 @@ class Options:
 
 
 class Logits(nn.Module):
-    """The model without its trace: tensors in, tensor out, as DDP and torch.compile need."""
+    """The model without its trace: tensors in, tensors out, as DDP and torch.compile need."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None) -> Tensor:
-        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`."""
+    def forward(
+        self, words: list[Tensor], masks: list[Tensor], judged: str, extra: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Logits ``[B, C]`` of the sides of a :class:`core.reading.batch.Batch`, and the model's own penalty."""
         first, *contexts = (Side(*side) for side in zip(words, masks, strict=True))
-        logits: Tensor = self.model(Batch(first, tuple(contexts), judged, extra)).logits
-        return logits
+        output = self.model(Batch(first, tuple(contexts), judged, extra))
+        return output.logits, self.model.penalty(output)
 
 
 def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> dict[str, Any]:
@@ -222,10 +225,14 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
         sides = (batch.first, *batch.contexts)
-        logits = self.net([side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra)
+        logits, penalty = self.net(
+            [side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra
+        )
         targets = self.targets[torch.from_numpy(rows).to(labels.device)]
         losses = F.cross_entropy(logits, targets, label_smoothing=recipe.label_smoothing, reduction="none")
         loss = torch.dot(losses, weights) / weights.sum()
+        if penalty is not None:
+            loss = loss + penalty
         if recipe.diversity:
             loss = loss + recipe.diversity * self.model.regulariser()  # type: ignore[operator]
         self.optimizer.zero_grad(set_to_none=True)
@@ -294,11 +301,22 @@ class Run:
                     self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels)
                 )
                 results[name] = summary(data.labels.numpy(), chances.numpy(), data.groups)
+                if self.recipe.task == "fact checking":
+                    results[name] |= self.with_evidence(data, chances)
             text = card.make(self, results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
             resume.forget(self.options.out)
         self.fabric.barrier()
         return written
+
+    def with_evidence(self, data: Encoded, chances: Tensor) -> dict[str, float]:
+        """Accuracy on the claims that have evidence of their own, those of all classes but the last, and the share of
+        all claims whose evidence is cut at the token limit."""
+        own = data.labels < len(self.recipe.labels) - 1
+        right = (chances.argmax(1) == data.labels)[own].double().mean()
+        limit = self.recipe.token_limits.get(self.recipe.roles[-1], MAX_TOKENS)
+        cut = (data.contexts[0].lengths >= limit).mean() if data.contexts else 0.0
+        return {"accuracy_with_evidence": float(right), "evidence_cut": float(cut)}
 
     def choose_classifier(self) -> dict[str, Any]:
         """Give the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).

@@ -23,7 +23,7 @@ _CHOICES = {
     "schedule": ("constant", "cosine"),
     "class_weights": ("balanced", "none"),
     "keep": ("best", "last"),
-    "task": ("entailment", "answer selection", "paraphrase", "text classification"),
+    "task": ("entailment", "fact checking", "answer selection", "paraphrase", "text classification"),
 }
 
 
@@ -72,7 +72,7 @@ class Recipe:
     judged: str = "hypothesis"
     """The role whose representation reaches the classifier (t_x)."""
     token_limits: dict[str, int] = field(default_factory=dict)
-    """Tokens read of a role's sentence, where fewer than 200."""
+    """Tokens read of a role's sentence, where not 200."""
     answerable_only: bool = False
     """Leave training questions without a right answer out: they rank nothing."""
     vectors: str = ""

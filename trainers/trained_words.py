@@ -50,6 +50,10 @@ class TrainedWords(nn.Module):
         """The model's term of the loss beside the classes."""
         return self.model.regulariser()
 
+    def penalty(self, output: Output) -> Tensor | None:
+        """The model's term of the loss from its output."""
+        return self.model.penalty(output)
+
     def unwrapped(self, vocabulary: Vocabulary, name: str) -> tuple[PairModel, WordTable]:
         """The model alone, and the trained vectors as a word table (rounded to int8 like every table)."""
         rows = self.words.detach()[1:].float().cpu()

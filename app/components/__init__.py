@@ -18,7 +18,7 @@ import streamlit as st
 
 from app.page_state import codec
 from app.pair_form import digest
-from app.palette import CIVIDIS, css_variables
+from app.palette import CIVIDIS, INK, LINE, PAPER, SOFT, WASH, css_variables
 from app.panels import card, folders, verdict
 from core.evidence import Explanation
 
@@ -38,6 +38,7 @@ _BEFORE = (
     "view",
     "pair",
     "models",
+    "lesson",
 )
 """The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
 
@@ -90,6 +91,31 @@ def file_stem(explanation: Explanation) -> str:
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
+def plotly_saves(figure: str, what: str, file: str, lines: Sequence[str], *, projector: bool = False) -> None:
+    """Buttons that save the Plotly figure of this key as ``file``, with ``lines`` below it. ``what``: its name."""
+    colours = dict([INK[::-1], SOFT[::-1], LINE[::-1], PAPER[::-1], WASH[::-1]])
+    data = {
+        "figure": re.sub(r"\W+", "-", figure), "what": what, "file": file, "lines": list(lines), "colours": colours,
+        "ink": INK[0], "projector": projector,
+    }  # fmt: skip
+    _plotly_saves()(key=f"save {figure}", data=data)
+
+
+@functools.cache
+def _plotly_saves() -> Any:
+    scripts = [_FOLDER / f"{name}.js" for name in ("elements", "save", "plotly")]
+    return st.components.v2.component(
+        "pairlens_plotly_saves",
+        html='<div class="pairlens"></div>',
+        css=_base_style(),
+        js="\n".join(map(_read, scripts)),
+    )
+
+
+def _base_style() -> str:
+    return _read(_FOLDER / "base.css").replace("/*palette*/", css_variables())
+
+
 def listen_for_gestures() -> None:
     """On the page that calls it: Enter sends what stands in a text area, and a swipe that begins on a Plotly figure
     scrolls the page."""
@@ -106,8 +132,7 @@ def _component() -> Any:
     """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
-    style = _read(_FOLDER / "base.css").replace("/*palette*/", css_variables()) + _read(_FOLDER / "pair.css")
-    style += _read(_FOLDER / "models.css")
+    style = _base_style() + "".join(_read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson"))
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )

@@ -26,8 +26,9 @@ class PairView extends View {
     this.root.removeEventListener("click", this.onClick);
   }
 
-  take({ selection }) {
+  take({ selection, direction }) {
     this.selection = { row: selection.row ?? null, column: selection.column ?? null };
+    this.direction = direction ?? this.directions?.[0];
   }
 
   // The side with this role; of a sentence along both edges, the one along the rows.
@@ -62,6 +63,7 @@ class PairView extends View {
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
+    this.arranged = this.direction;
     this.switch = this.directions.length > 1 ? html("div", { class: "choices directions", role: "group", "aria-label": "Whose attention" }) : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
@@ -76,14 +78,25 @@ class PairView extends View {
   link() {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
-    return this.turn > 0 || this.data.explicit ? { ...this.data.link, select: select || "none" } : this.data.link;
+    const selected = this.turn > 0 || this.data.explicit ? { select: select || "none" } : {};
+    return { ...this.data.link, ...selected, ...(this.looking ? { direction: this.looking } : {}) };
+  }
+
+  // The direction that is looked at, null for the first one.
+  get looking() {
+    return this.direction === this.directions[0] ? null : this.direction;
+  }
+
+  // To the server: all that a person has selected.
+  tell(more, wait) {
+    this.send({ ...this.selection, direction: this.looking, ...more }, wait);
   }
 
   select(part, { soon } = {}) {
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();
     for (const panel of this.panels) panel.reveal?.();
-    this.send(this.selection, soon ? 250 : 0);
+    this.tell({}, soon ? 250 : 0);
   }
 
   // A click selects; a second one undoes it.
@@ -98,15 +111,14 @@ class PairView extends View {
 
   // Ask for another pair: this one with a word changed.
   edit(change) {
-    this.send({ ...this.selection, edit: change }, 0);
+    this.tell({ edit: change }, 0);
   }
 
   // Of a model with attention in both directions, the one that is looked at.
   turnTo(direction) {
     this.direction = direction;
     this.draw();
-    this.fitted = null;
-    this.fit();
+    this.tell({}, 0);
   }
 
   drawSwitch() {
@@ -117,6 +129,11 @@ class PairView extends View {
   draw() {
     this.drawSwitch();
     for (const panel of this.panels) panel.draw();
+    if (this.arranged === this.direction) return;
+    // What was hidden has had no size until now.
+    this.arranged = this.direction;
+    this.fitted = null;
+    this.fit();
   }
 
   arrange(width) {

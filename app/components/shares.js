@@ -16,5 +16,5 @@ function mostProbable(classes) {
 
 function drawNotices(notices) {
   if (!notices || !notices.length) return null;
-  return html("ul", { class: "notices", role: "status" }, notices.map((text) => html("li", {}, text)));
+  return html("div", { class: "notices", role: "status" }, html("ul", {}, notices.map((text) => html("li", {}, text))));
 }

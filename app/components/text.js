@@ -46,7 +46,8 @@ class TextPanel {
     const { ribbons, view } = this;
     if (this.footed === (ribbons?.rows ?? "")) return;
     this.footed = ribbons?.rows ?? "";
-    const how = ribbons ? `A ribbon’s width: how much weight a word of the ${ribbons.rows} puts on a word of the ${ribbons.columns}.` : "The words as the model reads them.";
+    const who = ribbons && ((ribbons.final ?? null) === null ? `a word of the ${ribbons.rows}` : `the ${ribbons.rows}’s final state, which comes after its last word,`);
+    const how = ribbons ? `A ribbon’s width: how much weight ${who} puts on a word of the ${ribbons.columns}.` : "The words as the model reads them.";
     const words = "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, its vector was made from its letters.";
     const both = this.maps.length > 1 ? "Point at a word to see its ribbons of both directions: dashed are those of the words that look at it. " : "";
     const more = ribbons ? `${both}The slider says from which share of the weight ribbons are drawn; until it is moved, a selected word has all of its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. ` : "";
@@ -81,7 +82,8 @@ class TextPanel {
       const [from, to] = map.axes;
       const other = map !== ribbons;
       if (other && !this.hovered) continue;
-      map.weights.forEach((row, i) => row.forEach((weight, j) => {
+      map.weights.forEach((row, at) => row.forEach((weight, j) => {
+        const i = map.final ?? at;
         const mine = other ? focus[from] === i || focus[to] === j : focus[from] === i || ((focus[from] ?? null) === null && focus[to] === j);
         const least = mine ? view.floor ?? 0.01 : this.crowded || other ? Infinity : this.floor;
         if (weight >= least) out.push({ ends: [`${from}${i}`, `${to}${j}`], weight, kind: mine ? (other ? "mine back" : "mine") : "other" });

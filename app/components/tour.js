@@ -6,7 +6,7 @@ class Tour {
   // `steps`: where each looks (a selector inside the page's root) and what it says.
   constructor(view, steps) {
     Object.assign(this, { view, steps, at: null });
-    this.element = html("aside", { class: "tour", role: "dialog", "aria-label": "Tour", hidden: true });
+    this.element = html("div", { class: "tour", role: "dialog", "aria-label": "Tour", hidden: true });
   }
 
   // On a first visit; a browser that keeps nothing is not asked again in this session.

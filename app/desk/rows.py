@@ -209,19 +209,21 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
 def _elsewhere(opened: Opened, place: int) -> None:
     """Links to the row's pair on the pages that show what a model does with it."""
     row = opened.run.dataset.rows[place]
-    views = Path(__file__).parents[1] / "views"
-    pages = [("explore", "Explore"), ("compare", "Compare")] if row.second else []
     texts = {"first": row.first, "second": row.second}
-    if not fits_a_link(texts):
+    if not row.second or not fits_a_link(texts):
         return
     st.session_state["desk place"] = (PAGE.state.address(), (row.first, row.second))
+    names = [checkpoint_named(model.sha256) for model in opened.run.models]
     with st.container(horizontal=True, gap="small"):
-        for number, model in enumerate(opened.run.models):
-            name = checkpoint_named(model.sha256)
-            for file, title in pages[:1] if number else pages:
-                path = views / f"{file}.py"
-                if name and path.is_file():
-                    what = f"{title}, {letter(number)}" if len(opened.run.models) > 1 and file == "explore" else title
-                    query = {"model": name, **texts}
-                    st.page_link(st.Page(path, title=title, url_path=file), label=what, query_params=query,
-                                 icon=":material/arrow_forward:")  # fmt: skip
+        for number, name in enumerate(names):
+            if name:
+                label = f"Explore, {letter(number)}" if len(names) > 1 else "Explore"
+                _link("explore", "Explore", label, {"model": name, **texts})
+        first, *others = [name for name in names if name] or [""]
+        if others:
+            _link("compare", "Compare", "Compare", {"model": first, "with": ",".join(others), **texts})
+
+
+def _link(file: str, title: str, label: str, query: dict[str, str]) -> None:
+    page = st.Page(Path(__file__).parents[1] / "views" / f"{file}.py", title=title, url_path=file)
+    st.page_link(page, label=label, query_params=query, icon=":material/arrow_forward:")

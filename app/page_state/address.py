@@ -16,7 +16,24 @@ import streamlit as st
 KEY = "address"
 """Of the container, which app/page_style.py hides."""
 _SCRIPT = """
+// When Back is pressed twice, the answer to the first press comes after the second one. Streamlit would take its page
+// for a new one and step to it: after Back, only a link leads to another page.
+function keepBack() {
+  if (window.pairlensKeepsBack) return;
+  window.pairlensKeepsBack = true;
+  let back = null;
+  window.addEventListener("popstate", () => { back = window.location.pathname; });
+  window.addEventListener("click", (event) => { if (event.target.closest?.("a")) back = null; }, true);
+  const push = window.history.pushState;
+  window.history.pushState = function (state, title, url) {
+    const path = new URL(url ?? "", window.location.href).pathname;
+    if (back === null || path === back) push.call(window.history, state, title, url);
+  };
+}
+
 export default function ({ data }) {
+  keepBack();
+  if (data.query === undefined) return;
   const now = new URL(window.location.href);
   // What has been chosen since is in the address already.
   if (now.searchParams.toString() !== new URLSearchParams(data.seen).toString()) return;
@@ -25,10 +42,12 @@ export default function ({ data }) {
 """
 
 
-def complete(seen: Mapping[str, str], parameters: Mapping[str, str]) -> None:
-    """Put ``parameters`` in place of those ``seen`` in the address, unless it has changed meanwhile."""
+def complete(seen: Mapping[str, str], parameters: Mapping[str, str] | None) -> None:
+    """Put ``parameters`` in place of those ``seen`` in the address, unless it has changed meanwhile; None leaves it as
+    it is. Every page calls it: its script also keeps Back from being undone by a page that still computes."""
+    data = {} if parameters is None else {"seen": urlencode(seen), "query": urlencode(parameters)}
     with st.container(key=KEY):
-        _component()(key="put into the address", data={"seen": urlencode(seen), "query": urlencode(parameters)})
+        _component()(key="put into the address", data=data)
 
 
 @functools.cache

@@ -99,10 +99,25 @@ def parameter(codec: Codec, *, belongs_to: tuple[str, ...] = ()) -> dict[str, An
 
 
 @dataclass(frozen=True)
+class Switch(Codec):
+    """On, or left out."""
+
+    value: Callable[[str], bool | None] = lambda text: True if text == "on" else None
+
+    def format(self, value: bool) -> str:
+        return "on"
+
+
+_PROJECTOR = Switch("projector", "The link says “{}” of the projector, which is on or left out: it is off.")
+
+
+@dataclass(frozen=True)
 class PageState:
-    """All that decides what a page shows. ``page`` names the page in its session and in its files."""
+    """All that decides what a page shows. ``page`` names the page in its session and in its files; ``projector``:
+    whether type and cells are large."""
 
     page: ClassVar[str]
+    projector: bool = field(default=False, kw_only=True, metadata=parameter(_PROJECTOR))
 
     @classmethod
     def _fields(cls) -> Iterator[tuple[Field[Any], Codec]]:
@@ -135,7 +150,8 @@ class PageState:
         return out
 
     def link_parameters(self) -> dict[str, str] | None:
-        """:meth:`to_parameters`, without trails where it is too long for a link, or None where it still is."""
+        """:meth:`to_parameters`, without trails and candidates where it is too long for a link, or None where it still
+        is."""
         shorter = replace(self, **{one.name: codec.shortened(getattr(self, one.name)) for one, codec in self._fields()})
         return next(filter(fits_a_link, (self.to_parameters(), shorter.to_parameters())), None)
 
@@ -161,7 +177,9 @@ class PageState:
 
     def anew(self, **values: Any) -> Self:
         """The same with other values, and without what belonged to the old ones."""
-        dropped = {one.name: one.default for one in fields(self) if values.keys() & set(one.metadata["belongs_to"])}
+        dropped: dict[str, Any] = {
+            one.name: one.default for one in fields(self) if values.keys() & set(one.metadata["belongs_to"])
+        }
         return replace(self, **dropped | values)
 
     # What a page over texts (TextState) does otherwise.

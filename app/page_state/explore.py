@@ -78,24 +78,18 @@ class Temperature(Codec):
         return f"{value:g}"
 
 
-_NO_SWITCH = "The link says “{}” of the projector, which is on or left out: it is off."
-
-
-def _on(text: str) -> bool | None:
-    return True if text == "on" else None
-
-
 @dataclass(frozen=True)
-class Switch(Codec):
-    """On, or left out."""
+class Candidates(Codec):
+    """Candidate answers as they were typed; what is too long for a link goes without them."""
 
-    def format(self, value: bool) -> str:
-        return "on"
+    def shortened(self, value: str) -> str:
+        return ""
 
 
 @dataclass(frozen=True)
 class ExploreState(TextState):
-    """All that decides what Explore shows."""
+    """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
+    both sentences do; None for the first. ``candidates``: other answers of the question, one a line."""
 
     page = "explore"
     texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts(examples=EXAMPLES)))
@@ -104,4 +98,5 @@ class ExploreState(TextState):
         default=None, metadata=parameter(Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     )
     temperature: float = field(default=1.0, metadata=parameter(Temperature("temperature", _NOT_OFFERED, _temperature)))
-    projector: bool = field(default=False, metadata=parameter(Switch("projector", _NO_SWITCH, _on)))
+    direction: str | None = field(default=None, metadata=parameter(Codec("direction"), belongs_to=("model",)))
+    candidates: str = field(default="", metadata=parameter(Candidates("candidates")))

@@ -7,7 +7,7 @@ callback names the key that it was made for: a late one of an old key is ignored
 
 All pages over texts share one pair: what a person typed, selected or opened on one of them is there on the others. The
 example that a page opens with by itself was selected by nobody, so it stays where it is; and an address that says which
-texts are shown wins over the shared pair.
+texts are shown wins over the shared pair. The projector is one for all pages, too.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from app.page_state.codec import PageState
 from app.pairs import SIDES, Version
 
 State = TypeVar("State", bound=PageState)
-_PAIR, _OPEN = "pair of all pages", "page that is open"
-"""Where the session holds the shared pair and the name of the page that was drawn last."""
+_PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector of all pages"
+"""Where the session holds the shared pair, the name of the page that was drawn last, and whether type is large."""
 
 
 @dataclass
@@ -80,6 +80,10 @@ class PageSession(Generic[State]):
         suited = visit.state.suited(models)
         if suited != visit.state:
             self._replace(suited, visit.problems)
+        projector = session.get(_PROJECTOR, visit.state.projector)
+        if arrived and "projector" not in address and projector != visit.state.projector:
+            self._replace(replace(visit.state, projector=projector), visit.problems)
+        session[_PROJECTOR] = visit.state.projector
         visit.shared, visit.stepping, visit.touched = session.get(_PAIR), visit.touched, False
         return visit.state
 
@@ -139,6 +143,7 @@ class PageSession(Generic[State]):
     def _put(self, state: State) -> None:
         self.touch()
         shared, before, self._visit.state = st.session_state.get(_PAIR), self.state, state
+        st.session_state[_PROJECTOR] = state.projector
         pair = state.give_pair(shared, self.models)
         if pair != before.give_pair(shared, self.models):
             st.session_state[_PAIR] = self._visit.shared = pair
@@ -162,10 +167,11 @@ class PageSession(Generic[State]):
         """Put the state into the address: a choice is a step to go back from, an address that a person came with is
         completed where it stands."""
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
-        if address != parameters and visit.stepping:
+        completing = address != parameters and not visit.stepping
+        if completing:
+            visit.completed = address
+        elif address != parameters:
             st.query_params.from_dict(parameters)
             visit.completed = None
-        elif address != parameters:
-            complete(address, parameters)
-            visit.completed = address
+        complete(address, parameters if completing else None)
         visit.written = parameters

@@ -125,6 +125,15 @@ class TextState(PageState):
     texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts()))
 
     @classmethod
+    def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
+        """An example without a model is shown with the one that it is about, where it names one."""
+        slug = parameters.get(Texts.name)
+        example = next((example for example in cls._texts().examples if example.slug == slug), None)
+        if example is not None and example.model in models and not parameters.get(Model.name):
+            parameters = {**parameters, Model.name: example.model}
+        return super().from_parameters(parameters, models)
+
+    @classmethod
     def names_texts(cls, parameters: Mapping[str, str]) -> bool:
         """Whether an address says which texts are shown."""
         return not parameters.keys().isdisjoint(cls._texts().names)

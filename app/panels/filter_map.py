@@ -69,12 +69,12 @@ class Star:
 def figure(
     filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star],
     looked_into: TextSide | None, nearest: Sequence[Neighbour], near: bool = False, dark: bool = False,
-    texts: Sequence[str] = (), vector: bool = False,
+    texts: Sequence[str] = (), scale: float = 1.0,
 ) -> Any:  # fmt: skip
     """The map. ``names``: classes as people read them; ``looked_into``: its star has the accent, and its ``nearest``
     items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for;
-    ``texts``: the reference texts, one an item, where they are there; ``vector``: draw without WebGL, which Plotly
-    saves as a raster inside of an SVG file.
+    ``texts``: the reference texts, one an item, where they are there; ``scale``: how many times as large as usual
+    letters and marks are.
 
     ``near`` is a view of its own, because a person's own zoom is gone with every edit: Streamlit 1.67 makes a chart's
     identity from its whole figure, whatever its key, so a changed figure is a new element in the browser, and Plotly's
@@ -83,19 +83,19 @@ def figure(
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
-    add = drawn.add_scatter if vector else drawn.add_scattergl
+    add = drawn.add_scatter  # as SVG: two thousand points are few, and without WebGL they are drawn twice as fast
     for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
         add(
             x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=labels,
             hovertemplate="%{text}<extra></extra>",
-            marker={"color": colour, "symbol": symbol, "size": 9 if near else 7, "opacity": 0.85},
+            marker={"color": colour, "symbol": symbol, "size": (9 if near else 7) * scale, "opacity": 0.85},
         )  # fmt: skip
-        _add_name(drawn, name, at, layout.coordinates, dark)
+        _add_name(drawn, name, at, layout.coordinates, dark, scale)
     rings = layout.coordinates[[n.index for n in nearest]]
     if len(rings):
         add(
             x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
-            marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14, "line": {"width": 2.5}},
+            marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14 * scale, "line": {"width": 2.5}},
         )  # fmt: skip
     around = [star for star in stars if star.of == looked_into and not star.age] if near else []
     if around:
@@ -103,19 +103,19 @@ def figure(
     else:
         x, y = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
     _add_trails(drawn, stars, looked_into, np.array([x, y]))
-    _add_stars(drawn, add, stars, looked_into)
+    _add_stars(drawn, add, stars, looked_into, scale)
     # The whole map stays whole when the window changes its shape; a part of it may show more.
     constrain = "range" if around else "domain"
     drawn.update_xaxes(visible=False, range=x, constrain=constrain)
     drawn.update_yaxes(visible=False, range=y, constrain=constrain, scaleanchor="x")
     # Room for the legend of a narrow window, two in a line: left to itself, Plotly cuts the map off when it is resized.
-    below = 12 + 19 * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
+    below = 12 + 19 * scale * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
     drawn.update_layout(
-        height=HEIGHT + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
-        hoverlabel={"align": "left", "font": {"color": INK[dark]}},
+        height=HEIGHT * scale + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
+        hoverlabel={"align": "left", "font": {"color": INK[dark], "size": 13 * scale}},
         margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
-        legend={"orientation": "h", "yanchor": "top", "y": -0.01, "x": -0.05, "itemsizing": "constant",
-                "entrywidth": 122},
+        legend={"orientation": "h", "yanchor": "top", "y": -0.01, "xref": "container", "x": 0, "itemsizing": "constant",
+                "entrywidth": 122 * scale, "font": {"size": 12 * scale}},
     )  # fmt: skip
     return drawn
 
@@ -144,7 +144,7 @@ def _groups(
     return out
 
 
-def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dark: bool) -> None:
+def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dark: bool, scale: float) -> None:
     """The class's name amid its points, where it has a place of its own: most points near their middle are its own."""
     middle = np.median(at, axis=0)
     middle = at[np.argmin(((at - middle) ** 2).sum(1))]
@@ -154,7 +154,7 @@ def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dar
         halo = ", ".join(f"0 0 {size}px {PAPER[dark]}" for size in (2, 2, 3, 3, 4, 5))
         drawn.add_annotation(
             x=middle[0], y=middle[1], text=_safe(name), showarrow=False, name="class",
-            font={"size": 13, "color": INK[dark], "shadow": halo},
+            font={"size": 13 * scale, "color": INK[dark], "shadow": halo},
         )  # fmt: skip
 
 
@@ -192,7 +192,9 @@ def _inside(tail: np.ndarray, head: np.ndarray, shown: np.ndarray) -> list[float
     return moved
 
 
-def _add_stars(drawn: Any, add: Callable[..., Any], stars: Sequence[Star], looked_into: TextSide | None) -> None:
+def _add_stars(
+    drawn: Any, add: Callable[..., Any], stars: Sequence[Star], looked_into: TextSide | None, scale: float
+) -> None:
     sides = list(dict.fromkeys(star.of.side for star in stars))
     earlier, now = [s for s in stars if s.age], [s for s in stars if not s.age]
     # The star of the text looked into is drawn last, above the others.
@@ -207,14 +209,14 @@ def _add_stars(drawn: Any, add: Callable[..., Any], stars: Sequence[Star], looke
             text=[_star_label(star) for star in group], hovertemplate="%{text}<extra></extra>",
             marker={
                 "color": [ACCENT_MARK if s.of == looked_into else _BADGE for s in group],
-                "symbol": [_STARS[sides.index(s.of.side) % 2] for s in group], "size": size, "opacity": opacity,
+                "symbol": [_STARS[sides.index(s.of.side) % 2] for s in group], "size": size * scale, "opacity": opacity,
                 "line": {"color": "#ffffff", "width": 1.5},
             },
         )  # fmt: skip
     for star in now:
         drawn.add_annotation(
-            x=star.x, y=star.y, text=_safe(star.of.name), showarrow=False, yshift=22, borderpad=2,
-            font={"color": "#ffffff", "size": 12}, bordercolor="#ffffff",
+            x=star.x, y=star.y, text=_safe(star.of.name), showarrow=False, yshift=22 * scale, borderpad=2,
+            font={"color": "#ffffff", "size": 12 * scale}, bordercolor="#ffffff",
             bgcolor=ACCENT[0] if star.of == looked_into else _BADGE,
         )  # fmt: skip
 

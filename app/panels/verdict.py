@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.palette import class_colours
+from app.palette import FIVE_SENTIMENTS, class_colours
 from core.evidence import Explanation
 
 
@@ -17,7 +17,9 @@ def class_names(explanation: Explanation) -> tuple[str, ...]:
 
 def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:
     """Labels as people read them: data files of answer selection and of paraphrases have "0" and "1", those of reviews
-    "neg" and "pos"."""
+    "neg" and "pos", SST-5 "0" to "4"."""
+    if labels == ("0", "1", "2", "3", "4"):
+        return tuple(FIVE_SENTIMENTS)
     if labels != ("0", "1"):
         return tuple({"neg": "negative", "pos": "positive"}.get(label, label) for label in labels)
     name = "paraphrase" if judged in ("first", "second") or judged[-1:].isdigit() else judged

@@ -15,8 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app import candidates, components, page_style, pairs_tried, panels
 from app.desk import way_back
-from app.model_choice import by_task, judging_alone, offered, reads_pairs, unread
-from app.page_state.codec import fits_a_link
+from app.model_choice import attends_or_reads_pairs, by_task, judging_alone, offered, unread
+from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, once, titles
@@ -37,7 +37,7 @@ FORM = PairForm(PAGE)
 
 def main() -> None:
     """Draw the page."""
-    models = offered(reads_pairs, unreadable=True)  # those of single texts belong to the page Filter map
+    models = offered(attends_or_reads_pairs, unreadable=True)  # all others belong to the page Filter map
     PAGE.open(dict.fromkeys(models, ""))
     page_style.apply(projector=PAGE.state.projector)
     options, tried = _sidebar(models)
@@ -47,7 +47,7 @@ def main() -> None:
         pairs_tried.remember(explained.trained)
         _show(PAGE.state, explained, PAGE.problems, options)
         if candidates.fits(explained.checkpoint):
-            candidates.draw(explained.checkpoint, *PAGE.state.pair.now)
+            candidates.draw(PAGE, explained.checkpoint)
     with tried:
         pairs_tried.draw(_reopen)
 
@@ -59,7 +59,7 @@ def _selected() -> None:
         with contextlib.suppress(KeyError, IndexError):
             PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
     elif picked is not None:
-        PAGE.change(selection=Selection(picked.get("row"), picked.get("column")))
+        PAGE.change(selection=Selection(picked.get("row"), picked.get("column")), direction=picked.get("direction"))
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
@@ -77,10 +77,7 @@ def _sidebar(models: Mapping[str, Path]) -> tuple[DeltaGenerator, DeltaGenerator
         options = st.container()
         tried = st.container()
         FORM.files()
-        st.toggle(
-            "Projector", PAGE.state.projector, key=PAGE.key("projector"), on_change=PAGE.take,
-            args=("projector", PAGE.key("projector")), help="Larger type and cells, for a room full of people.",
-        )  # fmt: skip
+        page_style.projector_switch(PAGE)
     return options, tried
 
 
@@ -166,7 +163,11 @@ def _show(page: ExploreState, explained: Explained, problems: list[str], options
         word = shown.row if side["axis"] == "row" else shown.column
         if word is not None:
             explanation = with_nearest(checkpoint, explanation, word, side["role"])
-    link = replace(page, selection=None).link_parameters()
+    looking = [panel["data"]["rows"] for panel in drawn["panels"] if "focus" in panel["data"]]
+    if page.direction not in (None, *looking):
+        known = f"known are {' and '.join(looking)}: the first is shown" if looking else "this model has none"
+        problems.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
+    link = replace(page, selection=None, direction=None).link_parameters()
     framed = components.frame(explanation, checkpoint.card, link, problems)
     if what_if is not None:
         framed["about"]["lines"][-1] += f", what if: {drawn['verdict']['what_if']}"
@@ -178,6 +179,7 @@ def _show(page: ExploreState, explained: Explained, problems: list[str], options
         late=panels.late(explanation),
         selection={"row": shown.row, "column": shown.column},
         explicit=selection is not None,
+        direction=page.direction,
         **FORM.moving(KEY),
     )
     for more in panels.pages(explanation):

@@ -30,7 +30,6 @@ from core.filter_map.ngrams import window_values
 
 PAGE = PageSession(MapState)
 FORM = ModelForm(PAGE, "set of texts", "Texts of your own")
-FORMATS = ("PNG", "SVG")
 NEAREST, NEAREST_WITH_TEXTS = 8, 6
 """Reference texts that are listed beside the map: their beginnings take room on the first screen."""
 WINDOWS = 6
@@ -52,19 +51,20 @@ _STYLE = """<style>
   top: 0.5rem; opacity: 0.78; font-variant-numeric: tabular-nums; }
 /* A swipe over a figure scrolls the page, unless its "Pan" is on. */
 .js-plotly-plot:not(:has(.modebar-btn.active[data-val="pan"])) .draglayer .drag { touch-action: pan-y !important; }
+/* The buttons above a figure press it: by itself it would save the figure without its caption. */
+.js-plotly-plot .modebar-btn[data-title^="Download plot"] { display: none; }
 .pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
-.stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
 .pl-how { font-size: 0.87rem; opacity: 0.78; margin: 0.1rem 0; overflow-wrap: anywhere; }
 </style>"""
 
 
 def main() -> None:
     """Draw the page."""
-    page_style.apply()
-    st.html(_STYLE + _numbers() + lists.STYLE)
-    components.listen_for_gestures()
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open({name: kind_of(read_card(folder)) for name, folder in models.items()})
+    page_style.apply(projector=PAGE.state.projector)
+    st.html(_STYLE + _numbers() + lists.STYLE)
+    components.listen_for_gestures()
     with st.sidebar:
         FORM.model(titles(models))
         below = st.container()
@@ -80,8 +80,8 @@ def main() -> None:
             st.radio("Show", views, views.index(PAGE.state.view), key=key, on_change=PAGE.take, args=("view", key),
                      format_func=VIEWS.__getitem__)  # fmt: skip
         FORM.example()
-        st.radio("Save figures as", FORMATS, horizontal=True, key="filter map format")
         FORM.files()
+        page_style.projector_switch(PAGE)
     if opened is not None:
         _texts(opened.checkpoint)
         _show(opened, layout)
@@ -206,7 +206,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
                 st.caption(page_style.plain(filter_map.without_texts(reference_map, data)))
     shown_filter = None
     if isinstance(explanation, Explanation):
-        shown_filter = _filter(opened, layout, looked_into, explanation)
+        shown_filter = _filter(opened, layout, looked_into, explanation, _quoted(opened, stars, looked_into.place))
     _downloads(opened, layout, stars, explanation, shown_filter)
 
 
@@ -247,16 +247,15 @@ def _map(
     opened: Opened, reference_map: FilterMap, layout: Layout, stars: Sequence[Star], looked_into: TextSide | None,
     nearest: Sequence[Neighbour],
 ) -> None:  # fmt: skip
-    data = filter_map.data_name(reference_map, opened.checkpoint.card)
-    st.caption(page_style.plain(filter_map.reading(reference_map, layout, data)))
+    reading = filter_map.reading(reference_map, layout, filter_map.data_name(reference_map, opened.checkpoint.card))
+    st.caption(page_style.plain(reading))
     near = PAGE.state.view == "near"
     st.plotly_chart(
         filter_map.figure(
-            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened),
-            vector=_format() == "svg",
-        ), key="filter map figure", config=_settings(f"filter-map-{_stem(opened, layout)}"),
-        alt=filter_map.description(reference_map, stars),
+            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened), _scale()
+        ), key="filter map figure", config=_SETTINGS, alt=filter_map.description(reference_map, stars),
     )  # fmt: skip
+    _saves("filter map", f"filter-map-{_stem(opened, layout, looked_into)}", [reading, *_quoted(opened, stars)])
     numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
     st.caption(page_style.plain(numbers), help=page_style.plain(meaning))
 
@@ -283,20 +282,33 @@ def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
     return re.sub(r"[^\w.-]+", "-", "-".join(parts))
 
 
-def _format() -> str:
-    """Of saved figures, as set in the sidebar."""
-    return str(st.session_state["filter map format"]).lower()
+_SETTINGS = {
+    "displaylogo": False, "displayModeBar": True, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]
+}  # fmt: skip
+"""Plotly's buttons."""
 
 
-def _settings(name: str) -> dict[str, Any]:
-    """Plotly's buttons; its camera saves the format set in the sidebar."""
-    kind = _format()
-    return {
-        "displaylogo": False,
-        "displayModeBar": True,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-        "toImageButtonOptions": {"format": kind, "scale": 2, "filename": f"pairlens-{name}"},
-    }
+def _scale() -> float:
+    """How many times as large as usual the figures' letters are."""
+    return page_style.PROJECTED if PAGE.state.projector else 1.0
+
+
+def _saves(what: str, file: str, lines: Sequence[str]) -> None:
+    components.plotly_saves(f"{what} figure", what, file, lines, projector=PAGE.state.projector)
+
+
+def _quoted(opened: Opened, stars: Sequence[Star], place: int | None = None) -> list[str]:
+    """For a saved figure: the present texts (or the one at this ``place``), and what the model says of each."""
+    now = [star for star in stars if not star.age and place in (None, star.of.place)]
+    names = [filter_map.numbered(star.of.side or "text", star.of.place) for star in now]
+    texts = [
+        f"{name[:1].upper()}{name[1:]}: {short(star.words, components.LONGEST_QUOTED)}"
+        for name, star in zip(names, now, strict=True)
+    ]
+    title = str(opened.checkpoint.card["title"])
+    said = {star.of.place: star.verdict for star in now if star.verdict}
+    verdicts = [f"{title}{f', {at + 1}' if len(said) > 1 else ''}: {verdict}" for at, verdict in said.items()]
+    return [*texts, *(verdicts or [title])]
 
 
 def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSide) -> None:
@@ -317,16 +329,18 @@ def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSid
 def _verdict(explanation: Explanation | str | None) -> None:
     if isinstance(explanation, Explanation):
         text = verdict.summary(explanation)
-        st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p>')
+        title = _safe(explanation.title)
+        st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p><p class="pl-how"><bdi>{title}</bdi></p>')
     else:
         text = explanation or "Type the other text of the pair too, to see what the model says of both."
         st.html(f'<p class="pl-how">{_safe(text)}</p>')
 
 
 def _filter(
-    opened: Opened, layout: Layout | None, looked_into: TextSide, explanation: Explanation
+    opened: Opened, layout: Layout | None, looked_into: TextSide, explanation: Explanation, quoted: Sequence[str]
 ) -> tuple[int, Matrix] | None:
-    """A look into one filter: its weights and the windows that it answers to. Returns its number and weights."""
+    """A look into one filter: its weights and the windows that it answers to; ``quoted``: what a saved figure says of
+    the text and the model. Returns its number and weights."""
     role = looked_into.side or explanation.first.role
     made = one_filter.made(explanation, role)
     if made is None:
@@ -346,19 +360,23 @@ def _filter(
             "Filter to look at, strongest first", order, order.index(index), key=key, on_change=_take_filter,
             args=(key,), format_func=lambda k: made.title(explanation, k),
         )  # fmt: skip
-        _weights(opened.checkpoint, index, made.bank.bank[index], f"filter-{index}-{_stem(opened, None, looked_into)}")
+        of = filter_map.numbered(role, looked_into.place)
+        caption = [f"Weights of filter {index} of the {len(order)} made from {of}", *quoted]
+        _weights(opened.checkpoint, index, made.bank.bank[index], _stem(opened, None, looked_into), caption)
     with right:
         _answers(opened, made, explanation, index)
     return index, made.bank.bank[index]
 
 
-def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, file: str) -> None:
-    """A filter's weights, which are saved as ``file``, and the words that each place of its window answers to."""
+def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, caption: Sequence[str]) -> None:
+    """A filter's weights, with this ``caption`` when they are saved, and the words that each place of its window
+    answers to."""
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
     st.plotly_chart(
-        one_filter.figure(weights, _dark()), key="filter figure", config=_settings(file),
+        one_filter.figure(weights, _dark(), _scale()), key="filter figure", config=_SETTINGS,
         alt=f"Weights of filter {index}: {size}.",
     )  # fmt: skip
+    _saves("filter", f"filter-{index}-{stem}", caption)
     st.caption(f"Its weights: {size}.")
     words = vocabulary(checkpoint)
     st.html(lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS)))

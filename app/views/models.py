@@ -60,8 +60,6 @@ PAGE = PageSession(ModelsState)
 
 def main() -> None:
     """Draw the page: all models, or the card of one."""
-    page_style.apply()
-    st.html(_STYLE)
     models = offered(lambda card: True, unreadable=True)
     cards: dict[str, Mapping[str, Any]] = {}
     broken = []
@@ -71,6 +69,10 @@ def main() -> None:
         except CheckpointError as error:
             broken.append(f"Not shown: {error}.")
     PAGE.open(dict.fromkeys(cards, ""))
+    page_style.apply(projector=PAGE.state.projector)
+    st.html(_STYLE)
+    with st.sidebar:
+        page_style.projector_switch(PAGE)
     PAGE.write_link()
     if not cards:
         page_style.notice(broken)
@@ -83,7 +85,7 @@ def main() -> None:
         _table(cards, models)
     else:
         name = PAGE.state.model
-        st.button("All models", icon=":material/arrow_back:", type="tertiary", on_click=lambda: PAGE.set(_table_of()))
+        st.button("All models", icon=":material/arrow_back:", type="tertiary", on_click=_close)
         page_style.notice(PAGE.problems)
         try:
             _card(name, cards[name], models[name])
@@ -91,8 +93,8 @@ def main() -> None:
             page_style.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
 
 
-def _table_of() -> ModelsState:
-    return ModelsState(sort=PAGE.state.sort)
+def _close() -> None:
+    PAGE.set(replace(PAGE.state, model=None))
 
 
 def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -> None:
@@ -107,7 +109,8 @@ def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -
     about = (
         "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data."
     )
-    drawing = {"models": rows, "footer": [about, "“Explains in”: one example, on this machine."]}
+    footer = [about, "“Explains in”: one example, on this machine."]
+    drawing = {"models": rows, "footer": footer, "projector": PAGE.state.projector}
     components.draw(
         "models", drawing, key=KEY, on_selection_change=_picked, id="all", sort=PAGE.state.sort,
         turn=st.session_state.get(f"{KEY} turn", 0),
@@ -126,7 +129,7 @@ def _picked() -> None:
     picked = st.session_state[KEY].get("selection") or {}
     st.session_state[f"{KEY} turn"] = picked.get("turn", 0)
     sort = picked.get("sort")
-    state = ModelsState(sort=sort if sort and sort.removeprefix("-") in COLUMNS else None)
+    state = replace(PAGE.state, model=None, sort=sort if sort and sort.removeprefix("-") in COLUMNS else None)
     if picked.get("open") in PAGE.models:
         PAGE.set(replace(state, model=picked["open"]))
     else:

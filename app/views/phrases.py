@@ -31,13 +31,14 @@ FORM = PairForm(PAGE)
 
 def main() -> None:
     """Draw the page."""
-    page_style.apply()
     models = offered(shows(PhraseSelection), last=lambda card, _: bool(_closed(card)))
     PAGE.open(dict.fromkeys(models, ""))
+    page_style.apply(projector=PAGE.state.projector)
     with st.sidebar:
         FORM.model(_named(models))
         FORM.example()
         FORM.files()
+        page_style.projector_switch(PAGE)
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(
         lambda page: FORM.explanation("Aligning the phrases …"),
@@ -126,6 +127,7 @@ def _show(
         selection = None
     link = replace(page, k=None, selection=None).link_parameters()
     drawn = phrase_selection.payload(explanation) | components.frame(explanation, checkpoint.card, link, problems)
+    drawn["projector"] = page.projector
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
         "phrases",

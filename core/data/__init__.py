@@ -2,8 +2,8 @@
 
     read(path) -> Dataset
 
-Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, and any CSV or TSV whose
-header names ``premise,hypothesis,label`` (TaxiNLI: ``prem,hyp``), ``sentence1,sentence2,label`` or
+Known layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, SciTail, FEVER, and any
+CSV or TSV whose header names ``premise,hypothesis,label`` (TaxiNLI: ``prem,hyp``), ``sentence1,sentence2,label`` or
 ``question,answer,label``.
 
 Known layouts of documents (``Dataset.single``): jsonl with ``text`` and ``label`` (DBpedia, IMDB, Yelp, 20 Newsgroups),
@@ -18,14 +18,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from core.data import class_csv, document_jsonl, nli_jsonl, quora, selqa, sst, table
+from core.data import class_csv, document_jsonl, fever, nli_jsonl, quora, scitail, selqa, sst, table
 from core.data.dataset import DataError, Dataset, Example, Parsed, Problem
 from core.data.lines import HEAD, Line, read_lines
 
 __all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Problem", "read"]
 
 LAYOUTS = (
-    nli_jsonl.NAME, *(layout.name for layout in table.LAYOUTS), quora.NAME, selqa.NAME,
+    nli_jsonl.NAME, fever.NAME, *(layout.name for layout in table.LAYOUTS), quora.NAME, scitail.NAME, selqa.NAME,
     document_jsonl.NAME, document_jsonl.NEWSGROUPS, class_csv.NAME, sst.NAME,
 )  # fmt: skip
 
@@ -40,7 +40,7 @@ class Reader(Protocol):
         """Read the lines of a file that was recognised."""
 
 
-_READERS: tuple[Reader, ...] = (nli_jsonl, document_jsonl, table, quora, selqa, class_csv, sst)
+_READERS: tuple[Reader, ...] = (nli_jsonl, fever, document_jsonl, table, quora, scitail, selqa, class_csv, sst)
 """The first that recognises a file reads it: Quora's rule asks more of a file than SelQA's."""
 
 

@@ -31,14 +31,14 @@ class Vocabulary:
     def __init__(self, tokens: Callable[[str], list[Token]]) -> None:
         self._tokens = tokens
         self.ids: dict[str, int] = {}
-        self._seen: dict[str, list[int]] = {}
+        self._seen: dict[tuple[str, bool], list[int]] = {}
 
     def encode(self, text: str, limit: int = MAX_TOKENS) -> list[int]:
         """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
-        numbers = self._seen.get(text)
-        if numbers is None:
-            numbers = self._seen[text] = self.numbers(t.norm for t in self._tokens(text)[:MAX_TOKENS])
-        return numbers[:limit]
+        key = text, limit > MAX_TOKENS
+        if key not in self._seen:
+            self._seen[key] = self.numbers(t.norm for t in self._tokens(text)[: max(limit, MAX_TOKENS)])
+        return self._seen[key][:limit]
 
     def numbers(self, norms: Iterable[str]) -> list[int]:
         """Word numbers of normalised words; of none at all the one word of number 0."""

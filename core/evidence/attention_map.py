@@ -10,6 +10,12 @@ from core.evidence.record import Explained, Matrix, Record, csv_text, table_html
 NO_WORD = "(no word)"
 """The null word's name in tables and lists."""
 
+FINAL_STATE = "final state"
+"""Units of a map whose one row is not a word: the state after the last word of the sentence along the rows."""
+
+WORD_COLUMNS = ("words", FINAL_STATE)
+"""Units of the maps whose columns are words."""
+
 
 @dataclass(frozen=True)
 class AttentionMap(Record, kind="attention_map"):
@@ -18,11 +24,13 @@ class AttentionMap(Record, kind="attention_map"):
     ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
     the model used. ``overridden`` is true when they came from outside (what-if editing). ``null`` holds each row's
     weight on the null word, a learned vector among the words of the columns, for a word without a counterpart: a row's
-    weights and its null add up to 1. It is empty for a model without one.
+    weights and its null add up to 1. It is empty for a model without one. ``temperature``: what the softmax divided
+    the scores by, where the weights are those of another one than the model's.
 
     ``units`` is "words"; or "phrases": then rows and columns are the phrases of the ``PhraseSelection`` beside it,
     ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
-    row i is the window of h words that begins at word i (h is the ``FilterProvenance``'s width).
+    row i is the window of h words that begins at word i (h is the ``FilterProvenance``'s width); or "final state": the
+    one row is the state after the last word of the sentence along the rows, which looks once for all of them.
     """
 
     name: str
@@ -34,6 +42,7 @@ class AttentionMap(Record, kind="attention_map"):
     overridden: bool = False
     units: str = "words"
     null: tuple[float, ...] = ()
+    temperature: float = 1.0
 
     @property
     def override(self) -> Matrix:
@@ -51,37 +60,37 @@ class AttentionMap(Record, kind="attention_map"):
         out: list[float | None] = []
         for scores, weights, null in zip(self.scores, self.weights, self.null, strict=False):
             best = max(range(len(weights)), key=weights.__getitem__)
-            known = null > 0 and weights[best] > 0 and not self.overridden
-            out.append(scores[best] + math.log(null / weights[best]) if known else None)
+            known = null > 0 and weights[best] > 0 and (not self.overridden or self.temperature != 1)
+            out.append(scores[best] + self.temperature * math.log(null / weights[best]) if known else None)
         return tuple(out)
 
     def to_text(self, explanation: Explained) -> list[str]:
-        if self.units != "words":
+        if not self.tabular:
             return []
-        lines = ["", f"Where each word of the {self.rows} looks in the {self.columns}:"]
+        who = "each word" if self.units == "words" else "the final state"
+        lines = ["", f"Where {who} of the {self.rows} looks in the {self.columns}:"]
         names = self._column_names(explanation)
-        for token, weights in zip(explanation.sentence(self.rows).tokens, self.override, strict=True):
+        for row, weights in zip(self._row_names(explanation), self.override, strict=True):
             strongest = sorted(range(len(weights)), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
             looks = ", ".join(f"{names[j]} {weights[j]:.0%}" for j in strongest)
-            lines.append(f"  {token.text:>16}  {looks}")
+            lines.append(f"  {row:>16}  {looks}")
         return lines
 
     def to_html(self, explanation: Explained) -> str:
-        if self.units != "words":
+        if not self.tabular:
             return ""
         caption = (
             f"Rows: the {self.rows}; columns: the {self.columns}. "
             "Darker: more weight on that word; each row adds up to 100."
         )
-        words = (token.text for token in explanation.sentence(self.rows).tokens)
-        lines = zip(words, self.override, strict=True)
+        lines = zip(self._row_names(explanation), self.override, strict=True)
         return table_html(
             caption, self._column_names(explanation), ((word, map(weight_cell, row)) for word, row in lines)
         )
 
     @property
     def tabular(self) -> bool:
-        return self.units == "words"
+        return self.units in WORD_COLUMNS
 
     @property
     def title(self) -> str:
@@ -89,20 +98,26 @@ class AttentionMap(Record, kind="attention_map"):
 
     def to_csv(self, explanation: Explained) -> str:
         """One line a cell: both words with their positions (from 1), raw score and weight, of words alone; after a
-        row's words a line for the null word, which has no position and no raw score here."""
+        row's words a line for the null word, which has no position and no raw score here. A final state has its last
+        word's position."""
         if not self.tabular:
             return ""
         head = [f"{self.rows}_position", f"{self.rows}_word", f"{self.columns}_position", f"{self.columns}_word",
                 "score", "weight"]  # fmt: skip
         names = self._column_names(explanation)
         cells: list[list[object]] = []
+        first = len(explanation.sentence(self.rows).tokens) if self.units == FINAL_STATE else 1
         for i, (row, scores, weights) in enumerate(
-            zip(explanation.sentence(self.rows).tokens, self.scores, self.override, strict=True)
+            zip(self._row_names(explanation), self.scores, self.override, strict=True), start=first
         ):
             places: list[object] = [*range(1, len(scores) + 1), *[""] * len(self.null[:1])]
             for place, name, score, weight in zip(places, names, [*scores, ""], weights, strict=False):
-                cells.append([i + 1, row.text, place, name, score, weight])
+                cells.append([i, row, place, name, score, weight])
         return csv_text(head, cells)
+
+    def _row_names(self, explanation: Explained) -> list[str]:
+        words = [token.text for token in explanation.sentence(self.rows).tokens]
+        return [FINAL_STATE] if self.units == FINAL_STATE else words
 
     def _column_names(self, explanation: Explained) -> list[str]:
         words = [token.text for token in explanation.sentence(self.columns).tokens]

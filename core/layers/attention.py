@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
 MATCHES = ("dot", "bilinear", "additive")
+
+Override = Tensor | Sequence[Tensor | None]
+"""What takes the place of a model's own attention: one tensor, or of a model with several attention maps one a map, in
+the order of its records, None where the model's own stays."""
 
 LARGEST_JOINT = 2**25
 """Numbers of the additive match's [B, rows, T_y, d] that are held at once: 128 MB in float32."""
@@ -35,16 +42,16 @@ class Match(nn.Module):
     def forward(self, source: Tensor, focus: Tensor) -> Tensor:
         """Scores ``[B, T_x, T_y]``; pads are not masked here, see :func:`attention_weights`."""
         if self.kind == "dot":
-            return source @ focus.transpose(1, 2)  # [Yin18 eq. 1]
+            return source @ focus.transpose(1, 2)  # [Yin18 eq. 1] [Potts score-dot]
         if self.kind == "bilinear":
-            return source @ self.w @ focus.transpose(1, 2)  # [Yin18 eq. 2]
+            return source @ self.w @ focus.transpose(1, 2)  # [Yin18 eq. 2] [Potts score-general]
         return self._additive(source @ self.w.T, focus @ self.u.T)
 
     def _additive(self, source: Tensor, focus: Tensor) -> Tensor:
         """v^T tanh(source_i + focus_j) in blocks of rows, each recomputed for its gradient."""
 
         def scores(rows: Tensor) -> Tensor:
-            return torch.tanh(rows[:, :, None] + focus[:, None]) @ self.v  # [Yin18 eq. 3]
+            return torch.tanh(rows[:, :, None] + focus[:, None]) @ self.v  # [Yin18 eq. 3] [Potts score-concat]
 
         count = max(1, LARGEST_JOINT // focus.numel())
         if count >= source.shape[1]:
@@ -73,3 +80,43 @@ def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
     if override.shape != own.shape:
         raise ValueError(f"an override of this attention must be {list(own.shape)}, got {list(override.shape)}")
     return override.to(own).masked_fill(~mask, 0.0)
+
+
+@dataclass(frozen=True)
+class CrossAttention:
+    """Each sentence's words look at the other's."""
+
+    scores: Tensor
+    """e_ij, [B, T_2, T_1]: rows are words of the second sentence; meaningless on pads."""
+    second: Tensor
+    """Weights of the second sentence's words over the first's, [B, T_2, T_1], each row adds up to 1 over real words (or
+    is the caller's)."""
+    first: Tensor
+    """Weights of the first sentence's words over the second's, [B, T_1, T_2]."""
+    overridden: tuple[bool, bool]
+    """Whether the second's, and the first's weights are the caller's."""
+
+    @property
+    def maps(self) -> tuple[Tensor, Tensor]:
+        """Both, in the order of a model's records and of an override."""
+        return self.second, self.first
+
+
+def attend_both_ways(scores: Tensor, first: Tensor, second: Tensor, override: Override | None) -> CrossAttention:
+    """Softmaxes of scores ``[B, T_2, T_1]`` over rows and over columns, with masks ``first [B, T_1]`` and ``second
+    [B, T_2]``, or what ``override`` puts in their place. Raises ValueError for other shapes."""
+    of_second, of_first = each_map(override, 2)
+
+    def weights(scores: Tensor, mask: Tensor, given: Tensor | None) -> Tensor:
+        own = attention_weights(scores, mask)
+        return own if given is None else put_in_place(given, own, mask[:, None])
+
+    overridden = of_second is not None, of_first is not None
+    return CrossAttention(scores, weights(scores, first, of_second), weights(scores.mT, second, of_first), overridden)
+
+
+def each_map(override: Override | None, maps: int) -> tuple[Tensor | None, ...]:
+    """What takes the place of each of several attention maps; a tensor alone takes that of the first."""
+    if override is None or isinstance(override, Tensor):
+        return override, *(None,) * (maps - 1)
+    return tuple(override)

@@ -14,14 +14,12 @@ from torch import Tensor, nn
 def windows(states: Tensor, width: int) -> Tensor:
     """Each word's window side by side: ``[B, T, d] -> [B, T, width·d]``, left to right, zeros beyond the ends.
 
-    ``width`` is odd; pads of ``states`` must be zero already.
+    The word is in the middle of its window, of an even width just before it; pads of ``states`` must be zero already.
     """
-    if width % 2 == 0:
-        raise ValueError(f"the filter width must be odd to have a central word, got {width}")
     if width == 1:
         return states
-    length, half = states.shape[1], width // 2
-    padded = F.pad(states, (0, 0, half, half))
+    length = states.shape[1]
+    padded = F.pad(states, (0, 0, (width - 1) // 2, width // 2))
     return torch.cat([padded[:, k : k + length] for k in range(width)], dim=-1)
 
 

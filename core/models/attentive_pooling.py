@@ -1,4 +1,4 @@
-"""Convolutions whose pooling looks at the other sentence: APCNN (dos Santos et al. 2016), ABCNN-3 (Yin et al. 2016).
+"""Convolutions whose pooling looks at the other sentence: APCNN (dos Santos et al. 2016), ABCNN (Yin et al. 2016).
 
 Both share one convolution of width 3 between the sentences (the width of AttConv's comparison; AttConv's table counts
 360k weights for APCNN, which is W of 270k and U of 90k).
@@ -20,7 +20,7 @@ from core.evidence import PooledAttention
 from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
-from core.models.base import Evidence, Output, register
+from core.models.base import Evidence, Output, register, setting
 from core.models.baselines import BASELINE, Baseline, BaselineConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
@@ -103,32 +103,45 @@ def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
+class ABCNNConfig(BaselineConfig):
+    """``attention``: on the words before the convolution (ABCNN-1), on its states while pooling (ABCNN-2), or both
+    (ABCNN-3)."""
+
+    attention: str = setting("both", one_of=("words", "states", "both"))
+
+
+@dataclass(frozen=True)
 class ABCNNTrace:
     """Rows of both matrices belong to words of the second sentence (x), columns to words of the first (y)."""
 
     scores: Tensor
-    """A of the words, or the caller's override, [B, T_x, T_y], 0 on pads."""
+    """A of the words (of ABCNN-2: A'), or the caller's override, [B, T_x, T_y], 0 on pads."""
     output_scores: Tensor
-    """A of the convolution's outputs, [B, T_x, T_y], 0 on pads."""
+    """A', of the convolution's outputs, [B, T_x, T_y], 0 on pads; of ABCNN-1, which has none, A."""
     x_weights: Tensor
-    """Row sums of ``output_scores``, [B, T_x]: how much each state of the second sentence counts in pooling."""
+    """Row sums of ``output_scores``, [B, T_x]: how much each state of the second sentence counts in pooling (of
+    ABCNN-1: how near its words are to the other sentence's)."""
     y_weights: Tensor
     """Its column sums, [B, T_y]."""
 
 
-@register("abcnn", title="ABCNN", paper="Yin et al. 2016", section="4", shows=(PooledAttention,), **BASELINE)
+@register(
+    "abcnn", title="ABCNN", paper="Yin et al. 2016", section="4", shows=(PooledAttention,),
+    **(BASELINE | {"config": ABCNNConfig}),
+)  # fmt: skip
 class ABCNN(AttentivePooling):
-    r"""ABCNN-3 with one block: attention before the convolution (as a second channel) and after it (in pooling).
+    r"""ABCNN with one block: attention before the convolution (as a second channel), after it (in pooling), or both.
 
     A_ij = 1/(1 + ‖x_i - y_j‖) of the words; attention feature maps F_x = W_0 A^T, F_y = W_1 A; convolution over both
     channels h_i = tanh(W [w_{i-1}; f_{i-1}; w_i; f_i; w_{i+1}; f_{i+1}] + b). Then A' of the outputs h like A, weights
     a_i = Σ_j A'_ij (columns for y), w-ap p_i = Σ_{k = i-1 … i+1} a_k h_k, all-ap r = mean_i p_i.
     features = [r_y; r_x; cos(r_y, r_x); 1/(1 + ‖r_y - r_x‖)], H = 2d + 2.
+    ABCNN-1 has no A': p_i is the mean over its window. ABCNN-2 has no maps: the convolution reads words alone.
 
     | here | paper | space |
     |---|---|---|
     | x_map, y_map | W_0^T, W_1^T | R^{200×d} |
-    | convolution | W, b | R^{d×6d}, R^d |
+    | convolution | W, b | R^{d×6d} (ABCNN-2: R^{d×3d}), R^d |
 
     Where we differ: the paper pads all sentences to one length s and has W_0, W_1 ∈ R^{d×s}; here sentences keep their
     lengths, the maps have 200 positions, and the first T_y (T_x) of them are used. Words beyond the 200th are left out
@@ -136,39 +149,58 @@ class ABCNN(AttentivePooling):
     The sums of w-ap are the paper's: nothing divides them by the window or by the lengths.
     """
 
-    def __init__(self, config: BaselineConfig) -> None:
-        size = config.hidden
+    config: ABCNNConfig
+    x_map: Tensor | None
+    y_map: Tensor | None
+
+    def __init__(self, config: ABCNNConfig) -> None:
+        size, channels = config.hidden, 1 if config.attention == "states" else 2
         super().__init__(config, 2 * size + 2)
         # A row has about length 1, so that with A near 1/5 and twenty words a map is about as long as a word.
-        self.x_map = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
-        self.y_map = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
-        self.convolution = nn.Linear(WIDTH * 2 * size, size)
+        for name in ("x_map", "y_map"):
+            rows = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
+            self.register_parameter(name, rows if channels == 2 else None)
+        self.convolution = nn.Linear(WIDTH * channels * size, size)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_x, T_y]`` takes the place of the words' A.
+        """``override [B, T_x, T_y]`` takes the place of the words' A, or of ABCNN-2's A'.
 
         Raises ValueError when it has another shape or linguistic features do not fit.
         """
         x_mask, y_mask = batch.second.mask, batch.first.mask
         both = _both(x_mask, y_mask)
-        x_words, y_words = self.words(batch.second), self.words(batch.first)
-        scores = nearness(x_words, y_words) * both
-        if override is not None:
-            scores = put_in_place(override, scores, both)
-        x = self._convolve(x_words, _feature_map(scores, self.x_map))
-        y = self._convolve(y_words, _feature_map(scores.transpose(1, 2), self.y_map))
-        # The bias makes states of pads non-zero; a weight of 0 keeps them out of the pooling windows of real words.
-        output_scores = nearness(x, y) * both
+        x, y = self.words(batch.second), self.words(batch.first)
+        kind = self.config.attention
+
+        def matched(own: Tensor) -> Tensor:
+            return own * both if override is None else put_in_place(override, own, both)
+
+        if kind == "states":
+            x, y = self._convolve(x), self._convolve(y)
+            scores = output_scores = matched(self._near(x, y))
+        else:
+            scores = matched(self._near(x, y))
+            x = self._convolve(x, _feature_map(scores, self.x_map))
+            y = self._convolve(y, _feature_map(scores.mT, self.y_map))
+            output_scores = self._near(x, y) * both if kind == "both" else scores
         x_weights, y_weights = output_scores.sum(2), output_scores.sum(1)
-        first, second = _pool(y, y_weights, y_mask), _pool(x, x_weights, x_mask)
+        # The bias makes states of pads non-zero; a weight of 0 keeps them out of the pooling windows of real words.
+        pooling = (y_mask.to(y) / WIDTH, x_mask.to(x) / WIDTH) if kind == "words" else (y_weights, x_weights)
+        first, second = self._pooled(y, pooling[0], y_mask), self._pooled(x, pooling[1], x_mask)
         similarities = [F.cosine_similarity(first, second), nearness(first[:, None], second[:, None])[:, 0, 0]]
         own = torch.cat([first, second, torch.stack(similarities, dim=1)], dim=1)
         trace = ABCNNTrace(scores, output_scores, x_weights, y_weights)
         return self.classify(own, own.shape[1] - 2, batch, trace)
 
-    def _convolve(self, words: Tensor, attended: Tensor) -> Tensor:
-        channels = torch.cat([words, attended], dim=-1)
-        return torch.tanh(self.convolution(windows(channels, WIDTH)))
+    def _convolve(self, *channels: Tensor) -> Tensor:
+        return torch.tanh(self.convolution(windows(torch.cat(channels, dim=-1), WIDTH)))
+
+    def _near(self, x: Tensor, y: Tensor) -> Tensor:
+        return nearness(x, y)
+
+    def _pooled(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+        weighed = windows(weights[..., None] * states, WIDTH)
+        return masked_mean(weighed.view(*states.shape[:2], WIDTH, -1).sum(2), mask)
 
 
 def nearness(x: Tensor, y: Tensor) -> Tensor:
@@ -177,10 +209,6 @@ def nearness(x: Tensor, y: Tensor) -> Tensor:
     return 1 / (1 + torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist"))
 
 
-def _feature_map(scores: Tensor, rows: Tensor) -> Tensor:
+def _feature_map(scores: Tensor, rows: Tensor | None) -> Tensor:
+    assert rows is not None
     return scores[:, :, : len(rows)] @ rows[: scores.shape[2]]
-
-
-def _pool(states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
-    weighed = windows(weights[..., None] * states, WIDTH)
-    return masked_mean(weighed.view(*states.shape[:2], WIDTH, -1).sum(2), mask)

@@ -20,12 +20,9 @@ from torch import Tensor, nn
 
 from core.errors import MendableError
 from core.evidence import BOTH, Record
+from core.layers.attention import Override
 from core.reading.batch import Batch
 from core.reading.reader import Reading
-
-Override = Tensor | Sequence[Tensor | None]
-"""What takes the place of a model's own attention: one tensor, or of a model with several attention maps one a map, in
-the order of its records, None where the model's own stays."""
 
 Evidence = Iterator[tuple[type[Record], Callable[[], Record]]]
 """Records in the order of the page, each as its type and a function that makes it when it is asked for."""
@@ -171,6 +168,10 @@ class PairModel(nn.Module):
 
     def regulariser(self) -> Tensor | None:
         """A term of the loss beside the classes, None for a model without."""
+        return None
+
+    def penalty(self, output: Output) -> Tensor | None:
+        """A term of the loss that goes by what a forward pass computed, None for a model without."""
         return None
 
     def standardise(self, extra: Tensor) -> None:

@@ -23,6 +23,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import read_words, word_projection
 from core.models.base import ModelConfig, Output, register, setting
@@ -136,6 +137,4 @@ class PairCNN(Baseline):
 
     def sentence(self, side: Side) -> Tensor:
         """A sentence's vector q or a, ``[B, T, D] -> [B, d]``."""
-        words = self.words(side)
-        bigrams = torch.cat([words, F.pad(words[:, 1:], (0, 0, 0, 1))], dim=-1)
-        return masked_mean(torch.tanh(self.convolution(bigrams)), side.mask)
+        return masked_mean(torch.tanh(self.convolution(windows(self.words(side), 2))), side.mask)

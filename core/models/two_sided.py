@@ -31,11 +31,11 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, FilterRecord
 from core.evidence.record import matrix
-from core.layers.attention import attention_weights, put_in_place
+from core.layers.attention import Override, attention_weights, each_map, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
-from core.models.base import Evidence, ModelConfig, Output, Override, PairModel, register, setting
+from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
 
@@ -105,6 +105,12 @@ class TwoSidedTrace:
     pooled: Tensor
     """Filters of the first sentence, then of the second, [B, 2K]."""
 
+    @property
+    def maps(self) -> tuple[Tensor, Tensor]:
+        """The weights of both, the null word's in the last column, in the order of the records."""
+        second, first = (torch.cat([way.weights, way.null[..., None]], dim=-1) for way in (self.second, self.first))
+        return second, first
+
 
 @register(
     "two-sided", config=TwoSidedConfig, title="Two-sided AttConv", paper="Extends Yin & Schütze 2018", section="3.1",
@@ -158,7 +164,7 @@ class TwoSided(PairModel):
         first one. Raises ValueError for other shapes."""
         sides = batch.first, batch.second
         first, second = (self._words(side) for side in sides)
-        of_second, of_first = (override, None) if isinstance(override, Tensor) else override or (None, None)
+        of_second, of_first = each_map(override, 2)
         matches = self._matches(*sides)
         first_direction, first_pooled = self._compare(first, second, *sides, matches, of_first)
         second_direction, second_pooled = self._compare(second, first, *sides[::-1], matches.transpose(1, 2), of_second)

@@ -62,7 +62,7 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
     generator = torch.Generator().manual_seed(seed)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     torch.manual_seed(seed)
-    config: dict[str, Any] = {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
+    config: dict[str, Any] = more.get("config") or {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
     model = build("attconv-light", config)
     card = {
         "name": name, "title": title, "architecture": "attconv-light", "config": config, "task": "entailment",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from urllib.parse import urlencode
 
@@ -39,21 +40,20 @@ def test_a_rescaled_matrix_is_called_what_it_is(open_page):
     expect(page.locator('[data-cell="1,1"]')).to_have_attribute("aria-label", re.compile("of the column, not what"))
 
 
-@pytest.mark.parametrize("undo", ["Escape", "a second click", "a click beside"])
-def test_a_selection_is_undone(open_page, undo):
+def test_a_selection_is_undone_by_escape_a_second_click_or_one_beside(open_page):
     page = open_page(link())
-    chip(page, "hypothesis", "dog").click()
-    expect(page.locator(PRESSED)).to_have_text(["dog"])
-    page.wait_for_url(re.compile("select=x2"))
-    if undo == "Escape":
-        page.keyboard.press("Escape")
-    elif undo == "a second click":
+    for undo in (
+        lambda: page.keyboard.press("Escape"),
+        lambda: chip(page, "hypothesis", "dog").click(),
+        lambda: page.locator(".attention .how").click(position={"x": 4, "y": 4}),
+    ):
         chip(page, "hypothesis", "dog").click()
-    else:
-        page.locator(".attention .how").click(position={"x": 4, "y": 4})
-    expect(page.locator(PRESSED)).to_have_count(0)
-    page.wait_for_url(re.compile("select=none"))
-    expect(page.locator(".context")).to_contain_text("Select a word")
+        expect(page.locator(PRESSED)).to_have_text(["dog"])
+        page.wait_for_url(re.compile("select=x2"))
+        undo()
+        expect(page.locator(PRESSED)).to_have_count(0)
+        page.wait_for_url(re.compile("select=none"))
+        expect(page.locator(".context")).to_contain_text("Select a word")
     page.reload()
     page.wait_for_selector(".pairlens footer")
     expect(page.locator(PRESSED)).to_have_count(0)
@@ -79,21 +79,18 @@ def test_between_long_sentences_the_selected_words_ribbons_are_drawn_alone(open_
     expect(page.locator(".ribbons path")).to_have_count(0)
 
 
-def test_the_slider_says_from_which_weight_ribbons_are_drawn(open_page):
+def test_the_slider_says_from_which_weight_ribbons_are_drawn_and_a_pointer_on_a_word_adds_its_own(open_page):
     page = open_page(link(select="none", temperature="50"))  # where the weight is spread
+    everything = ribbons(page, "other").count()
+    chip(page, "hypothesis", "dog").hover()
+    expect(ribbons(page, "mine").first).to_be_attached()
+    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
+    page.mouse.move(0, 0)
     slider = page.locator(".threshold input")
     slider.fill("100")
     expect(ribbons(page, "other")).to_have_count(0)
     slider.fill("1")
     expect(ribbons(page, "other")).to_have_count(3 * 7)
-
-
-def test_a_pointer_on_a_word_shows_its_ribbons_with_the_rest(open_page):
-    page = open_page(link(select="none"))
-    everything = ribbons(page, "other").count()
-    chip(page, "hypothesis", "dog").hover()
-    expect(ribbons(page, "mine").first).to_be_attached()
-    assert ribbons(page, "mine").count() + ribbons(page, "other").count() >= everything
 
 
 def test_models_stand_by_task_with_what_they_are_and_controls_that_do_something(open_page):
@@ -157,8 +154,13 @@ def test_a_sentence_of_typos_gets_a_warning(open_page):
 
 
 @pytest.mark.parametrize("width", [390, 768])
-def test_the_filters_and_their_logits_are_whole_on_a_narrow_screen(open_page, width):
+def test_on_a_narrow_screen_filters_and_logits_are_whole_and_the_sidebars_button_covers_no_text(open_page, width):
     page = open_page(link(), **(PHONE | {"viewport": {"width": width, "height": 844}}))
+    header = page.locator(".stAppHeader")
+    ground = page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor")
+    assert header.evaluate("node => getComputedStyle(node).backgroundColor") == ground
+    label = page.get_by_text("Premise (the context)").bounding_box()
+    assert label["y"] >= header.bounding_box()["y"] + header.bounding_box()["height"] - 1
     frame = page.locator(".filters .scroll")
     assert frame.evaluate("node => node.scrollWidth <= node.clientWidth")
     right = frame.bounding_box()["x"] + frame.bounding_box()["width"]
@@ -166,15 +168,6 @@ def test_the_filters_and_their_logits_are_whole_on_a_narrow_screen(open_page, wi
     expect(logits).to_have_count(3)
     for number in logits.all():
         assert number.bounding_box()["x"] + number.bounding_box()["width"] <= right + 1
-
-
-def test_on_a_phone_the_sidebars_button_covers_no_text(open_page):
-    page = open_page(link(), **PHONE)
-    header = page.locator(".stAppHeader")
-    ground = page.locator(".stApp").evaluate("node => getComputedStyle(node).backgroundColor")
-    assert header.evaluate("node => getComputedStyle(node).backgroundColor") == ground
-    label = page.get_by_text("Premise (the context)").bounding_box()
-    assert label["y"] >= header.bounding_box()["y"] + header.bounding_box()["height"] - 1
 
 
 def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
@@ -236,6 +229,9 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
     expect(page.locator(PRESSED)).to_have_text(["dog"])
     assert ">(no word)<" in saved(page, "Save the matrix as SVG")[1]
     page.get_by_role("button", name="Where the premise looks").click()
+    page.wait_for_url(re.compile("direction=premise"))
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
     expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
     expect(page.locator(".matrix").filter(visible=True).locator("text.on")).to_have_text(["dogdog"])
     expect(page.locator(".context h2").filter(visible=True)).to_contain_text("Who looks at")
@@ -264,7 +260,7 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     assert "what if: softmax at temperature 50" in " ".join(re.sub("<[^>]*>", " ", svg).split())
 
 
-def test_back_goes_back_with_one_press_from_every_page(open_page):
+def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_page):
     page = open_page(link())
     menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
     places = []
@@ -279,6 +275,17 @@ def test_back_goes_back_with_one_press_from_every_page(open_page):
         page.wait_for_url(lambda url, place=place: url.split("?")[0] == place)
         page.wait_for_timeout(1500)
     expect(chip(page, "hypothesis", "jumping")).to_be_visible()
+    for place, sign in ((1, ".phrase_selection .said"), (3, ".models tbody tr")):
+        menu.nth(place).click()
+        page.locator(sign).first.wait_for()
+        page.wait_for_timeout(800)
+    page.evaluate("history.back()")
+    page.wait_for_timeout(20)
+    page.evaluate("history.back()")
+    page.wait_for_timeout(2500)
+    expect(chip(page, "hypothesis", "jumping")).to_be_visible()
+    page.go_forward()
+    page.wait_for_url(re.compile("/phrases"))
 
 
 def test_a_saved_figure_names_model_pair_verdict_and_list(open_page):
@@ -308,6 +315,26 @@ def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(ope
     expect(page.locator(".gold")).to_have_text("Gold label: answer")
 
 
+def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_page):
+    page = open_page(link(model="test-as", first="is a dog outside", second="a dog is outside"))
+    page.get_by_text("Rank candidate answers of this question").click()
+    box = page.get_by_label("Other candidate answers")
+    box.fill("the dog is playing in the snow\n<b>a cat</b>")
+    box.press("Control+Enter")
+    rows = page.locator(".pl-list tbody tr")
+    expect(rows).to_have_count(3)
+    ranked = rows.all_inner_texts()
+    assert any("<b>a cat</b>" in row for row in ranked)
+    page.wait_for_url(re.compile("candidates=the"))
+    page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save this pair").click()
+    assert "<b>a cat</b>" in json.loads(waiting.value.path().read_text())["candidates"]
+    page.reload()
+    expect(page.get_by_label("Other candidate answers")).to_be_visible()
+    expect(rows).to_have_text([re.compile(re.escape(row.split("\t")[1])) for row in ranked])
+
+
 def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     page = open_page(link(select="x2"))
     first = page.locator('[data-part="verdict"]').inner_text()
@@ -328,31 +355,6 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     expect(page.locator(".verdict .pinned")).to_contain_text("A dog jumping")
     tried.nth(2).get_by_role("button").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog jumping")
-
-
-def test_the_projector_has_large_type_and_cells_and_is_in_the_address(open_page):
-    page = open_page(link(select="x2"), viewport={"width": 1920, "height": 1080})
-    before = page.locator('[data-part="verdict"]').evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
-    page.get_by_test_id("stSidebar").get_by_text("Projector").click()
-    page.wait_for_url(re.compile("projector=on"))
-    expect(page.locator(".pairlens.projector")).to_be_attached()
-    after = page.locator('[data-part="verdict"]').evaluate("node => parseFloat(getComputedStyle(node).fontSize)")
-    assert after == pytest.approx(1.5 * before)
-    assert page.locator('[data-cell="0,0"]').bounding_box()["width"] >= 56 - 2
-    assert page.locator(".stMainBlockContainer").evaluate("node => getComputedStyle(node).maxWidth") == "1600px"
-    small = page.evaluate("""() => {
-      const out = [];
-      const walk = (root) => root.querySelectorAll('*').forEach((node) => {
-        if (node.shadowRoot) walk(node.shadowRoot);
-        const text = Array.from(node.childNodes).some((child) => child.nodeType === 3 && child.textContent.trim());
-        if (!text || !node.getClientRects().length || node.closest('style, script')) return;
-        const size = parseFloat(getComputedStyle(node).fontSize);
-        if (size < 18) out.push([node.textContent.slice(0, 30), size]);
-      });
-      walk(document.body);
-      return out;
-    }""")
-    assert small == []
 
 
 def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):

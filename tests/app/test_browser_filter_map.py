@@ -46,6 +46,19 @@ def wait_for_star(page, words):
     )
 
 
+def place_of_first_point(page):
+    """Where the first reference text lies in the window."""
+    return page.evaluate(
+        """selector => {
+            const figure = document.querySelector(selector), {xaxis, yaxis} = figure._fullLayout;
+            const box = figure.getBoundingClientRect(), at = figure.calcdata[0][0].t;
+            const [x, y] = [figure._fullData[0].x[0], figure._fullData[0].y[0]];
+            return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
+        }""",
+        MAP,
+    )
+
+
 def type_into(page, label, text):
     box = page.get_by_label(label, exact=True)
     box.fill(text)
@@ -109,15 +122,7 @@ def test_the_view_around_a_text_follows_it(open_page):
 def test_hovering_shows_titles_as_text(open_page):
     page = open_page(link(first="a dog with a toy"), wait=SEEN)
     wait_for_star(page, "a dog with a toy")
-    x, y = page.evaluate(
-        """selector => {
-            const figure = document.querySelector(selector), {xaxis, yaxis} = figure._fullLayout;
-            const box = figure.getBoundingClientRect(), at = figure.calcdata[0][0].t;
-            const [x, y] = [figure._fullData[0].x[0], figure._fullData[0].y[0]];
-            return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
-        }""",
-        MAP,
-    )
+    x, y = place_of_first_point(page)
     page.mouse.move(x - 3, y)
     page.mouse.move(x, y)
     expect(page.locator(f"{MAP} .hoverlayer .hovertext")).to_contain_text(re.compile(r"\*\*Row\*\* <b>\d+</b>"))
@@ -132,22 +137,29 @@ def test_the_keyboard_chooses_the_text_that_is_looked_into(open_page):
     expect(page.get_by_role("radio", name="2", exact=True)).to_be_focused()
 
 
-@pytest.mark.parametrize("kind", ["PNG", "SVG"])
-def test_the_map_is_saved_as_a_picture(open_page, kind):
-    page = open_page(link(first="a dog with a toy"), wait=SEEN)
-    page.get_by_text(kind, exact=True).click()
-    expect(page.get_by_role("radio", name=kind)).to_be_checked()
-    page.wait_for_function(
-        "([s, kind]) => document.querySelector(s)?._context?.toImageButtonOptions.format === kind",
-        arg=[MAP, kind.lower()],
-    )
-    with page.expect_download() as waiting:
-        page.locator(f'{MAP} [data-title="{"Download plot as a PNG" if kind == "PNG" else "Download plot"}"]').click()
-    saved = waiting.value
-    name = rf"pairlens-filter-map-test-topics-all-filters-[0-9a-f]{{6}}\.{kind.lower()}"
-    assert re.fullmatch(name, saved.suggested_filename)
-    assert kind == "PNG" or b"<image" not in saved.path().read_bytes()
-    assert saved.path().read_bytes().startswith(b"\x89PNG" if kind == "PNG" else b"<svg")
+def test_map_and_filter_are_saved_light_with_a_caption_and_without_a_raster(open_page):
+    page = open_page(link(model="test-qa", **QUESTION), wait=SEEN, color_scheme="dark")
+    wait_for_star(page, "the dog is playing")
+    names = set()
+    for what, said in (
+        ("filter map", "Each point is one of 89 texts of pairs.csv"), ("filter", "Weights of filter"),
+    ):  # fmt: skip
+        for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+            with page.expect_download() as waiting:
+                page.get_by_role("button", name=f"Save the {what} as {kind}", exact=True).click()
+            drawing = waiting.value.path().read_bytes()
+            assert drawing.startswith(begins)
+            names.add(waiting.value.suggested_filename)
+            if kind == "SVG":
+                words = " ".join(re.sub("<[^>]*>", " ", drawing.decode()).split())
+                for text in (said, f"Question 1: {QUESTION['first']}", "Test questions and answers: "):
+                    assert text in words
+                assert b"<image" not in drawing
+                assert b"17, 22, 28" not in drawing and b"232, 237, 242" not in drawing, "light in either theme"
+    assert len(names) == 4
+    assert all("test-qa" in name for name in names)
+    assert page.evaluate("selector => document.querySelector(selector).layout.paper_bgcolor", MAP) == "#11161c"
+    expect(page.locator(f'{MAP} [data-title^="Download plot"]')).to_be_hidden()
 
 
 def test_on_a_phone_the_parts_stack_in_order(open_page):
@@ -217,7 +229,7 @@ def test_a_box_grows_with_its_sentence_and_enter_sends_it(open_page):
     assert "\n" not in box.input_value()
 
 
-def test_a_swipe_over_the_map_scrolls_the_page(open_page):
+def test_a_swipe_over_the_map_scrolls_the_page_and_a_tap_names_a_point(open_page):
     page = open_page(link(first="a dog"), wait=SEEN, viewport={"width": 390, "height": 844}, has_touch=True)
     wait_for_star(page, "a dog")
     page.evaluate("selector => document.querySelector(selector).scrollIntoView({block: 'center'})", MAP)
@@ -230,3 +242,6 @@ def test_a_swipe_over_the_map_scrolls_the_page(open_page):
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y - 20 * step}]})
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_function("y => document.querySelector('[data-testid=stMain]').scrollTop > y + 100", arg=before)
+    page.evaluate("selector => document.querySelector(selector).scrollIntoView({block: 'center'})", MAP)
+    page.touchscreen.tap(*place_of_first_point(page))
+    expect(page.locator(f"{MAP} .hoverlayer .hovertext")).to_contain_text(re.compile(r"Row"))

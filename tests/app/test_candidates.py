@@ -9,7 +9,7 @@ import pytest
 
 from core.checkpoint import load
 from core.explain import explain
-from tests.app.pages import open_view
+from tests.app.pages import open_view, query, sentences
 
 QUESTION, ANSWERS = "is a dog outside", ["a cat in the snow", "the dog is outside", "a plastic toy"]
 
@@ -37,6 +37,10 @@ def test_candidates_one_a_line_are_ranked_with_the_answer_of_the_page(checkpoint
     assert [row[1] for row in rows] == expected
     assert [row[0] for row in rows] == ["1", "2", "3", "4"]
     assert "<b>" not in body
+    assert query(app)["candidates"].splitlines() == [*ANSWERS[1:], "", "<b>dog</b>"]
+    again = open_view("explore", **query(app))
+    assert ranked(again)[0] == rows
+    assert again.expander[0].proto.expanded
     assert any("Not calibrated" in caption.value for caption in app.caption)
 
 
@@ -49,6 +53,14 @@ def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_p
     app = typed("test-as")
     assert {row[3] for row in ranked(app)[0]} == {"50\xa0%"}
     assert any("calibrated on made up, where 25" in caption.value for caption in app.caption)
+
+
+def test_candidates_too_long_for_a_link_are_left_out_of_it_and_said():
+    app = open_view("explore", model="test-as", first=QUESTION, second=ANSWERS[0])
+    app.text_area[0].input("\n".join(f"the dog number {i} is outside in the snow" for i in range(80))).run()
+    assert "candidates" not in query(app)
+    assert query(app)["first"] == QUESTION
+    assert sum("too long for a link" in said for said in sentences(app)) == 1
 
 
 @pytest.mark.parametrize("model", ["test-light", "test-te"])

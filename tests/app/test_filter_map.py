@@ -105,7 +105,7 @@ def test_classes_have_points_and_titles_are_text():
     data = figures(app)[0]["data"]
     classes = [t for t in data if t["name"] in ("film", "animal", "place")]
     assert [t["name"] for t in classes] == ["film", "animal", "place"]
-    assert all(t["type"] == "scattergl" for t in data)
+    assert all(t["type"] == "scatter" for t in data)
     assert [len(numbers(t["x"])) for t in classes] == [15, 15, 15]
     assert len({t["marker"]["color"] for t in classes}) == len({t["marker"]["symbol"] for t in classes}) == 3
     assert "&lt;b&gt;0&lt;/b&gt;" in classes[0]["text"][0]
@@ -419,6 +419,12 @@ def test_a_model_without_a_map_says_how_to_make_one_and_shows_its_filters():
     ]
     assert any("what it finds in the question" in h.proto.body for h in app.get("html"))
     assert not app.exception
+
+
+def test_a_model_of_paraphrases_says_why_it_has_no_map():
+    app = page(model="para-adaqa", first="is a dog outside", second="is the dog outside")
+    assert notices(app)[0].startswith("There is no map here: both texts of a pair are of one kind")
+    assert not any("python -m trainers map" in said for said in notices(app))
 
 
 def test_a_broken_map_gets_one_sentence():

@@ -55,6 +55,16 @@ def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
     assert shown["wikiqa-phrases-kmax"]["score"].startswith("MAP ")
 
 
+def test_a_score_of_data_that_was_trained_on_gives_way_to_the_runs_that_were_not():
+    app, _ = models()
+    cells = {one["name"]: one["cells"]["score"] for one in next(d for d in components(app) if "models" in d)["models"]}
+    assert re.fullmatch(r"MAP 0\.\d{4} ± 0\.\d{4}", cells["as-adaqa"]["text"])
+    assert (cells["as-adaqa"]["note"], cells["sick-phrases-kmin"]["note"]) == (
+        "WikiQA dev, 5 folds", "SICK trial, 5 folds",
+    )  # fmt: skip
+    assert not any("trained on" in cell["note"] for cell in cells.values())
+
+
 def test_a_wrong_link_to_a_card_gets_a_sentence_and_the_table():
     app, page = models(model="gone", sort="colour")
     assert "asks for the card of “gone”, which is not here: all models are shown" in page

@@ -43,13 +43,16 @@ def some_state(page, seed):
         else PickedPhrase(source.randrange(2), source.randrange(500)),
         "layout": source.choice(["all filters", "filter {0}"]), "look": source.randrange(len(texts)),
         "side": source.choice(["first", "second"]), "filter": source.randrange(300),
+        "direction": source.choice(ODD[1:]), "candidates": source.choice(["", "\n".join(ODD)]),
     }  # fmt: skip
     state = page("topic-acnn", texts)
-    return replace(state, **{f.name: values[f.name] for f in fields(page)[2:] if source.random() < 0.7})
+    others = [f.name for f in fields(page) if f.name not in ("model", "texts")]
+    return replace(state, **{name: values[name] for name in others if source.random() < 0.7})
 
 
 def without_trails(state):
-    return replace(state, texts=tuple(Pair(*text.now) for text in state.texts))
+    shorter = replace(state, texts=tuple(Pair(*text.now) for text in state.texts))
+    return replace(shorter, candidates="") if isinstance(state, ExploreState) else shorter
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -210,6 +213,16 @@ def test_the_pages_open_the_pair_of_each_others_files(page, other):
         assert state == page(next(iter(MODELS)), (Pair("A dog", "A cat"),))
 
 
+def test_an_example_without_a_model_is_shown_with_the_one_that_it_is_about():
+    models = dict.fromkeys(("nli-two-sided", "as-adaqa"), "")
+    state, problems = ExploreState.from_parameters({"example": "answer"}, models)
+    assert (state.model, state.example.slug, problems) == ("as-adaqa", "answer", [])
+    assert ExploreState.from_parameters({"example": "answer"}, {"nli-two-sided": ""})[0].model == "nli-two-sided"
+    named = {"example": "answer", "model": "nli-two-sided"}
+    assert ExploreState.from_parameters(named, models)[0].model == "nli-two-sided"
+    assert ExploreState.from_parameters({"example": "swap"}, models)[0].model == "nli-two-sided"
+
+
 def test_an_examples_texts_make_a_short_link():
     assert ExploreState("m", EXAMPLES[1].texts).to_parameters() == {"model": "m", "example": "firefighters"}
     assert PhraseState("m", PHRASE_EXAMPLES[0].texts).to_parameters() == {"model": "m", "example": "entailed"}
@@ -223,6 +236,9 @@ def test_a_link_leaves_out_trails_before_texts(page):
     if page is MapState:
         trail = page("m", (Pair("now", "", (("word " * LINK_LIMIT, ""),)),))
         assert trail.link_parameters() == {"model": "m", "first": "now"}
+    if page is ExploreState:
+        many = page("m", (Pair("what", "this"),), candidates="that\n" * LINK_LIMIT)
+        assert many.link_parameters() == {"model": "m", "first": "what", "second": "this"}
 
 
 def test_a_deleted_text_and_an_empty_box_keep_their_places():
@@ -258,6 +274,7 @@ def test_what_belongs_to_other_values_begins_anew():
     state = ExploreState("m", (Pair("a", "b"),), "score", Selection(1))
     assert state.anew(texts=(Pair("c", "b"),)) == ExploreState("m", (Pair("c", "b"),), "score")
     assert state.anew(model="n") == replace(state, model="n")
+    assert replace(state, direction="premise").anew(model="n").direction is None
     on_map = MapState("m", (Pair("a"), Pair("b")), "filter 0", 1, "second", 12, "near")
     assert on_map.anew(model="n") == MapState("n", on_map.texts, look=1, view="near")
     assert on_map.anew(texts=(Pair("a"),)) == MapState("m", (Pair("a"),), "filter 0", view="near")

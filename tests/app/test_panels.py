@@ -99,6 +99,21 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     assert verdict.class_names(pair(judged="both")) == ("not an answer", "answer")
 
 
+def test_a_final_state_is_one_row_that_stands_for_the_last_word():
+    once = AttentionMap("attention", "answer", "question", WEIGHTS[1:2], WEIGHTS[1:2], units="final state")
+    explanation = pair(once)
+    (panel,) = panels.drawing(explanation)["panels"]
+    assert (panel["data"]["units"], panel["data"]["weights"], panel["data"]["focus"]) == (
+        "final state", [list(WEIGHTS[1])], 2,
+    )  # fmt: skip
+    assert once.to_csv(explanation).splitlines()[2] == "3,final state,2,made,0.7,0.7"
+    assert once.to_text(explanation)[1:] == [
+        "Where the final state of the answer looks in the question:",
+        "       final state  made 70%, who 10%, the 10%, film 10%",
+    ]
+    assert "final state" in once.to_html(explanation)
+
+
 def test_a_sentence_that_attends_to_itself_stands_on_both_edges():
     own = tuple((0.5, 0.3, 0.2) for _ in range(3))
     explanation = pair(AttentionMap("attention", "answer", "answer", own, own))

@@ -134,6 +134,22 @@ def test_another_pair_drops_what_was_selected_in_the_old_one():
     }  # fmt: skip
 
 
+def test_the_projector_is_one_for_all_pages():
+    app = visit(projector="on")
+    for page in ("phrases", "filter_map", "models", "explore"):
+        go(app, page)
+        assert app.toggle[0].value
+        assert query(app)["projector"] == "on"
+    app.toggle[0].set_value(False).run()
+    for page in ("models", "filter_map", "phrases"):
+        assert not go(app, page).toggle[0].value
+        assert "projector" not in query(app)
+    app.toggle[0].set_value(True).run()
+    choose_card = go(app, "models", model="nli-two-sided", projector="on")
+    choose_card.button[0].click().run()
+    assert query(app) == {"projector": "on"}, "the table of all models keeps it"
+
+
 def test_a_pair_too_long_for_a_link_is_shared_all_the_same():
     app = visit()
     type_into(app, 0, "dog and cat " * 400)

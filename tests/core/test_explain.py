@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
-from core.explain import PairError, explain, nearest_to_context
+from core.explain import PairError, at_temperature, explain, nearest_to_context
 from tests.core.made_up import make_checkpoint
 
 PREMISE = "An animal plays in the cold with a plastic toy."
@@ -22,6 +22,18 @@ def test_probabilities_and_weights_add_up_to_one(checkpoint):
     assert (attention.rows, attention.columns) == ("hypothesis", "premise")
     scores = torch.tensor(attention.scores)
     assert torch.allclose(torch.softmax(scores, 1), torch.tensor(attention.weights), atol=1e-6)
+
+
+@pytest.mark.parametrize("attention", ["global", "local", "word-by-word"])
+def test_temperature_spreads_what_a_state_looks_at_and_stays_in_its_window(tmp_path, table, attention):
+    checkpoint = make_checkpoint(tmp_path / "c", table, "chained-rnn", "both", attention=attention, half_width=2)
+    own = explain(checkpoint, PREMISE, HYPOTHESIS)
+    before, after = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, own, 4.0)))
+    assert after.overridden and len(after.weights) == (1 if attention == "global" else 9)
+    for row, spread in zip(before.weights, after.weights, strict=True):
+        assert sum(spread) == pytest.approx(1, abs=1e-5)
+        assert [weight > 0 for weight in spread] == [weight > 0 for weight in row]
+        assert max(spread) < max(row)
 
 
 @pytest.mark.parametrize("context", ["extra", "intra", "none"])
@@ -42,6 +54,20 @@ def test_contributions_add_up(tmp_path, table, architecture, context):
     assert (attention is None) == (context == "none")
     if context == "intra":
         assert attention.columns == "hypothesis" and len(attention.weights[0]) == len(result.second.tokens)
+
+
+def test_the_null_words_raw_score_is_the_same_at_every_temperature(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
+    trained = explain(checkpoint, PREMISE, HYPOTHESIS)
+    warm = at_temperature(checkpoint, trained, 5.0)
+    assert warm.probabilities != trained.probabilities
+    maps, others = ([record for record in one.evidence if isinstance(record, AttentionMap)] for one in (trained, warm))
+    for own, other in zip(maps, others, strict=True):
+        assert other.null_scores == pytest.approx(own.null_scores, abs=1e-3)
+    assert Explanation.from_dict(json.loads(warm.to_json())) == warm
+    override = [record.override for record in maps]
+    by_hand = explain(checkpoint, PREMISE, HYPOTHESIS, override=tuple(map(torch.tensor, override)))
+    assert set(by_hand.find(AttentionMap).null_scores) == {None}, "weights from elsewhere hold no score"
 
 
 def test_tokens_point_into_the_typed_text_and_unknown_words_are_marked(checkpoint):

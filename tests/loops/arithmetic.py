@@ -103,6 +103,13 @@ def lstm(layer, words, h, c):
     return outputs, c
 
 
+def bilstm(layer, words):
+    """Outputs of both directions side by side."""
+    zero = [0.0] * layer.forwards.hidden_size
+    ahead, back = lstm(layer.forwards, words, zero, zero)[0], lstm(layer.backwards, words[::-1], zero, zero)[0][::-1]
+    return [f + b for f, b in zip(ahead, back, strict=True)]
+
+
 def judged_and_context(first, contexts, judged):
     return (first, contexts[0]) if judged == "first" else (contexts[0], first)
 

@@ -58,6 +58,20 @@ def attconv(model, first, contexts, judged, extra):
     return {"logits": affine(model.classifier, pooled), "features": pooled, **trace}
 
 
+def feedforward(model, first, contexts, judged, extra):
+    """ "w/o convolution": four layers over the sum of a word and its context (section 4)."""
+    x, y = (projected(model, side) for side in judged_and_context(first, contexts, judged))
+    focus, states = x if model.config.context == "intra" else y, []
+    for word in x:
+        values = add(word, scaled(softmax([match(model.match, word, other) for other in focus]), focus))
+        for layer in model.convolution.layers:
+            values = tanh(affine(layer, values))
+        states.append(values)
+    pooled = largest(states)
+    return {"logits": affine(model.classifier, pooled), "features": pooled}
+
+
 LOOPS = {"attconv-light": attconv, "attconv-advanced": attconv}
 VARIANTS = [{"match": "bilinear"}, {"match": "additive"}, {"context": "intra"}, {"context": "none"}, {"width": 5}]
-CHOICES = dict.fromkeys(LOOPS, VARIANTS)
+CHOICES = dict.fromkeys(LOOPS, VARIANTS) | {"attconv-feedforward": [{"match": "additive"}, {"context": "intra"}]}
+LOOPS |= {"attconv-feedforward": feedforward}

@@ -1,4 +1,4 @@
-"""APCNN (dos Santos et al. 2016) and ABCNN-3 (Yin et al. 2016)."""
+"""APCNN (dos Santos et al. 2016) and ABCNN (Yin et al. 2016)."""
 
 import math
 
@@ -38,26 +38,30 @@ def apcnn(model, first, contexts, judged, extra):
 
 
 def abcnn(model, first, contexts, judged, extra):
-    y, x = projected(model, first), projected(model, contexts[0])
+    y, x, kind = projected(model, first), projected(model, contexts[0]), model.config.attention
     a = [[nearness(p, q) for q in y] for p in x]
     states = []
     for words, scores, rows in ((x, a, model.x_map), (y, transposed(a), model.y_map)):
-        maps = [scaled(row, rows.tolist()[: len(row)]) for row in scores]
-        channels = [word + attended for word, attended in zip(words, maps, strict=True)]
+        channels = words
+        if kind != "states":
+            maps = [scaled(row, rows.tolist()[: len(row)]) for row in scores]
+            channels = [word + attended for word, attended in zip(words, maps, strict=True)]
         states.append([tanh(affine(model.convolution, centred(channels, i, WIDTH))) for i in range(len(words))])
     hx, hy = states
-    out = [[nearness(p, q) for q in hy] for p in hx]
+    out = a if kind == "words" else [[nearness(p, q) for q in hy] for p in hx]
     x_weights, y_weights = [sum(row) for row in out], [sum(column) for column in transposed(out)]
     pooled = []
     for h, weights in ((hy, y_weights), (hx, x_weights)):
+        if kind == "words":
+            weights = [1 / WIDTH] * len(h)
         near = [range(max(i - 1, 0), min(i + 2, len(h))) for i in range(len(h))]
         pooled.append(mean([scaled([weights[k] for k in places], [h[k] for k in places]) for places in near]))
     r_y, r_x = pooled
     return {
         **classified(model, r_y + r_x + [cosine(r_y, r_x), nearness(r_y, r_x)], extra),
-        "scores": a, "output_scores": out, "x_weights": x_weights, "y_weights": y_weights,
+        "scores": out if kind == "states" else a, "output_scores": out, "x_weights": x_weights, "y_weights": y_weights,
     }  # fmt: skip
 
 
 LOOPS = {"apcnn": apcnn, "abcnn": abcnn}
-CHOICES = dict.fromkeys(LOOPS, BASELINE)
+CHOICES = dict.fromkeys(LOOPS, BASELINE) | {"abcnn": [*BASELINE, {"attention": "words"}, {"attention": "states"}]}

@@ -198,7 +198,7 @@ def test_quora_with_its_own_header(tmp_path: Path) -> None:
         ("Some words\n1,then a numbered line\nand more\n", None),
         ("9 lives\n8 more\n", None),
         ('{"question": "a", "text": "b", "label": 1}', None),
-        ('{"claim": "a", "label": "REFUTES", "evidence": ["b"]}', None),
+        ('{"claim": "a", "label": "REFUTES", "evidence": ["b"]}', "FEVER jsonl"),
         ('{"sentence1": "a", "sentence2": "b", "gold_label": "neutral", "text": "c", "label": "x"}', "SNLI jsonl"),
         ("question\tsentence\tlabel\na\tb\t1\n", "WikiQA TSV"),
         ("question,answer,label,text\na,b,1,c\n", "question-answer table"),

@@ -151,7 +151,9 @@ def test_under_negation_the_subject_stays_who_it_was(pairs: list[tuple[str, str,
             more, less = (
                 text.removeprefix("not ").rstrip(".") for text in (rests if label == NEUTRAL else rests[::-1])
             )
-            assert more.startswith(less) and more != less
+            # Less is said of the same deed, or a wider word of its object.
+            assert more != less and more.split(" ")[0] == less.split(" ")[0]
+            assert more.startswith(less) or len(more.split(" ")) <= len(less.split(" ")) + 3
 
 
 def test_words_that_may_both_hold_do_not_contradict(lists: Lists) -> None:
@@ -199,7 +201,7 @@ def test_the_same_seed_gives_the_same_bytes(
     assert one == again != other
     dataset = read(outs[0])
     assert dataset.layout == "SNLI jsonl" and not dataset.problems
-    assert all(re.fullmatch(r"[a-z]+-\d+", row.id) for row in dataset.rows)
+    assert all(re.fullmatch(r"[a-z ]+-\d+", row.id) for row in dataset.rows)
     assert "cohyponym" in capsys.readouterr().out
     assert main(["make-pairs", "--data", str(snli)]) == 0
     assert (snli / "made/pairs.jsonl").read_bytes() == one

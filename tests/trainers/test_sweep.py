@@ -281,4 +281,4 @@ def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, cap
     assert row["command"] == "python -m trainers baselines topic-acnn"
     assert sweeps.label(sweeps.read(written).variants[0][0]) == "TF-IDF, linear SVM"
     assert main(["baselines", "as-adaqa", "--data", str(data)]) == 2
-    assert "as-adaqa reads pairs" in capsys.readouterr().err
+    assert "as-adaqa ranks answers" in capsys.readouterr().err

@@ -7,9 +7,10 @@ It is a measurement, not a test: on a busy machine its times are of no use. Benc
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
-all scripts, without memory), training (light at batch 256), app (time until the first page is complete, and the
-server's memory), map (a new text on the filter map), predict (10,000 pairs from file to run against the forward passes
-alone), desk (the Error desk's answer to a filter and to a click, with 10,000 rows).
+all scripts, without memory), training (light at batch 256), rivals (steps of ESIM and ABCNN against plain forms,
+explanations of a pair), app (first page, visits, click and verdict beside an empty Streamlit page, and memory), map (a
+new text on the filter map), predict (10,000 pairs from file to run against the forward passes alone), desk (the Error
+desk's answer to a filter and to a click, with 10,000 rows).
 """
 
 from __future__ import annotations
@@ -45,12 +46,14 @@ from trainers.bench import app as bench_app
 from trainers.bench import desk as bench_desk
 from trainers.bench import filters as bench_filters
 from trainers.bench import phrases as bench_phrases
+from trainers.bench import rivals as bench_rivals
 from trainers.bench import tokens as bench_tokens
 from trainers.card import device_name
 from trainers.recipe import Recipe
 from trainers.training_data import TrainingData
 
 TRAINING_BATCH = 256
+RIVALS = ("nli-abcnn", "nli-apcnn", "nli-bicnn", "nli-decomposable", "nli-esim", "sentiment-attconv", "fever-attconv")
 MAPPED = "topic-acnn"
 """The checkpoint whose filter map is measured."""
 
@@ -214,6 +217,26 @@ def filter_speed(quick: bool) -> list[Row]:
     ]  # fmt: skip
 
 
+def rival_speed(quick: bool) -> list[Row]:
+    """Training steps of ESIM and ABCNN against plain forms, and the rivals' explanations of a pair, each in one run."""
+    repeats = 5 if quick else 25
+    rows = []
+    for name, measure, bar, plain in (
+        ("step of ESIM, batch 128, times faster", bench_rivals.esim, 1.3, "packed nn.LSTM, a call a side, bf16"),
+        ("step of ABCNN, 30 x 30 words, times faster", bench_rivals.abcnn, 3, "a loop over positions"),
+    ):
+        ratio, fast, slow = measure(repeats)
+        rows.append(Row(name, ratio, "x", bar, False, f"{fast:.0f} ms; {plain} {slow:,.0f} ms"))
+    for model in RIVALS:
+        what = f"explain 30 x 30 words, {model}, of a 1024³ product"
+        if model not in available():
+            rows.append(Row(what, None, "x", 8, note="the checkpoint is not there"))
+            continue
+        ratio, taken, product = bench_rivals.explaining(load_named(model), 30, repeats)
+        rows.append(Row(what, ratio, "x", 8, note=f"{taken:.1f} and {product:.1f} ms"))
+    return rows
+
+
 def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
     """A word table of 20,000 random rows (160 wide) and pairs of random words with lengths like SNLI's."""
     random = np.random.default_rng(0)
@@ -251,16 +274,31 @@ def counted_work(recipe: Recipe, width: int) -> Callable[[np.ndarray, np.ndarray
     return lambda x, y: a + b * x + c * y + d * x * y
 
 
+PAGES = {"": ("Explore", 1.4), "phrases": ("Phrases", 2), "filter-map": ("Filter map", 2), "models": ("Models", 2)}
+"""By address: a page's name, and how many times an empty Streamlit page it may take a second visitor."""
+
+
 def app_speed(quick: bool) -> list[Row]:
-    """Seconds from the server's start until the first page shows its attention matrix, and the server's memory then."""
-    names = ("app: first page complete after server start", "app: memory after the first page")
+    """The pages beside an empty Streamlit page in the same run, and the server's memory."""
+    names = ["app: first page of a new server"]
+    names += [f"app: {name}, a second visitor" for name, _ in PAGES.values()]
+    names += ["app: a new verdict after Enter", "app: a click shown", "app: memory of a server"]
+    units, bars = ["x", *["x"] * len(PAGES), "x", "ms", "GB"], [2.2, *[bar for _, bar in PAGES.values()], 3, 100, 1.2]
     repeats = 1 if quick else 3
     try:
-        seconds, memory = bench_app.first_page(repeats)
+        times = bench_app.pages(repeats)
     except bench_app.Unmeasured as error:
-        return [Row(names[0], None, "s", 5, note=str(error)), Row(names[1], None, "GB", 1.2, note=str(error))]
-    note = f"median of {repeats}"
-    return [Row(names[0], seconds, "s", 5, note=note), Row(names[1], memory, "GB", 1.2, note=note)]
+        return [Row(*row, note=str(error)) for row in zip(names, [None] * len(names), units, bars, strict=True)]
+    explain_time = (explain_speed("nli-two-sided", True, ((8, 20),))[0].value or 0) / 1000  # as long as the typed pairs
+    values = [times.first / times.empty_first, *(times.visits[page] / times.empty_visit for page in PAGES)]
+    values += [(times.verdict - times.empty_rerun) / explain_time, times.click, times.memory]
+    notes = [f"{times.first:.2f} s; of an empty Streamlit page {times.empty_first:.2f} s"]
+    notes += [f"{times.visits[page]:.2f} s; of the empty page {times.empty_visit:.2f} s" for page in PAGES]
+    notes += [
+        f"times its explanation ({1000 * explain_time:.0f} ms) beyond an empty run, {1000 * times.empty_rerun:.0f} ms",
+        "median of clicks on cells", f"largest of {repeats}",
+    ]  # fmt: skip
+    return [Row(*row[:4], note=row[4]) for row in zip(names, values, units, bars, notes, strict=True)]
 
 
 def map_speed(quick: bool) -> list[Row]:
@@ -312,6 +350,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "filters": filter_speed,
     "tokens": token_speed,
     "training": training_speed,
+    "rivals": rival_speed,
     "app": app_speed,
     "map": map_speed,
     "predict": predict_speed,

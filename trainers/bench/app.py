@@ -1,4 +1,6 @@
-"""Speed of the app in a real browser: the first page of a fresh server, and a new text on the filter map."""
+"""Speed of the app in a real browser: beside an empty Streamlit page in the same run a new server's first page, another
+visitor's pages and a new verdict; a click; and a new text on the filter map.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -24,6 +27,28 @@ TEXTS = (
     "The Blue River is a company that makes cars", "Blue River is a novel by an English author",
     "Blue River is a river in the west of the state", "Blue River is the first album of the band",
 )  # fmt: skip
+EMPTY = """import streamlit as st
+st.title("Empty")
+st.text(st.text_input("Text"))
+"""
+"""What every Streamlit page takes: a title and a text box, whose text it shows."""
+COMPLETE = {
+    "": "[role=gridcell]",
+    "phrases": ".poolings",
+    "filter-map": ".js-plotly-plot .legend",
+    "models": "tbody tr",
+}
+"""By page what stands on it when its numbers do."""
+WORDS = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
+_CLICK_SHOWN = """cell => new Promise((done) => {
+  let pressed;
+  cell.addEventListener("pointerdown", () => { pressed = performance.now(); }, { capture: true, once: true });
+  new MutationObserver((_, observer) => {
+    if (cell.getAttribute("aria-selected") !== "true") return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - pressed)));
+  }).observe(cell, { attributes: true });
+})"""
 _HAS_STAR = """text => {
   const map = document.querySelector('.js-plotly-plot');
   const holds = (label) => label.replaceAll('<br>', ' ').includes(text);
@@ -44,27 +69,99 @@ class Server(NamedTuple):
     """When it was started, on :func:`time.perf_counter`'s clock."""
 
 
-def first_page(repeats: int) -> tuple[float, float]:
-    """Median seconds from a server's start until its first page shows the attention matrix, and the most gigabytes that
-    a server took then. Raises Unmeasured."""
-    times, memory = [], []
-    with chromium() as (browser, psutil):
+class Pages(NamedTuple):
+    """Medians, in seconds where nothing else is said. Of the app:"""
+
+    first: float
+    """From a server's start until its first page is complete."""
+    visits: dict[str, float]
+    """Of a second visitor, by page."""
+    memory: float
+    """Most gigabytes that a server took after all of them."""
+    click: float
+    """Milliseconds from a click on a cell until it is drawn as selected."""
+    verdict: float
+    """From Enter in a sentence until its verdict stands there."""
+    empty_first: float
+    """Of the empty page: from its server's start until it is complete."""
+    empty_visit: float
+    empty_rerun: float
+    """From Enter in its text box until the text stands there."""
+
+
+def pages(repeats: int) -> Pages:
+    """Open the app's pages and the empty one by turns. Raises Unmeasured."""
+    times: dict[str, list[float]] = {}
+    memory = 0.0
+    with chromium() as (browser, psutil), tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder, "empty.py")
+        empty.write_text(EMPTY, encoding="utf-8")
+
+        def visit(own: Server, page: str, sign: str) -> Any:
+            tab = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+            tab.goto(f"{own.address}/{page}", wait_until="commit")
+            tab.locator(sign).first.wait_for(timeout=60_000)
+            return tab
+
+        def timed(name: str, started: float) -> None:
+            times.setdefault(name, []).append(time.perf_counter() - started)
+
+        def reruns(tab: Any, name: str, label: str, shown: str) -> None:
+            box = tab.locator(f"input[aria-label^={label}]")
+            for word in WORDS:
+                tab.wait_for_timeout(500)
+                box.fill(f"A man is near the {word}")
+                started = time.perf_counter()
+                box.press("Enter")
+                tab.locator(shown, has_text=word).first.wait_for()
+                timed(name, started)
+
         for _ in range(repeats):
-            with server() as own:
-                page = browser.new_page(viewport={"width": 1280, "height": 800})
-                page.goto(own.address, wait_until="commit")
-                page.get_by_role("gridcell").first.wait_for(timeout=60_000)
-                times.append(time.perf_counter() - own.started)
+            with server(empty) as own:
+                visit(own, "", "input").context.close()
+                timed("empty first", own.started)
+                for _ in range(3):
+                    started = time.perf_counter()
+                    tab = visit(own, "", "input")
+                    timed("empty visit", started)
+                reruns(tab, "empty rerun", "Text", "[data-testid=stText]")
+                tab.context.close()
+            with server(ROOT / "streamlit_app.py") as own:
+                visit(own, "", COMPLETE[""]).context.close()
+                timed("first", own.started)
+                for page, sign in COMPLETE.items():
+                    visit(own, page, sign).context.close()
+                    for _ in range(3):
+                        started = time.perf_counter()
+                        tab = visit(own, page, sign)
+                        timed(page, started)
+                        if page:
+                            tab.context.close()
+                    if not page:
+                        times.setdefault("click", []).extend(_click(tab, place) for place in range(1, 8))
+                        reruns(tab, "verdict", "Hypothesis", ".chips")
                 process = psutil.Process(own.process.pid)
-                memory.append(sum(p.memory_info().rss for p in [process, *process.children(recursive=True)]) / 1e9)
-                page.close()
-    return statistics.median(times), max(memory)
+                used = sum(p.memory_info().rss for p in [process, *process.children(recursive=True)])
+                memory = max(memory, used / 1e9)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    return Pages(
+        medians["first"], {page: medians[page] for page in COMPLETE}, memory, medians["click"], medians["verdict"],
+        medians["empty first"], medians["empty visit"], medians["empty rerun"],
+    )  # fmt: skip
+
+
+def _click(tab: Any, place: int) -> float:
+    """Milliseconds until the cell is drawn as selected that is ``place``-th of the matrix."""
+    cell = tab.get_by_role("gridcell").nth(place)
+    shown = cell.evaluate_handle(f"cell => ({{ shown: ({_CLICK_SHOWN})(cell) }})")
+    cell.click()
+    return float(shown.evaluate("waiting => waiting.shown"))
 
 
 def star(model: str) -> float:
     """Median seconds from Enter until the browser's map holds the star of the typed text. Raises Unmeasured."""
     times = []
-    with chromium() as (browser, _), server() as own:
+    with chromium() as (browser, _), server(ROOT / "streamlit_app.py") as own:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(f"{own.address}/filter-map?model={model}&first=A+text")
         page.wait_for_function(_HAS_STAR, arg="A text", timeout=60_000)
@@ -98,16 +195,16 @@ def chromium() -> Iterator[tuple[Any, Any]]:
 
 
 @contextmanager
-def server(script: str = "streamlit_app.py", **environment: str) -> Iterator[Server]:
+def server(script: Path, **environment: str) -> Iterator[Server]:
     """A server of this script, which sees these environment variables too."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}"]
-    command += ["--server.headless=true", "--server.address=127.0.0.1"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
+    command += ["--server.headless=true", "--server.address=127.0.0.1", "--browser.gatherUsageStats=false"]
     started = time.perf_counter()
     quiet, env = subprocess.DEVNULL, {**os.environ, **environment}
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet)
+    process = subprocess.Popen(command, cwd=script.parent, env=env, stdout=quiet, stderr=quiet)
     try:
         while True:
             try:

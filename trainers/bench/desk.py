@@ -19,7 +19,7 @@ from core.desk import store
 from core.desk.run import Predictions, Run, save
 from core.evaluation.encoding import Vocabulary, encode_readings
 from core.evaluation.predict import classify, outputs, read_rows
-from trainers.bench.app import Unmeasured, chromium, server
+from trainers.bench.app import ROOT, Unmeasured, chromium, server
 from trainers.bench.tokens import sentences
 
 ROWS = 10_000
@@ -62,7 +62,7 @@ def answers(model: str) -> tuple[float, float, float]:
             page.goto(empty.address)
             page.get_by_text("run 1").wait_for(timeout=60_000)
             rerun = statistics.median(_typed(page, f"x{n}", f"run {n}") for n in range(2, 12))
-        with server("streamlit_app.py", PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
+        with server(ROOT / "streamlit_app.py", PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
             run = _run(Path(folder), model)
             link = f"file={store.short(run.dataset.sha256)}&models={store.short(run.models[0].sha256)}"
             page = browser.new_page(viewport={"width": 1280, "height": 800})
@@ -105,10 +105,10 @@ def _until(page: Any, shown: Any, before: str, started: float) -> float:
     return taken
 
 
-def _script(folder: Path) -> str:
+def _script(folder: Path) -> Path:
     path = folder / "empty.py"
     path.write_text(_EMPTY, encoding="utf-8")
-    return str(path)
+    return path
 
 
 def _file(folder: Path) -> Path:

@@ -34,6 +34,7 @@ WANTED = {
     "cohyponym": {
         ("cohyponym", CONTRADICTION): 7500, ("dropped", ENTAILMENT): 2200, ("added", NEUTRAL): 2200,
         ("hypernym", ENTAILMENT): 3000, ("hyponym", NEUTRAL): 4200, ("negation", CONTRADICTION): 1200,
+        ("negated", ENTAILMENT): 1200, ("negated", NEUTRAL): 1200,
     },
     "antonym": {("antonym", CONTRADICTION): 3000, ("dropped", ENTAILMENT): 1500, ("added", NEUTRAL): 1500},
     "number": {
@@ -194,11 +195,19 @@ class Maker:
             premise = self.random.choice((long_upper, short_upper))
             hypothesis = long_lower if premise == long_upper and self.random.random() < 0.5 else short_lower
             self.emit(slot.kind, "hyponym", NEUTRAL, premise, hypothesis)
-        elif draw < 0.83:
+        elif draw < 0.8:
             self.less_and_more(slot.kind, frame, upper, short)
         elif frame.parts is not None and slot.kind == "cohyponym":
-            denied = write(frame.sentence, negated(short, frame.parts), upper)
-            self.emit(slot.kind, "negation", CONTRADICTION, long_lower, denied)
+            no_upper, no_lower = (
+                write(frame.sentence, negated(short, frame.parts), change) for change in (upper, lower)
+            )
+            if draw < 0.89:
+                self.emit(slot.kind, "negation", CONTRADICTION, long_lower, no_upper)
+            elif slot.at > frame.parts.verb:  # of the subject "not" says nothing
+                if draw < 0.95:
+                    self.emit(slot.kind, "negated", ENTAILMENT, no_upper, no_lower)
+                else:
+                    self.emit(slot.kind, "negated", NEUTRAL, no_lower, no_upper)
 
     def synonym(self, frame: Frame) -> None:
         """A noun, an adjective or the verb exchanged for a synonym."""

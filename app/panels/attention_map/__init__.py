@@ -1,4 +1,7 @@
-"""The attention matrix with its ribbons between the sentences; for attention over windows, a list."""
+"""The attention matrix with its ribbons between the sentences; for attention over windows, a list.
+
+A final state that looks at words is a matrix of one row, and its ribbons begin at the word that it comes after.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ from collections.abc import Sequence
 
 from app.panels.panel import Panel, Payload
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
-from core.evidence.attention_map import NO_WORD
+from core.evidence.attention_map import FINAL_STATE, NO_WORD, WORD_COLUMNS
 
 
 def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: str) -> list[Payload]:
     """A matrix for each map over words, a list for each map over windows. A map over phrases is not drawn here."""
-    words = [matrix(record, explanation, show) for record in records if record.units == "words"]
+    words = [matrix(record, explanation, show) for record in records if record.units in WORD_COLUMNS]
     return words + [drawn for record in records if (drawn := windows(record, explanation)) is not None]
 
 
@@ -85,8 +88,11 @@ def lead(record: AttentionMap) -> float | None:
 
 
 def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
-    """The word that looks at one place most sharply: the row shown before anything is selected."""
+    """The word that looks at one place most sharply, or that the final state comes after: the row shown before anything
+    is selected."""
     tokens = explanation.sentence(record.rows).tokens
+    if record.units == FINAL_STATE:
+        return len(tokens) - 1
     worth = [max(row) * (1 if len(token.text) > 3 else 0.25) for row, token in zip(record.weights, tokens, strict=True)]
     return max(range(len(worth)), key=worth.__getitem__)
 

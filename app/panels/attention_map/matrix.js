@@ -6,7 +6,10 @@ const PROJECTED = { most: 64, least: 56 };
 class MatrixPanel {
   constructor(view, attention) {
     Object.assign(this, { view, attention, axes: view.axes(attention), at: [0, 0] });
-    this.rows = view.sideOf(attention.rows).tokens;
+    const { tokens } = view.sideOf(attention.rows);
+    // A final state is one row, and stands for the word that it comes after.
+    this.final = attention.units === "final state" ? tokens.length - 1 : null;
+    this.rows = this.final === null ? tokens : ["final state"];
     this.columns = view.sideOf(attention.columns).tokens;
     this.none = attention.none; // the null word's column, in a model that has one
     this.mirrored = directionOf(this.columns) === "rtl";
@@ -18,7 +21,8 @@ class MatrixPanel {
         ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
         : "Brighter cell: more weight. A row adds up to 1. Click a cell or a word to follow it.";
     const [judged, context] = view.sideOf(attention.rows).judged ? [", the sentence that is judged", ", its context"] : ["", ""];
-    const more = `Rows are the ${attention.rows}${judged}; columns the ${attention.columns}${context}. ` +
+    const rows = this.final === null ? `Rows are the ${attention.rows}${judged}` : `The row is the state after the last word of the ${attention.rows}, the only one that looks back`;
+    const more = `${rows}; columns the ${attention.columns}${context}. ` +
       `The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in the ${attention.columns}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
     this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
     const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
@@ -32,7 +36,7 @@ class MatrixPanel {
 
   // What the text draws as ribbons.
   get ribbons() {
-    return { ...this.attention, axes: this.axes };
+    return { ...this.attention, axes: this.axes, final: this.final };
   }
 
   get direction() {
@@ -70,7 +74,9 @@ class MatrixPanel {
 
   // The words of the rows and of the columns that are selected.
   get selected() {
-    return this.axes.map((axis) => this.view.selection[axis]);
+    const [row, column] = this.axes.map((axis) => this.view.selection[axis]);
+    if (this.final === null) return [row, column];
+    return [row === this.final ? 0 : null, column];
   }
 
   // Both ends of the colour scale.
@@ -81,6 +87,7 @@ class MatrixPanel {
 
   title() {
     const { show, rows, columns } = this.attention;
+    if (this.final !== null) return show === "score" ? `Raw scores of the ${rows}’s final state` : `Where the ${rows}’s final state looks`;
     if (show === "column") return `Whose weight each word of the ${columns} gets (columns rescaled: not what the model used)`;
     return show === "score" ? `Raw scores of each word of the ${rows}` : `Where each word of the ${rows} looks`;
   }
@@ -188,7 +195,7 @@ class MatrixPanel {
       const at = placeOf(event);
       const { row, column } = event.target.dataset || {};
       if (at) this.view.pick(this.part(at));
-      else if (row !== undefined) this.view.pick({ [this.axes[0]]: Number(row) });
+      else if (row !== undefined) this.view.pick({ [this.axes[0]]: this.final ?? Number(row) });
       else if (column !== undefined) this.view.pick({ [this.axes[1]]: Number(column) });
     });
     this.frame.addEventListener("pointermove", (event) => this.point(placeOf(event), event));
@@ -198,7 +205,7 @@ class MatrixPanel {
 
   // What a cell selects; the null word is none of the words.
   part([i, j]) {
-    return { [this.axes[0]]: i, [this.axes[1]]: j === this.columns.length ? null : j };
+    return { [this.axes[0]]: this.final ?? i, [this.axes[1]]: j === this.columns.length ? null : j };
   }
 
   point(at, event) {

@@ -55,11 +55,12 @@ def place(number: int) -> str:
     return f"word {number}"
 
 
-def figure(weights: Matrix, dark: bool) -> Any:
-    """Heatmap of one filter ``[h, d]``; ``dark``: the theme that its edges are written for."""
+def figure(weights: Matrix, dark: bool, scale: float = 1.0) -> Any:
+    """Heatmap of one filter ``[h, d]``; ``dark``: the theme that its edges are written for; ``scale``: how many times
+    as large as usual letters are."""
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
-    rows, columns, ink = len(weights), len(weights[0]), {"color": SOFT[dark]}
+    rows, columns, ink = len(weights), len(weights[0]), {"color": SOFT[dark], "size": 12 * scale}
     top = max(abs(value) for row in weights for value in row) or 1.0
     drawn = go.Figure(
         go.Heatmap(
@@ -73,7 +74,10 @@ def figure(weights: Matrix, dark: bool) -> Any:
         title={"text": "dimension of a word", "font": ink}, tickfont=ink, showgrid=False, zeroline=False, nticks=8
     )
     drawn.update_yaxes(autorange="reversed", tickfont=ink, showgrid=False, zeroline=False)
-    drawn.update_layout(height=60 + 34 * rows, margin={"l": 0, "r": 0, "t": 26, "b": 0})
+    drawn.update_layout(
+        height=scale * (60 + 34 * rows), margin={"l": 0, "r": 0, "t": 26, "b": 46 * scale},
+        hoverlabel={"font": {"size": 13 * scale}},
+    )  # fmt: skip
     return drawn
 
 

@@ -52,6 +52,7 @@ def payload(explanation: Explanation) -> Payload:
     ks = range(1, LARGEST_K + 1)
     full = record.choice("full")
     return {
+        "model": explanation.title,
         "sides": sides,
         "classes": classes(names, explanation.probabilities),
         "trained": {"pooling": record.pooling, "k": record.k},

@@ -1,22 +1,24 @@
 // The bars of aᵢ of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
 // k-min and k-max keep.
 
-const BAR = { least: 7, most: 22, tall: 92, lane: 13, gap: 6, top: 8, letters: 12.5 };
-const LANES = { kmin: BAR.top + BAR.tall + 9, kmax: BAR.top + BAR.tall + 9 + BAR.lane };
-const CHART_HEIGHT = LANES.kmax + BAR.lane + 22;
-const AXIS = 46;
+// Sizes in pixels; `type`: how many times as large as usual.
+function chartSizes(type) {
+  const [top, tall, lane, foot] = [8, 92 * type, 13 * type, 22 * type];
+  const lanes = { kmin: top + tall + 9, kmax: top + tall + 9 + lane };
+  return { least: 7, most: 22 * type, gap: 6, top, tall, lanes, foot, letters: 12.5 * type, marks: 12 * type, axis: 46 * type, height: lanes.kmax + lane + foot };
+}
 
 const measureText = (() => {
   const pen = document.createElement("canvas").getContext("2d");
-  return (text) => {
-    pen.font = `${BAR.letters}px sans-serif`;
+  return (text, letters) => {
+    pen.font = `${letters}px sans-serif`;
     return pen.measureText(text).width;
   };
 })();
 
 class BarChart {
   constructor(view, side) {
-    Object.assign(this, { view, side, at: 0 });
+    Object.assign(this, { view, side, at: 0, sizes: chartSizes(view.type) });
     const { role, tokens, phrases } = view.data.sides[side];
     this.tokens = tokens;
     this.phrases = phrases;
@@ -33,45 +35,45 @@ class BarChart {
       if (!groups.length || groups[groups.length - 1].last !== last) groups.push({ last, from: index, count: 0 });
       groups[groups.length - 1].count += 1;
     });
-    const room = width - AXIS - groups.length * BAR.gap - 2;
-    const bar = Math.min(BAR.most, Math.max(BAR.least, Math.floor(room / this.phrases.length)));
+    const room = width - this.sizes.axis - groups.length * this.sizes.gap - 2;
+    const bar = Math.min(this.sizes.most, Math.max(this.sizes.least, Math.floor(room / this.phrases.length)));
     let x = 2;
     this.lefts = [];
     for (const group of groups) {
       group.word = shorten(this.tokens[group.last - 1], 14);
-      const wide = Math.max(group.count * bar, measureText(group.word) + 2);
+      const wide = Math.max(group.count * bar, measureText(group.word, this.sizes.letters) + 2);
       group.x = x;
       group.width = wide;
       for (let i = 0; i < group.count; i += 1) this.lefts.push(x + (wide - group.count * bar) / 2 + i * bar);
-      x += wide + BAR.gap;
+      x += wide + this.sizes.gap;
     }
     return { groups, bar, across: x };
   }
 
   y(value) {
     const { start } = this.view.scale;
-    return BAR.top + BAR.tall * (1 - Math.max(0, value - start) / (1 - start));
+    return this.sizes.top + this.sizes.tall * (1 - Math.max(0, value - start) / (1 - start));
   }
 
   build(width) {
     const { groups, bar, across } = this.layout(width);
     this.bar = bar;
-    const base = BAR.top + BAR.tall;
+    const base = this.sizes.top + this.sizes.tall;
     const { ticks } = this.view.scale;
-    this.axis = svg("svg", { class: "axis", width: AXIS, height: CHART_HEIGHT, "aria-hidden": "true" },
-      ticks.map((tick) => svg("text", { x: AXIS - 6, y: this.y(tick), "text-anchor": "end", "dominant-baseline": "central", "font-size": 11.5 }, tick.toFixed(1).replace("-", "\u2212"))),
-      POOLINGS.map((pooling) => svg("text", { x: AXIS - 6, y: LANES[pooling] + 6, "text-anchor": "end", "dominant-baseline": "central", "font-size": 11.5 }, POOLING_NAMES[pooling])));
+    this.axis = svg("svg", { class: "axis", width: this.sizes.axis, height: this.sizes.height, "aria-hidden": "true" },
+      ticks.map((tick) => svg("text", { x: this.sizes.axis - 6, y: this.y(tick), "text-anchor": "end", "dominant-baseline": "central", "font-size": this.sizes.marks }, tick.toFixed(1).replace("-", "\u2212"))),
+      POOLINGS.map((pooling) => svg("text", { x: this.sizes.axis - 6, y: this.sizes.lanes[pooling] + 6, "text-anchor": "end", "dominant-baseline": "central", "font-size": this.sizes.marks }, POOLING_NAMES[pooling])));
     this.bars = svg("g", { class: "kept-bars", "aria-hidden": "true" });
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
     this.hits = svg("g", { role: "listbox", "aria-label": `Best alignment scores of the phrases of the ${this.view.data.sides[this.side].role}`, "aria-orientation": "horizontal" }, this.lefts.map((x, i) =>
-      svg("rect", { class: "hit", x, y: 0, width: bar, height: CHART_HEIGHT - 20, fill: "transparent", role: "option", tabindex: i === this.at ? 0 : -1, "aria-selected": "false",
+      svg("rect", { class: "hit", x, y: 0, width: bar, height: this.sizes.height - this.sizes.foot + 2, fill: "transparent", role: "option", tabindex: i === this.at ? 0 : -1, "aria-selected": "false",
         "aria-label": this.view.phrases.describe(this.view.k, this.side, i), "data-phrase": phraseName({ side: this.side, index: i }) })));
-    this.body = svg("svg", { class: "body", width: Math.max(across, width - AXIS), height: CHART_HEIGHT },
+    this.body = svg("svg", { class: "body", width: Math.max(across, width - this.sizes.axis), height: this.sizes.height },
       svg("g", { "aria-hidden": "true" }, ticks.map((tick) => svg("line", { class: "grid", x1: 0, x2: across, y1: this.y(tick), y2: this.y(tick) })),
         this.lefts.map((x, i) => svg("rect", { class: "score", x: x + 0.75, y: this.y(this.phrases[i][3]), width: bar - 1.5, height: Math.max(1, base - this.y(this.phrases[i][3])) })),
-        POOLINGS.map((pooling) => svg("line", { class: "lane", x1: 0, x2: across, y1: LANES[pooling] + 6, y2: LANES[pooling] + 6 })),
+        POOLINGS.map((pooling) => svg("line", { class: "lane", x1: 0, x2: across, y1: this.sizes.lanes[pooling] + 6, y2: this.sizes.lanes[pooling] + 6 })),
         groups.map((group) => {
-          const text = svg("text", { class: "last", x: group.x + group.width / 2, y: CHART_HEIGHT - 6, "text-anchor": "middle", "font-size": BAR.letters, "data-word": group.last - 1 }, group.word);
+          const text = svg("text", { class: "last", x: group.x + group.width / 2, y: this.sizes.height - 6, "text-anchor": "middle", "font-size": this.sizes.letters, "data-word": group.last - 1 }, group.word);
           text.append(svg("title", {}, this.tokens[group.last - 1]));
           return text;
         })),
@@ -85,7 +87,7 @@ class BarChart {
   drawKept() {
     if (!this.body) return;
     const { phrases, k } = this.view;
-    const base = BAR.top + BAR.tall;
+    const base = this.sizes.top + this.sizes.tall;
     const poolings = new Map(POOLINGS.flatMap((pooling) => phrases.pooled(pooling, k, this.side)).map((index) => [index, phrases.poolingsOf(k, this.side, index)]));
     this.bars.replaceChildren(...[...poolings].flatMap(([index, by]) => {
       const wide = (this.bar - 1.5) / by.length;
@@ -94,7 +96,7 @@ class BarChart {
         const x = this.lefts[index] + 0.75 + place * wide;
         const sign = Math.min(9, this.bar);
         const middle = this.lefts[index] + this.bar / 2;
-        const y = LANES[pooling] + 6;
+        const y = this.sizes.lanes[pooling] + 6;
         const points = pooling === "kmin" ? `M${middle - sign / 2},${y - 4}h${sign}l${-sign / 2},8.5Z` : `M${middle},${y - 4.5}l${sign / 2},8.5h${-sign}Z`;
         const drawn = [svg("rect", { class: pooling, x, y: top, width: wide, height: base - top }), svg("path", { class: pooling, d: points })];
         if (pooling === "kmin") {
@@ -113,7 +115,7 @@ class BarChart {
     if (!this.body) return;
     const { focus, partner, pinned } = this.view;
     const outline = (at, kind) => (at && at.side === this.side
-      ? ["halo", kind].map((name) => svg("rect", { class: name, x: this.lefts[at.index] - 1, y: 2, width: this.bar + 2, height: CHART_HEIGHT - 22, rx: 3, fill: "none" }))
+      ? ["halo", kind].map((name) => svg("rect", { class: name, x: this.lefts[at.index] - 1, y: 2, width: this.bar + 2, height: this.sizes.height - this.sizes.foot, rx: 3, fill: "none" }))
       : []);
     this.marks.replaceChildren(...outline(partner, "partner"), ...outline(focus, "mark"));
     this.body.querySelectorAll(".last").forEach((text) => {
@@ -139,7 +141,7 @@ class BarChart {
     const x = this.lefts[index];
     const { frame } = this;
     if (x - 20 < frame.scrollLeft) frame.scrollLeft = x - 60;
-    else if (x + 40 > frame.scrollLeft + frame.clientWidth - AXIS) frame.scrollLeft = x + 100 - frame.clientWidth + AXIS;
+    else if (x + 40 > frame.scrollLeft + frame.clientWidth - this.sizes.axis) frame.scrollLeft = x + 100 - frame.clientWidth + this.sizes.axis;
   }
 
   focus(index) {

@@ -35,12 +35,13 @@ class ScoreFigure {
   }
 
   saved(ink) {
-    const width = Math.max(...this.charts.map((chart) => Number(chart.body.getAttribute("width")))) + AXIS + 24;
+    const { axis, height } = this.charts[0].sizes;
+    const width = Math.max(...this.charts.map((chart) => Number(chart.body.getAttribute("width")))) + axis + 24;
     const parts = this.charts.map((chart, i) => {
-      const top = 56 + i * (CHART_HEIGHT + 30);
-      return [label(12, top, capital(this.view.data.sides[i].role), { fill: ink, "font-weight": 600 }), place(chart.axis, 12, top + 6), place(chart.body, 12 + AXIS, top + 6)];
+      const top = 56 + i * (height + 30);
+      return [label(12, top, capital(this.view.data.sides[i].role), { fill: ink, "font-weight": 600 }), place(chart.axis, 12, top + 6), place(chart.body, 12 + axis, top + 6)];
     });
-    return [width, 46 + 2 * (CHART_HEIGHT + 30), [label(12, 26, `Best alignment of every phrase, and what k-min and k-max keep at k = ${this.view.k}`, { fill: ink, "font-weight": 600 }), parts.flat()]];
+    return [width, 46 + 2 * (height + 30), [label(12, 26, `Best alignment of every phrase, and what k-min and k-max keep at k = ${this.view.k}`, { fill: ink, "font-weight": 600 }), parts.flat()]];
   }
 }
 

@@ -1,0 +1,44 @@
+"""What a new server does before anyone visits: import what the pages need and read the first model."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from core.memory import share_arenas
+
+MODULES = ("app.panels", "app.pair_form", "app.components", "app.candidates", "app.pairs_tried")
+
+
+@asynccontextmanager
+async def preloaded(app: Any) -> AsyncIterator[None]:
+    """A lifespan of the server: loading runs in a thread beside it, while the first browser loads Streamlit's files."""
+    share_arenas()
+    # Every visitor's page runs in a thread of its own: more threads for sums as small as a pair's only wait for each
+    # other. Read when torch is imported.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    threading.Thread(target=load, name="preloading", daemon=True).start()
+    yield
+
+
+def load() -> None:
+    """Import the pages' modules, and let the model that Explore opens with read a pair once.
+
+    What cannot be read here is told on the page that asks for it.
+    """
+    from app.model_choice import offered, reads_pairs
+    from core.checkpoint import CheckpointError, load_named
+    from core.explain import explain
+
+    for module in MODULES:
+        importlib.import_module(module)
+    name = next(iter(offered(reads_pairs)), None)
+    try:
+        if name is not None:
+            explain(load_named(name), "A sentence.", "A sentence.")
+    except CheckpointError:
+        return

@@ -1,0 +1,277 @@
+"""Compare: models side by side on one pair, or one model on two versions of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+from app import comparison, page_style
+from app import comparison_figures as figures
+from app.comparison import Difference, Disagreement, Looks, PredictionsError
+from app.desk import way_back
+from app.model_choice import by_task, offered, reads_pairs
+from app.page_state.compare import MOST, ROWS, WHAT, CompareState
+from app.page_state.session import PageSession
+from app.pair_form import PairForm, digest, once, titles
+from app.pairs import SIDES, Pair
+from app.panels import card as card_lines
+from app.panels.verdict import class_names
+from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
+from core.evidence import Explanation
+from core.evidence.attention_map import NO_WORD
+from core.explain import explain
+from core.reading.reader import PairError
+
+LISTED = 12
+"""Pairs that two files judge differently, offered at once."""
+
+PAGE = PageSession(CompareState)
+FORM = PairForm(PAGE)
+
+
+class Column(NamedTuple):
+    """One model, or one version of the pair: what the model says, or why it says nothing."""
+
+    title: str
+    checkpoint: Checkpoint | None
+    explanation: Explanation | None
+    problem: str = ""
+
+
+def main() -> None:
+    """Draw the page."""
+    models = offered(reads_pairs, unreadable=True)
+    PAGE.open(dict.fromkeys(models, ""))
+    page_style.apply()
+    st.html(figures.STYLE)
+    mates = _sidebar(models)
+    versions = PAGE.state.what == "versions"
+    FORM.sentences(models.get(PAGE.state.model or ""))
+    if versions:
+        _other_version()
+    columns = FORM.explained(
+        lambda page: _versions(page) if versions else _models(page, mates, titles(models)),
+        "No model is installed: train one with `python -m trainers train`",
+    )
+    way_back.draw(PAGE.state.pair.now)
+    if columns is not None:
+        page_style.notice(PAGE.problems)
+        _show(PAGE.state, columns, versions)
+    _disagreements()
+
+
+def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
+    """Its widgets; returns the models of the task that is shown."""
+    with st.sidebar:
+        shown, key = list(WHAT), PAGE.key("what")
+        st.radio(
+            "Compare", shown, shown.index(PAGE.state.what), key=key, on_change=PAGE.take, args=("what", key),
+            format_func=WHAT.__getitem__,
+        )  # fmt: skip
+        FORM.example()
+        names = titles(models)
+        mates = FORM.task_and_model(by_task(models), names)
+        if PAGE.state.what == "models":
+            beside = [name for name in mates if name != PAGE.state.model]
+            key = f"{PAGE.key('others')} {PAGE.state.model}"
+            st.multiselect(
+                "Beside it", beside, _beside(PAGE.state, mates), key=key, on_change=_take_others, args=(key,),
+                format_func=names.__getitem__, max_selections=MOST - 1,
+                placeholder="Choose up to three models",
+            )  # fmt: skip
+        _whose_words(models)
+        FORM.files()
+    return mates
+
+
+def _whose_words(models: Mapping[str, Path]) -> None:
+    """The choice of the sentence whose words' attention is shown."""
+    roles, key = dict(zip(SIDES, SIDES, strict=True)), PAGE.key("rows")
+    with contextlib.suppress(CheckpointError, KeyError):
+        roles |= {side: str(role) for side, role in read_card(models[PAGE.state.model or ""])["roles"].items()}
+    st.radio(
+        "Attention of the words of the", ROWS, ROWS.index(PAGE.state.rows), key=key, on_change=PAGE.take,
+        args=("rows", key), format_func=lambda side: page_style.plain(roles[side]),
+    )  # fmt: skip
+
+
+def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
+    """The models beside the first: those that were chosen, of the same task; else the next one of the task."""
+    chosen = [name for name in page.others if name in mates and name != page.model]
+    return chosen or [name for name in mates if name != page.model][:1]
+
+
+def _take_others(key: str) -> None:
+    PAGE.touch()
+    if key == f"{PAGE.key('others')} {PAGE.state.model}":
+        PAGE.change(others=tuple(st.session_state[key]))
+
+
+def _other_version() -> None:
+    """The boxes of the other version of the pair."""
+    left, right = st.columns([1, 1], gap="small")
+    for column, side, text in zip((left, right), SIDES, PAGE.state.version.now, strict=True):
+        key = PAGE.key(f"version {side}")
+        column.text_input(
+            f"The other version’s {side} sentence", text, key=key, on_change=_new_version, args=(side, key)
+        )
+
+
+def _new_version(side: str, key: str) -> None:
+    PAGE.touch()
+    if key == PAGE.key(f"version {side}"):
+        first, second = PAGE.state.version.now
+        texts = {"first": first, "second": second, side: st.session_state[key]}
+        PAGE.change(texts=(PAGE.state.pair, Pair(texts["first"], texts["second"])))
+
+
+def _models(page: CompareState, mates: Sequence[str], names: Mapping[str, str]) -> list[Column]:
+    return [_column(names[name], name, page.pair) for name in (page.model or "", *_beside(page, mates))]
+
+
+def _versions(page: CompareState) -> list[Column]:
+    pairs = (("This version", page.pair), ("The other version", page.version))
+    return [_column(title, page.model or "", pair) for title, pair in pairs]
+
+
+def _column(title: str, name: str, pair: Pair) -> Column:
+    """What the model says of the pair, from the session where it has said it before."""
+    try:
+        with st.spinner("Loading the model …"):
+            checkpoint = load_named(name)
+        key = digest([name, checkpoint.card["sha256"], *pair.now])
+        said = once("explanations that were compared", 0, dict[str, Explanation])
+        if key not in said:
+            explain(checkpoint, *pair.now)  # the first run after loading says nothing of the time
+            said[key] = explain(checkpoint, *pair.now)
+        return Column(title, checkpoint, said[key])
+    except (CheckpointError, PairError) as error:
+        return Column(title, None, None, str(error))
+
+
+def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None:
+    """Verdicts with attention on one scale, the differences, and how much words disagree."""
+    sides = ("second", "first") if page.rows == "second" else ("first", "second")
+    seen = [None if c.explanation is None else comparison.looks(c.explanation, _role(c, sides[0])) for c in columns]
+    drawn = [looks for looks in seen if looks is not None]
+    high = max((weight for looks in drawn for row in looks.weights for weight in row), default=1.0)
+    null = any(looks.columns[-1] == NO_WORD for looks in drawn)
+    marked = _marked(columns) if versions else [{}] * len(columns)
+    st.html(
+        figures.grid(
+            [
+                _section(column, looks, max(high, 1e-9), null, marks)
+                for column, looks, marks in zip(columns, seen, marked, strict=True)
+            ]
+        )
+        + (figures.key(high) if drawn else "")
+    )
+    _differences(columns, seen)
+
+
+def _role(column: Column, side: str) -> str:
+    assert column.checkpoint is not None
+    return column.checkpoint.roles[side]
+
+
+def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
+    """The changed words of each version, by role."""
+    first, other = (column.explanation for column in columns)
+    out: list[dict[str, set[int]]] = [{}, {}]
+    if first is not None and other is not None:
+        for role in (first.first.role, first.second.role):
+            pair = comparison.changed(comparison.words(first, role), comparison.words(other, role))
+            out[0][role], out[1][role] = pair
+    return out
+
+
+def _section(column: Column, looks: Looks | None, high: float, null: bool, marked: Mapping[str, set[int]]) -> str:
+    explanation, checkpoint = column.explanation, column.checkpoint
+    if explanation is None or checkpoint is None:
+        return figures.problem(column.title, f"{column.problem.rstrip('.')}.")
+    counts = card_lines.parameters(checkpoint.card)
+    facts = [] if counts is None else [f"{card_lines.count(sum(counts))} parameters"]
+    facts.append(f"explained in {explanation.milliseconds:.1f} ms")
+    body = [figures.sentence(comparison.words(explanation, role), marks) for role, marks in marked.items()]
+    for role in (explanation.first.role, explanation.second.role):
+        shares = comparison.pooled(explanation, role)
+        if shares is not None:
+            pooled = figures.strip(comparison.words(explanation, role), shares)
+            body.append(f"<p>How much of its words pooling takes, the {escape(role)}’s:</p>{pooled}")
+    if looks is not None:
+        body.append(figures.matrix(looks, high, null, f"Attention of {column.title}"))
+    elif not any("pooling" in part for part in body):
+        body.append("<p>It shows no attention of these words.</p>")
+    return figures.column(column.title, explanation, class_names(explanation), facts, body)
+
+
+def _differences(columns: Sequence[Column], seen: Sequence[Looks | None]) -> None:
+    """The first attention that there is against each of the others."""
+    shown = [(column, looks) for column, looks in zip(columns, seen, strict=True) if looks is not None]
+    if len(shown) < 2:
+        page_style.hint("Differences are drawn where two of them show attention of these words.")
+        return
+    (base, first), *others = shown
+    drawn: list[tuple[Column, Difference]] = []
+    for column, looks in others:
+        differs = comparison.difference(first, looks)
+        if differs is not None:
+            drawn.append((column, differs))
+    if not drawn:
+        page_style.hint("The two have no word in common whose attention could be compared.")
+        return
+    high = max(max(abs(value) for row in one.weights for value in row) for _, one in drawn)
+    high = max(high, 0.01)
+    sections = [
+        f"<section><h2>{escape(base.title)} minus {escape(column.title)}</h2>"
+        f"<p>Mean total variation {one.mean:.2f}: that share of a word’s weight lies on other words.</p>"
+        f"{figures.differences(one, high, 'Difference')}{figures.signed_key(high, base.title, column.title)}</section>"
+        for column, one in drawn
+    ]
+    rows = drawn[0][1].rows
+    values = [[one.variation[i] if one.rows == rows else None for _, one in drawn] for i in range(len(rows))]
+    sections.append(
+        "<section><h2>How far they disagree, word by word</h2><p>Total variation: 0 where both look alike, 1 where "
+        f"they look at different words.</p>{figures.agreement([c.title for c, _ in drawn], rows, values)}</section>"
+    )
+    st.html(figures.grid(sections, "pl-differences"))
+
+
+def _disagreements() -> None:
+    """Pairs that two files of predictions judge differently, each a button that shows it."""
+    with st.expander("Find a pair where two models disagree"):
+        files = st.file_uploader(
+            "Two files that `python -m trainers predict` wrote for the same data, one a model", type=["csv", "jsonl"],
+            accept_multiple_files=True, key="predictions", on_change=PAGE.touch,
+        )  # fmt: skip
+        if len(files) < 2:
+            return
+        try:
+            texts = [(file.getvalue().decode("utf-8-sig", "replace"), file.name) for file in files[:2]]
+            read = [comparison.predictions(*text) for text in texts]
+        except PredictionsError as error:
+            page_style.notice([f"{error}."])
+            return
+        pairs = comparison.disagreements(*read)
+        if not pairs:
+            page_style.hint("They agree on every pair that both files have.")
+            return
+        page_style.note(f"{len(pairs):,} pairs; those of which both are surest come first.")
+        for place, one in enumerate(pairs[:LISTED]):
+            gold = f" (gold: {one.label})" if one.label else ""
+            label = f"{one.first} / {one.second}: {one.verdicts[0]} or {one.verdicts[1]}{gold}"
+            st.button(
+                page_style.plain(label), key=f"tried-disagreement-{place}", type="tertiary", on_click=_open, args=(one,)
+            )
+
+
+def _open(one: Disagreement) -> None:
+    PAGE.set(PAGE.state.anew(texts=(Pair(one.first, one.second),)))
+
+
+main()

@@ -1,0 +1,152 @@
+"""Lessons: the numbers of a pair's attention, step by step."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app import components, page_style
+from app.page_state.lessons import LessonsState
+from app.page_state.session import PageSession
+from core.checkpoint import CheckpointError
+from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons, mathml
+from core.lessons.handout import handout
+from core.lessons.lesson import Row, at, place_of, rounded
+from core.reading.reader import PairError
+
+KEY = "lesson"
+"""Of the component that draws it."""
+
+PAGE = PageSession(LessonsState)
+
+
+def main() -> None:
+    """Draw the page."""
+    PAGE.open({})
+    page_style.apply(projector=PAGE.state.projector)
+    lesson = lessons()[PAGE.state.lesson]
+    with st.sidebar:
+        _choice()
+        below = st.container()
+    problems = PAGE.problems
+    inputs = _inputs(lesson, problems)
+    typed = {"first": PAGE.state.first, "second": PAGE.state.second}
+    texts = {side: text for side, text in typed.items() if text and side in lesson.texts}
+    try:
+        with st.spinner("Computing the lesson’s numbers …"):
+            evaluated = evaluate(lesson, inputs, texts)
+        drawing = _drawing(lesson, evaluated, texts)
+    except (CheckpointError, LessonError, PairError) as error:
+        page_style.notice([*problems, str(error)])
+        _own()
+        PAGE.write_link()
+        return
+    step = min(PAGE.state.step, len(lesson.steps))
+    if step < PAGE.state.step:
+        problems.append(f"The link asks for step {PAGE.state.step}, and this lesson has {step}: here is the last.")
+    PAGE.write_link()
+    link = {name: value for name, value in PAGE.state.to_parameters().items() if name != "step"}
+    frame = {"notices": problems, "link": {"lesson": lesson.name} | link, "projector": PAGE.state.projector}
+    components.draw(
+        "lesson", drawing | frame, key=KEY, on_selection_change=_picked, id=lesson.name, step=step,
+        turn=st.session_state.get(f"{KEY} turn", 0),
+    )  # fmt: skip
+    with below:
+        st.download_button(
+            "Handout to print (HTML)", lambda: handout(lesson, evaluated, inputs, texts),
+            f"pairlens-lesson-{lesson.name}.html", "text/html", type="tertiary", on_click="ignore",
+        )  # fmt: skip
+
+
+def _choice() -> None:
+    names = list(lessons())
+    st.radio(
+        "Lesson", names, names.index(PAGE.state.lesson), key=PAGE.key("lesson"), on_change=PAGE.take,
+        args=("lesson", PAGE.key("lesson")), format_func=lambda name: lessons()[name].title,
+    )  # fmt: skip
+    page_style.projector_switch(PAGE)
+
+
+def _inputs(lesson: Lesson, problems: list[str]) -> dict[str, Any]:
+    """The lesson's inputs with the numbers of the state in their places; a sentence for each that has no place."""
+    out = copy.deepcopy(lesson.inputs)
+    for name, number in PAGE.state.inputs:
+        head, *places = name.split(".")
+        try:
+            if head not in out or isinstance(at(out, name), list):
+                raise LessonError("no number")
+        except LessonError:
+            problems.append(f"The link changes “{name}”, which is no number of this lesson: it is left out.")
+            continue
+        if not places:
+            out[head] = number
+            continue
+        inner = out[head]
+        for place in places[:-1]:
+            inner = inner[int(place) - 1]
+        inner[int(places[-1]) - 1] = number
+    return out
+
+
+def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> dict[str, Any]:
+    """What the browser draws: all steps, so that going on needs no answer of the server."""
+    words = {**lesson.words, **evaluated.words}
+    rows = (*lesson.picture, *lesson.given)
+    names = {row.value for row in rows} | {step.guess.partition(".")[0] for step in lesson.steps} - {""}
+    steps = [
+        {
+            "title": step.title, "says": step.says, "note": step.note,
+            "lit": [place_of(evaluated.values, name) for name in step.lit],
+            "guess": place_of(evaluated.values, step.guess),
+            "formula": mathml(step.formula, evaluated.values, lesson.digits).to_list(),
+            "numbers": [mathml(line, evaluated.values, lesson.digits).to_list() for line in step.numbers],
+        }
+        for step in lesson.steps
+    ]  # fmt: skip
+    values = {name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
+              for name in sorted(names)}  # fmt: skip
+    about = [f"Numbers: {evaluated.checkpoint}" if evaluated.checkpoint else "Numbers: an example, its weights by hand"]
+    if evaluated.checkpoint not in lesson.checkpoints[:1] and lesson.checkpoints:
+        about.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
+    return {
+        "title": lesson.title, "about": lesson.about, "steps": steps, "lines": _lines(lesson.picture),
+        "given": _lines(lesson.given), "words": words, "values": values,
+        "inputs": sorted(lesson.inputs), "texts": {**lesson.texts, **texts}, "footer": about,
+    }  # fmt: skip
+
+
+def _lines(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Rows of a picture, those with the same label on one line."""
+    lines = itertools.groupby(rows, key=lambda row: row.label)
+    return [{"label": label, "rows": [dataclasses.asdict(row) for row in line]} for label, line in lines]
+
+
+def _own() -> None:
+    """A way back to the lesson's own numbers and sentences where those of a person cannot be used."""
+    own = LessonsState(lesson=PAGE.state.lesson, projector=PAGE.state.projector)
+    st.button("The lesson’s own numbers and sentences", on_click=lambda: PAGE.set(own))
+
+
+def _picked() -> None:
+    """The browser's step, number or sentence."""
+    PAGE.touch()
+    picked = st.session_state[KEY].get("selection") or {}
+    st.session_state[f"{KEY} turn"] = picked.get("turn", 0)
+    if picked.get("id") != PAGE.state.lesson:
+        return
+    changes: dict[str, Any] = {"step": picked.get("step", PAGE.state.step)}
+    if picked.get("input"):
+        name, number = picked["input"]
+        changes["inputs"] = tuple({**dict(PAGE.state.inputs), name: number}.items())
+    if picked.get("own"):
+        changes |= {"inputs": (), "first": "", "second": ""}
+    changes |= {side: picked["texts"][side] for side in ("first", "second") if side in picked.get("texts", {})}
+    PAGE.change(**changes)
+
+
+main()

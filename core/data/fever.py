@@ -1,0 +1,112 @@
+"""FEVER (Thorne et al. 2018): claims with their evidence, a JSON object a line with claim, label and evidence.
+
+Evidence is a list of sentences, or the official list of groups of ``[annotation, evidence, page, line]``, with the
+sentence's text behind them: the files of the task name pages alone, whose texts are in its Wikipedia dump. A row's
+sentences, each once, stand in :attr:`core.data.dataset.Example.second` on a line each.
+
+NOT ENOUGH INFO claims have no evidence in either. Their emptiness would give the label away, so that they are filled
+from the file alone: n drawn from the numbers of sentences of the other two classes (seed 0), then the n sentences of
+other claims that are nearest to the claim by TF-IDF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.data.dataset import Example, Parsed, Problem, other_columns
+from core.data.lines import Line, objects, says_something
+
+NAME = "FEVER jsonl"
+LABELS = ("supports", "refutes", "not enough info")
+_NOTHING = LABELS[2]
+_TAKEN = {"id", "label", "claim", "evidence"}
+_CHUNK = 512
+"""Claims whose similarities to all sentences are held at once."""
+
+
+def recognises(head: list[Line]) -> bool:
+    """True when one of the first lines is a JSON object with ``claim`` and ``evidence``."""
+    return any({"claim", "evidence"} <= record.keys() for _, record in objects(head, []))
+
+
+def read(lines: list[Line], labelled: bool) -> Parsed:
+    """All rows, those without evidence filled; rows of another class than FEVER's three are problems."""
+    rows: list[Example] = []
+    numbers: list[int] = []
+    problems: list[Problem] = []
+    for number, record in objects(lines, problems):
+        label = str(record.get("label") or "").strip().lower()
+        evidence = list(dict.fromkeys(_sentences(record.get("evidence"))))
+        what = _wrong(record, label, evidence, labelled)
+        if what:
+            problems.append(Problem(number, what))
+            continue
+        key, columns = str(record.get("id", f"line {number}")), other_columns(record.items(), _TAKEN)
+        rows.append(Example(key, record["claim"], "\n".join(evidence), label or None, columns=columns))
+        numbers.append(number)
+    rows = filled(rows)
+    bare = [number for number, row in zip(numbers, rows, strict=True) if not row.second]
+    problems += [Problem(number, "no evidence, and no other claim of the file has any") for number in bare]
+    return [row for row in rows if row.second], problems, 0, NAME
+
+
+def _wrong(record: dict[str, Any], label: str, evidence: Sequence[str], labelled: bool) -> str:
+    claim = record.get("claim")
+    if not isinstance(claim, str) or not says_something(claim):
+        return "the claim is empty" if isinstance(claim, str) else "no claim"
+    if label not in LABELS and (label or labelled):
+        return f"label {label[:40]!r} is none of {', '.join(LABELS)}"
+    if label in LABELS[:2] and not evidence:
+        return "its evidence names pages without their text" if record.get("evidence") else "no evidence"
+    return ""
+
+
+def _sentences(evidence: Any) -> Iterator[str]:
+    """The texts of either layout: strings of a list, or the fifth value of a list of values."""
+    if isinstance(evidence, str):
+        text = " ".join(evidence.split())
+        if says_something(text):
+            yield text
+    elif isinstance(evidence, list):
+        named = len(evidence) >= 4 and not any(isinstance(value, list) for value in evidence)
+        for value in evidence[4:5] if named and not isinstance(evidence[0], str) else evidence:
+            yield from _sentences(value)
+
+
+def filled(rows: list[Example]) -> list[Example]:
+    """The rows with sentences of other claims for those without evidence, as far as the file has any."""
+    empty = [place for place, row in enumerate(rows) if not row.second]
+    counts = np.array([row.second.count("\n") + 1 for row in rows if row.second and row.label != _NOTHING])
+    if not empty or not len(counts):
+        return rows
+    sentences = list(dict.fromkeys(text for row in rows if row.second for text in row.second.split("\n")))
+    drawn = np.random.default_rng(0).choice(counts, len(empty))
+    nearest = _nearest([rows[place].first for place in empty], sentences, int(drawn.max()))
+    out = list(rows)
+    for place, count, order in zip(empty, drawn, nearest, strict=True):
+        row = rows[place]
+        second = "\n".join(sentences[k] for k in order[:count])
+        out[place] = Example(row.id, row.first, second, row.label, columns=row.columns)
+    return out
+
+
+def _nearest(claims: Sequence[str], sentences: Sequence[str], count: int) -> Iterator[np.ndarray]:
+    """Numbers of the ``count`` sentences most like each claim by TF-IDF, the nearest first, of equal ones the earliest.
+
+    scikit-learn's TF-IDF without English stop words; inverse document frequencies are those of the sentences.
+    """
+    from sklearn.feature_extraction.text import TfidfVectorizer  # takes a while to import
+
+    vectorizer = TfidfVectorizer(stop_words="english")
+    index = vectorizer.fit_transform(sentences).T.tocsr()
+    count = min(count, len(sentences))
+    for start in range(0, len(claims), _CHUNK):
+        alike = vectorizer.transform(claims[start : start + _CHUNK]) @ index
+        for row in alike:
+            best = row.indices[np.lexsort((row.indices, -row.data))][:count]
+            # A claim of unknown words, or with few, takes the file's first sentences for the rest.
+            rest = np.setdiff1d(np.arange(2 * count), best)[: count - len(best)]
+            yield np.concatenate([best, rest[rest < len(sentences)]])

@@ -1,0 +1,141 @@
+"""A lesson: a YAML file of this folder that says what to show, step by step. docs/lessons.md describes the format.
+
+A lesson holds no number that can be computed: its ``source`` (:mod:`core.lessons.sources`) runs the models' own code on
+the inputs and returns named values, and formulas, pictures and guesses refer to those by name.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from core import json_types
+from core.errors import MendableError
+
+FOLDER = Path(__file__).resolve().parent
+
+Value = float | list[Any]
+"""A number, or a list of them however deep."""
+Values = dict[str, Value]
+
+
+class LessonError(MendableError):
+    """A lesson that does not exist or whose file is not as docs/lessons.md says; one sentence with the remedy."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A value in a lesson's picture; neighbours with the same ``label`` stand on one line. ``of``: whose words its
+    parts belong to. ``shape``: numbers, shares, or parts one below the other. ``made_of``: names that a part is
+    computed from, with # for its place."""
+
+    value: str
+    label: str
+    of: str = ""
+    shape: Literal["cells", "bars", "rows"] = "cells"
+    made_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step. ``numbers``: the formula with numbers, a line each. ``lit``: names of what it is about; ``guess``: a
+    number that a person may guess before it is shown."""
+
+    title: str
+    says: str
+    formula: str
+    numbers: tuple[str, ...]
+    lit: tuple[str, ...]
+    guess: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """``inputs``: the numbers, and ``texts``: the sentences, that a person may change; ``given``: values that stand
+    beside the picture, such as weights; ``words``: names of a value's parts; ``checkpoints``: the model whose numbers
+    these are, and those that stand in for it where it is missing; ``digits`` behind the point; ``name``: from the
+    file's own."""
+
+    title: str
+    about: str
+    source: str
+    picture: tuple[Row, ...]
+    steps: tuple[Step, ...]
+    given: tuple[Row, ...] = ()
+    inputs: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, list[str]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    checkpoints: tuple[str, ...] = ()
+    digits: int = 3
+    name: str = ""
+
+
+def place_of(values: Values, name: str) -> str:
+    """The name with numbers alone behind it: in ``x.word`` the value of ``word`` takes its name's place."""
+    head, *places = name.split(".")
+    numbers = [str(int(values[p])) if isinstance(values.get(p), float) else p for p in places]  # type: ignore[arg-type]
+    return ".".join([head, *numbers])
+
+
+def at(values: Values, name: str) -> Value:
+    """The value of a name, or with numbers behind it a part of it: ``h.2.1`` is the first number of the second h.
+
+    Raises LessonError where there is none.
+    """
+    head, *places = place_of(values, name).split(".")
+    value: Any = values.get(head)
+    for place in places:
+        if not place.isdecimal() or not isinstance(value, list) or not 0 < int(place) <= len(value):
+            value = None
+            break
+        value = value[int(place) - 1]
+    if value is None:
+        raise LessonError(f"there is no value {name!r}: choose one of {', '.join(sorted(values))}, with places from 1")
+    return value  # type: ignore[no-any-return]
+
+
+def shown(number: float, digits: int) -> str:
+    """A number with so many digits behind the point, without zeros at its end; one too small for them with up to two
+    more, or with a power of ten, as one of a million and more is."""
+    if abs(number) >= 1e6:
+        return f"{number:.2e}".replace("e+0", "e").replace("-", "−")
+    texts = [f"{number:.{more}f}".rstrip("0").rstrip(".") for more in range(digits, digits + 3)]
+    text = next((text for text in texts if float(text)), "0")
+    if text == "0" and number:
+        text = f"{number:.0e}".replace("e-0", "e-")
+    return text.replace("-", "−")
+
+
+def rounded(value: Value, digits: int) -> Any:
+    """The texts of a value's numbers (:func:`shown`), as deep as the value."""
+    return [rounded(part, digits) for part in value] if isinstance(value, list) else shown(value, digits)
+
+
+@functools.cache
+def lessons() -> dict[str, Lesson]:
+    """All lessons by name, in the order of their files' names. Raises LessonError for a file that is none."""
+    return {path.stem.partition("-")[2]: read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+
+
+def read(path: Path) -> Lesson:
+    """A lesson from its file, ``NN-name.yaml``. Raises LessonError that names what is wrong in it."""
+    try:
+        written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" at line {where.line + 1}" if where else ""
+        raise LessonError(f"{path.name} is no readable YAML{line}: mend it there") from None
+    try:
+        lesson = _CONVERTER.structure(written, Lesson)
+    except Exception as error:
+        problems = json_types.problems(error)
+        raise LessonError(f"{path.name}: {', '.join(problems)}; see docs/lessons.md") from None
+    return replace(lesson, name=path.stem.partition("-")[2])
+
+
+_CONVERTER = json_types.converter(forbid_extra_keys=True)

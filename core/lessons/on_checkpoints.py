@@ -1,0 +1,170 @@
+"""Sources of the lessons on trained models: what a forward pass over a pair computed on the way."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from core.checkpoint import Checkpoint, available, load_named
+from core.evidence import PhraseSelection
+from core.explain import check_words, explain
+from core.layers.convolution import GatedConvolution, windows
+from core.layers.projection import read_words
+from core.lessons.lesson import Values
+from core.lessons.sources import Evaluated, Given, source
+from core.lessons.two_dimensions import shares
+from core.models.acnn import AdaQA
+from core.models.attconv import AttConv, AttConvAdvanced
+from core.models.base import Output
+from core.reading.batch import Batch
+
+
+class Read(NamedTuple):
+    """A pair as a checkpoint read it."""
+
+    checkpoint: Checkpoint
+    batch: Batch
+    output: Output
+    words: dict[str, list[str]]
+    """Those of the judged sentence (x) and of its context (y), the classes, and what both sides are called."""
+
+
+def read(given: Given) -> Read:
+    """The lesson's pair through the first of its checkpoints that is there. Raises CheckpointError where none is, and
+    PairError for a text without a word."""
+    names = available()
+    checkpoint = load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
+    reading = checkpoint.read(given.texts["first"], given.texts["second"])
+    check_words(reading)
+    batch = reading.batch(checkpoint.reader)
+    words = {"x": [token.text for token in reading.x.tokens], "y": [token.text for token in reading.y.tokens],
+             "classes": list(checkpoint.labels), "sides": [reading.first.role, reading.second.role]}  # fmt: skip
+    return Read(checkpoint, batch, checkpoint.model(batch), words)
+
+
+def _attentive(given: Given, pair: Read) -> tuple[Values, int]:
+    """What light and advanced share: the attention of one word of t_x, one filter, max-pooling and the decision; and
+    which word it is, from 0."""
+    model, trace = pair.checkpoint.model, pair.output.trace
+    assert isinstance(model, AttConv)
+    x, y = (read_words(model.projection, side, 0.0)[0] for side in (pair.batch.x, pair.batch.y))
+    i, k = given.number("word", len(x)), given.number("filter", trace.winners.shape[1])
+    here = torch.full_like(trace.winners[0], i)
+    parts = model.convolution.parts(trace.beneficiary[0], trace.context[0], here)
+    pooled, logits = pair.output.features[0], pair.output.logits[0]
+    values: Values = {
+        "word": float(i + 1), "filter": float(k + 1), "x": x.tolist(), "y": y.tolist(), "own": x[i].tolist(),
+        "score": trace.scores[0, i].tolist(), **shares(trace.scores[0, i].tolist()),
+        "alpha": trace.weights[0, i].tolist(), "c": trace.context[0, i].tolist(),
+        "parts": [*parts["offsets"][k].tolist(), parts["context"][k].item(), parts["bias"][k].item()],
+        "z": trace.preactivations[0, i, k].item(), "new": torch.tanh(trace.preactivations[0, i, k]).item(),
+        "over_words": torch.tanh(trace.preactivations[0, :, k]).tolist(), "largest": pooled[k].item(),
+        "winner": float(trace.winners[0, k].item() + 1), "pooled": pooled.tolist(), "logit": logits.tolist(),
+        "of_class": model.classifier.weight[0].tolist(), "class_bias": model.classifier.bias[0].item(),
+        "verdict": torch.softmax(logits, 0).tolist(),
+    }  # fmt: skip
+    return values, i
+
+
+PARTS = {"parts": ["left", "itself", "right", "context", "bias"]}
+"""What a filter's value is summed from."""
+
+
+@source("attconv light")
+@torch.inference_mode()
+def light(given: Given) -> Evaluated:
+    """Inputs ``word`` and ``filter`` say which word of the hypothesis and which filter are followed, from 1."""
+    pair = read(given)
+    values, _ = _attentive(given, pair)
+    return Evaluated(values, pair.words | PARTS, pair.checkpoint.name)
+
+
+@source("attconv advanced")
+@torch.inference_mode()
+def advanced(given: Given) -> Evaluated:
+    """The same, and how the ``word``'s source, focus and beneficiary come about."""
+    pair = read(given)
+    values, i = _attentive(given, pair)
+    model = pair.checkpoint.model
+    assert isinstance(model, AttConvAdvanced)
+    x = read_words(model.projection, pair.batch.x, 0.0)
+    y = read_words(model.projection, pair.batch.y, 0.0)
+    x_mask, y_mask = pair.batch.x.mask, pair.batch.y.mask
+    hidden, gate = _gated(model.trigram, x)
+    values |= {
+        "hidden": hidden[i].tolist(), "gate": gate[i].tolist(),
+        "phrase": model.trigram(x, x_mask)[0, i].tolist(), "single": model.unigram(x, x_mask)[0, i].tolist(),
+        "source": model.source(x, x_mask)[0, i].tolist(), "focus": model.source(y, y_mask)[0].tolist(),
+        "beneficiary": model.beneficiary(x, x_mask)[0, i].tolist(),
+    }  # fmt: skip
+    return Evaluated(values, pair.words | PARTS, pair.checkpoint.name)
+
+
+def _gated(layer: GatedConvolution, states: Tensor) -> tuple[Tensor, Tensor]:
+    """What a gated convolution would make of each word of one sentence, and its gate: ``[T, d]`` each."""
+    phrases = windows(states, layer.width)
+    return torch.tanh(layer.hidden(phrases))[0], torch.sigmoid(layer.gate(phrases))[0]
+
+
+@source("phrases")
+@torch.inference_mode()
+def phrases(given: Given) -> Evaluated:
+    """Input ``phrase`` says which phrase of the second sentence is followed, from 1."""
+    pair = read(given)
+    checkpoint, trace = pair.checkpoint, pair.output.trace
+    texts = given.texts["first"], given.texts["second"]
+    explanation = explain(checkpoint, *texts, records=(PhraseSelection,))
+    record: PhraseSelection | None = explanation.find(PhraseSelection)
+    assert record is not None
+    premise, hypothesis = (
+        [explanation.sentence(side.role).words(one.span) for one in side.phrases] for side in record.sides
+    )
+    best = [one.score for one in record.sides[1].phrases]
+    i = given.number("phrase", len(hypothesis))
+    partner = record.sides[1].phrases[i].partner
+    least, most = record.choice("kmin", record.k), record.choice("kmax", record.k)
+    assert least is not None and most is not None
+    cosines = trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]]
+    states, others = trace.second[0][trace.second_mask[0]], trace.first[0][trace.first_mask[0]]
+    values: Values = {
+        "phrase": float(i + 1), "partner": float(partner + 1), "k": float(record.k), "count": float(len(best)),
+        "state": states[i].tolist(), "other": others[partner].tolist(), "cosine": cosines[i].tolist(), "best": best[i],
+        "a": best, "least": [best[j] for j in least.kept[1]], "most": [best[j] for j in most.kept[1]],
+        "by_least": list(least.probabilities), "by_most": list(most.probabilities),
+    }  # fmt: skip
+    words = {
+        "phrases": hypothesis, "premise": premise, "least": [hypothesis[j] for j in least.kept[1]],
+        "most": [hypothesis[j] for j in most.kept[1]], "classes": pair.words["classes"], "sides": pair.words["sides"],
+    }  # fmt: skip
+    return Evaluated(values, words, checkpoint.name)
+
+
+@source("generated filters")
+@torch.inference_mode()
+def generated_filters(given: Given) -> Evaluated:
+    """Inputs ``filter`` and ``window`` say which filter and which window of the second text are followed, from 1."""
+    pair = read(given)
+    model, trace = pair.checkpoint.model, pair.output.trace
+    assert isinstance(model, AdaQA)
+    read_text, maker = trace.a, trace.q
+    windows_, filters = read_text.windows.values[0], read_text.applied[0]
+    k, i = given.number("filter", len(filters)), given.number("window", len(windows_))
+    height = filters.shape[1]
+    window = windows_[i].view(height, -1)
+    parts = (window * filters[k]).sum(1)
+    columns = model.linear_map(k)[:, 0]
+    before = read_text.preactivations[0, :, k]
+    # Most of a code's numbers are 0: the largest come first.
+    order = maker.code[0].argsort(descending=True)
+    values: Values = {
+        "filter": float(k + 1), "window": float(i + 1), "z": maker.code[0, order].tolist(),
+        "made_by": columns[order].tolist(), "start": columns[-1].item(), "weight": filters[k, 0, 0].item(),
+        "F": filters[k].tolist(), "words": window.tolist(), "parts": parts.tolist(), "bias": read_text.bias[k].item(),
+        "before": before[i].item(), "after": torch.relu(before[i]).item(), "over_windows": torch.relu(before).tolist(),
+        "largest": read_text.pooled[0, k].item(), "pooled": read_text.pooled[0].tolist(),
+    }  # fmt: skip
+    names = pair.words["x"] + (height - len(pair.words["x"])) * ["(nothing)"]
+    words = {"of_window": names[i : i + height], "windows": names[: len(windows_)], "sides": pair.words["sides"]}
+    return Evaluated(values, words, pair.checkpoint.name)

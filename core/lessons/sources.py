@@ -1,0 +1,75 @@
+"""Where a lesson's numbers come from: functions that run the models' code and return values by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.lessons.lesson import Lesson, LessonError, Value, Values
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What a source returns: ``values`` by name; ``words`` that name columns and the ``checkpoint`` whose numbers these
+    are, where it read texts."""
+
+    values: Values
+    words: dict[str, list[str]] = field(default_factory=dict)
+    checkpoint: str = ""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a source reads: a lesson's inputs and texts, with those of a person in their places, and the names of its
+    checkpoints."""
+
+    inputs: Mapping[str, Any]
+    texts: Mapping[str, str]
+    checkpoints: tuple[str, ...]
+
+    def number(self, name: str, most: int) -> int:
+        """An input that counts something from 1 to ``most``, from 0."""
+        return min(most, max(1, int(self.inputs[name]))) - 1
+
+
+Source = Callable[[Given], Evaluated]
+
+SOURCES: dict[str, Source] = {}
+"""By the name that lessons use."""
+
+
+def source(name: str) -> Callable[[Source], Source]:
+    """Decorator: make a source known under ``name``."""
+
+    def add(function: Source) -> Source:
+        SOURCES[name] = function
+        return function
+
+    return add
+
+
+def evaluate(lesson: Lesson, inputs: Mapping[str, Any], texts: Mapping[str, str]) -> Evaluated:
+    """The lesson's values with these inputs and texts in place of its own.
+
+    Raises LessonError for an unknown source, CheckpointError where no checkpoint of the lesson is there, and PairError
+    for a text without a word; LessonError for numbers with which there is no result, too.
+    """
+    if lesson.source not in SOURCES:
+        known = ", ".join(sorted(SOURCES))
+        raise LessonError(f"lesson {lesson.name} has the unknown source {lesson.source!r}: choose one of {known}")
+    given = Given({**lesson.inputs, **inputs}, {**lesson.texts, **texts}, lesson.checkpoints)
+    try:
+        evaluated = SOURCES[lesson.source](given)
+    except ArithmeticError:
+        evaluated = None
+    if evaluated is None or not _finite(list(evaluated.values.values())):
+        raise LessonError(
+            "With these numbers the lesson divides by 0 or leaves what a computer counts with: change them"
+        )
+    return evaluated
+
+
+def _finite(value: Value) -> bool:
+    return all(map(_finite, value)) if isinstance(value, list) else math.isfinite(value)

@@ -1,0 +1,168 @@
+"""Sources of the lessons whose vectors have two numbers: the models' own layers, with the lesson's weights in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from core.layers.attention import attention_weights
+from core.lessons.lesson import Values
+from core.lessons.sources import Evaluated, Given, source
+from core.models.rnn.attention import LookingBack, WordByWord
+from core.models.rnn.chained import Combination
+from core.models.rnn.transformer import places
+
+
+def tensor(values: Any) -> Tensor:
+    """Numbers in double precision: a lesson shows the exact value, not one rounded to float32."""
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def put(layer: nn.Linear | None, values: Any) -> None:
+    """Set a layer's weights to a matrix as the slides write it, which stands behind the row that it multiplies."""
+    assert layer is not None
+    with torch.no_grad():
+        layer.weight.copy_(tensor(values).T)
+
+
+@torch.no_grad()
+def _look_back(
+    score: str, given: Mapping[str, Any], mean: bool = False
+) -> tuple[list[float], list[float], list[float]]:
+    """Scores, weights and context of h_C over the premise's states, by the layer of the trained models."""
+    states, last = tensor(given["h"]), tensor(given["h_C"])
+    layer = LookingBack(len(last), score, mean).double()
+    if score == "general":
+        layer.match.w.copy_(tensor(given["W_a"]))
+    elif score == "concat":
+        whole, size = tensor(given["W_s"]).T, len(last)
+        layer.match.w.copy_(whole[:, :size])
+        layer.match.u.copy_(whole[:, size:])
+        layer.match.v.copy_(tensor(given["v"]))
+    mask = torch.ones(1, len(states), dtype=torch.bool)
+    looking = layer(last[None, None], states[None], mask, torch.zeros(1, 1, dtype=torch.long))
+    return tuple(part[0, 0].tolist() for part in looking)  # type: ignore[return-value]
+
+
+def _classes(combined: Tensor, given: Mapping[str, Any]) -> Values:
+    logits = combined @ tensor(given["W"]) + tensor(given["b"])
+    return {"logit": logits.tolist(), "y": torch.softmax(logits, 0).tolist()}
+
+
+def shares(scores: list[float]) -> Values:
+    """The powers of e that a softmax takes, and their sum."""
+    exponents = [math.exp(score) for score in scores]
+    return {"exp": exponents, "total": sum(exponents)}
+
+
+@source("global attention")
+@torch.no_grad()
+def global_attention(given: Given) -> Evaluated:
+    """``h`` and ``h_C`` with weights ``W_k`` of the combination, ``W`` and ``b`` of the classifier, ``W_a`` of the
+    general score, ``W_s`` and ``v`` of concat's."""
+    inputs = given.inputs
+    scores, weights, mean = _look_back("dot", inputs, mean=True)
+    _, _, context = _look_back("dot", inputs)
+    combination = Combination("concat", len(mean)).double()
+    assert combination.both is not None
+    put(combination.both, inputs["W_k"])
+    combined = combination(tensor(mean), tensor(inputs["h_C"]))
+    inner = (combination.both(torch.cat([tensor(mean), tensor(inputs["h_C"])]))).tolist()
+    general, general_weights, _ = _look_back("general", inputs)
+    concat, concat_weights, _ = _look_back("concat", inputs)
+    turned = (tensor(inputs["h_C"]) @ tensor(inputs["W_a"])).tolist()
+    last = inputs["h_C"]
+    joint = torch.tanh(torch.stack([tensor([*last, *state]) for state in inputs["h"]]) @ tensor(inputs["W_s"]))
+    values = {
+        **inputs, "score": scores, **shares(scores), "alpha": weights, "n": float(len(scores)),
+        "weighted": [[a * v for v in state] for a, state in zip(weights, inputs["h"], strict=True)],
+        "kappa": mean, "kappa_sum": context, "inner": inner, "combo": combined.tolist(), **_classes(combined, inputs),
+        "turned": turned, "general": general, "general_alpha": general_weights, "joint": joint.tolist(),
+        "concat": concat, "concat_alpha": concat_weights,
+    }  # fmt: skip
+    return Evaluated(values)
+
+
+@source("word by word")
+@torch.no_grad()
+def word_by_word(given: Given) -> Evaluated:
+    """``h`` and the hypothesis' states ``h_A``, ``h_B``, ``h_C``, with ``W_h``, ``w``, ``W_a`` and ``W_k``."""
+    inputs = given.inputs
+    states, size = tensor(inputs["h"]), len(inputs["h_A"])
+    layer = WordByWord(size, "concat", match_states=False, mean=False).double()
+    put(layer.state, inputs["W_h"][:size])
+    put(layer.context, inputs["W_h"][size:])
+    put(layer.match, [[number] for number in inputs["w"]])
+    put(layer.carry, inputs["W_a"])
+    asking = tensor([inputs[name] for name in ("h_A", "h_B", "h_C")])[None]
+    mask = torch.ones(1, len(states), dtype=torch.bool)
+    looking = layer(asking, states[None], mask, torch.zeros(1, 3, dtype=torch.long))
+    context_a, context_b, context_c = looking.contexts[0]
+    beside = torch.cat([tensor(inputs["h_B"]), context_a])
+    asked = beside @ tensor(inputs["W_h"])
+    carried = context_a @ tensor(inputs["W_a"])
+    combination = Combination("concat", size).double()
+    assert combination.both is not None
+    put(combination.both, inputs["W_k"])
+    combined = combination(context_c, tensor(inputs["h_C"]))
+    values: Values = {
+        **inputs, "asked": asked.tolist(), "inner": (states + asked).tolist(), "M": torch.tanh(states + asked).tolist(),
+        "score": looking.scores[0, 1].tolist(), **shares(looking.scores[0, 1].tolist()),
+        "alpha": looking.weights[0].tolist(), "alpha_A": looking.weights[0, 0].tolist(),
+        "alpha_B": looking.weights[0, 1].tolist(), "alpha_C": looking.weights[0, 2].tolist(),
+        "seen": (looking.weights[0, 1] @ states).tolist(), "carried": carried.tolist(),
+        "left": torch.tanh(carried).tolist(), "kappa_A": context_a.tolist(), "kappa_B": context_b.tolist(),
+        "kappa_C": context_c.tolist(), "combo": combined.tolist(),
+    }  # fmt: skip
+    return Evaluated(values)
+
+
+@source("softmax")
+@torch.no_grad()
+def softmax(given: Given) -> Evaluated:
+    """``score`` (some numbers), the ``scale`` that multiplies and the ``tau`` that divides them, and ``added``."""
+    inputs = given.inputs
+
+    def weights(scores: list[float]) -> list[float]:
+        mask = torch.ones(1, len(scores), dtype=torch.bool)
+        shares: list[float] = attention_weights(tensor(scores)[None, None], mask)[0, 0].tolist()
+        return shares
+
+    scores = [float(score) for score in inputs["score"]]
+    scaled, cooled = [inputs["scale"] * s for s in scores], [s / inputs["tau"] for s in scores]
+    shifted = [s + inputs["added"] for s in scores]
+    best, *others = sorted(scores, reverse=True)
+    lead = best - others[0]
+    values: Values = {
+        **inputs, **shares(scores), "alpha": weights(scores), "lead": lead, "times": math.exp(lead),
+        "scaled": scaled, "scaled_alpha": weights(scaled), "cooled": cooled, "cooled_alpha": weights(cooled),
+        "shifted": shifted, "shifted_alpha": weights(shifted), "scaled_times": math.exp(inputs["scale"] * lead),
+    }  # fmt: skip
+    return Evaluated(values)
+
+
+@source("transformer step")
+@torch.no_grad()
+def transformer_step(given: Given) -> Evaluated:
+    """Words ``x`` of two numbers each, the last of which looks at those before it: the sum with their places, scores
+    divided by √d, weights and the sum of inputs."""
+    inputs = given.inputs
+    words = tensor(inputs["x"])
+    at = places(len(words), words)
+    placed = words + at
+    size = words.shape[1]
+    *before, own = placed
+    others = torch.stack(before)
+    products = others @ own
+    scores = products / math.sqrt(size)
+    weights = attention_weights(scores[None, None], torch.ones(1, len(before), dtype=torch.bool))[0, 0]
+    values: Values = {
+        **inputs, "p": at.tolist(), "input": placed.tolist(), "product": products.tolist(), "root": math.sqrt(size),
+        "d": float(size), "score": scores.tolist(), **shares(scores.tolist()), "alpha": weights.tolist(),
+        "weighted": (weights[:, None] * others).tolist(), "c": (weights @ others).tolist(),
+    }  # fmt: skip
+    return Evaluated(values)

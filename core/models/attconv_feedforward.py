@@ -1,0 +1,62 @@
+"""AttConv "w/o convolution" (Yin & Schütze 2018, section 4): what is left of it when each word stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from core.evidence import AttentionMap, AttentiveContext, Record
+from core.models.attconv import SHARED, AttConvConfig, AttConvLight
+from core.models.base import Evidence, Output, register, setting
+from core.reading.reader import Reading
+
+LAYERS = 4
+
+
+class FeedForward(nn.Module):
+    """z = W_4 tanh(W_3 tanh(W_2 tanh(W_1 (h_i + c_i) + b_1) + b_2) + b_3) + b_4: ``[B, T, d] -> [B, T, d]``."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(size, size) for _ in range(LAYERS))
+
+    def forward(self, states: Tensor, context: Tensor) -> Tensor:
+        values = states + context
+        for place, layer in enumerate(self.layers):
+            values = layer(torch.tanh(values) if place else values)
+        return values
+
+
+@dataclass(frozen=True)
+class FeedForwardConfig(AttConvConfig):
+    """There is always a context; ``width`` plays no part."""
+
+    context: str = setting("extra", one_of=("extra", "intra"))
+
+
+@register(
+    "attconv-feedforward", config=FeedForwardConfig, title="AttConv w/o convolution", section="4",
+    **(SHARED | {"shows": (AttentionMap, AttentiveContext)}),
+)  # fmt: skip
+class AttConvFeedForward(AttConvLight):
+    """Light attentive convolution without the convolution: four layers over the sum of a word and its context.
+
+    z_i as in :class:`FeedForward`, features = max_i tanh(z_i). Four matrices R^{d×d} are as many weights as the light
+    form's W_1 and W_2 of width 3 (360k at d = 300).
+    """
+
+    def __init__(self, config: FeedForwardConfig) -> None:
+        super().__init__(config)
+        self.convolution = FeedForward(config.hidden)  # type: ignore[assignment]
+
+    @classmethod
+    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+        """No filter has a window."""
+        return cls.spec.shows
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        return ((kind, make) for kind, make in super().evidence(reading, output, overridden) if kind in self.spec.shows)

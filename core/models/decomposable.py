@@ -1,0 +1,114 @@
+"""Decomposable Attention: align, compare, add up (Parikh et al. 2016, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.layers.attention import CrossAttention, Override, attend_both_ways, attention_weights
+from core.models.base import Evidence, Output, register, setting
+from core.models.baselines import Baseline, BaselineConfig
+from core.models.cross_attention import SHOWS, evidence_of
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
+
+FAR = 11
+"""Words this far apart, or farther, share one bias of the intra-sentence attention."""
+
+
+@dataclass(frozen=True)
+class DecomposableConfig(BaselineConfig):
+    """``intra``: whether each word also looks at the words of its own sentence (section 3.4). Dropout runs on the
+    projected words (one mask a sentence) and within F, G, H and F_intra."""
+
+    intra: bool = setting(False)
+
+
+@dataclass(frozen=True)
+class DecomposableTrace(CrossAttention):
+    """Both directions, and with intra-sentence attention its weights."""
+
+    intra_second: Tensor | None
+    """[B, T_2, T_2], each row adds up to 1 over real words; None without."""
+    intra_first: Tensor | None
+
+
+class TwoLayers(nn.Module):
+    """ReLU(W_2 ReLU(W_1 x + b_1) + b_2), what F, G, H and F_intra all are: ``[…, n] -> […, d]``."""
+
+    def __init__(self, inputs: int, size: int, dropout: float) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(inputs, size), nn.Linear(size, size)
+        self.dropout = dropout
+
+    def forward(self, values: Tensor) -> Tensor:
+        inner = torch.relu(self.inner(F.dropout(values, self.dropout, self.training)))
+        return torch.relu(self.outer(F.dropout(inner, self.dropout, self.training)))
+
+
+@register(
+    "decomposable", config=DecomposableConfig, title="Decomposable Attention", paper="Parikh et al. 2016", section="3",
+    tasks=("entailment", "paraphrase"), shows=SHOWS,
+)  # fmt: skip
+class Decomposable(Baseline):
+    r"""Decomposable Attention: words are aligned and compared one by one, and the comparisons are added up.
+
+    e_ij = F(a_i)·F(b_j), β_i = Σ_j softmax_j(e_i)_j b_j, α_j = Σ_i softmax_i(e_j)_i a_i,
+    v_1 = Σ_i G([a_i; β_i]), v_2 = Σ_j G([b_j; α_j]), features = H([v_1; v_2]), of d numbers.
+    With ``intra``: a'_i = Σ_j softmax_j(F_intra(a_i)·F_intra(a_j) + d_|i-j|)_j a_j, and [a_i; a'_i] stands for a_i.
+
+    | here | paper | space |
+    |---|---|---|
+    | attend, compare, aggregate, own | F, G, H, F_intra | two layers with ReLU |
+    | distance | d_0 … d_11 | R^12 |
+
+    Where we differ: the words are the frozen table's through a learned map; no sentence begins with a NULL word; the
+    bias of a distance is that of its absolute value.
+    """
+
+    def __init__(self, config: DecomposableConfig) -> None:
+        size, dropout = config.hidden, config.dropout
+        super().__init__(config, size)
+        width = 2 * size if config.intra else size
+        self.own = TwoLayers(size, size, dropout) if config.intra else None
+        self.distance = nn.Parameter(torch.zeros(FAR + 1)) if config.intra else None
+        self.attend = TwoLayers(width, size, dropout)
+        self.compare = TwoLayers(2 * width, size, dropout)
+        self.aggregate = TwoLayers(2 * size, size, dropout)
+
+    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+        """``override``: ``[B, T_2, T_1]`` takes the place of the second sentence's attention to the first, ``[B, T_1,
+        T_2]`` of the first's to the second; None leaves a map as it is, and a tensor alone is the first one.
+
+        Raises ValueError for another shape or where linguistic features do not fit.
+        """
+        (a, intra_first), (b, intra_second) = self._read(batch.first), self._read(batch.second)
+        scores = self.attend(b) @ self.attend(a).mT  # [Parikh16 eq. 1]
+        cross = attend_both_ways(scores, batch.first.mask, batch.second.mask, override)
+        from_second, from_first = cross.first @ b, cross.second @ a  # [Parikh16 eq. 2]
+        parts = [self._compared(a, from_second, batch.first), self._compared(b, from_first, batch.second)]
+        own = self.aggregate(torch.cat(parts, dim=1))  # [Parikh16 H]
+        return self.classify(own, own.shape[1], batch, DecomposableTrace(**vars(cross), intra_second=intra_second,
+                                                                         intra_first=intra_first))  # fmt: skip
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        trace: DecomposableTrace = output.trace
+        return evidence_of(reading, trace, overridden)
+
+    def _read(self, side: Side) -> tuple[Tensor, Tensor | None]:
+        """Words ``[B, T, d]``, with intra-sentence attention beside what each looks at ``[B, T, 2d]``, and its
+        weights."""
+        words = self.words(side)
+        if self.own is None or self.distance is None:
+            return words, None
+        own, places = self.own(words), torch.arange(words.shape[1], device=words.device)
+        apart = (places[:, None] - places).abs().clamp_max(FAR)
+        weights = attention_weights(own @ own.mT + self.distance[apart], side.mask)
+        return torch.cat([words, weights @ words], dim=-1), weights
+
+    def _compared(self, words: Tensor, aligned: Tensor, side: Side) -> Tensor:
+        compared: Tensor = self.compare(torch.cat([words, aligned], dim=-1))  # [Parikh16 eq. 3]
+        return compared.masked_fill(~side.mask[..., None], 0.0).sum(1)  # [Parikh16 eq. 4]

@@ -1,0 +1,78 @@
+"""ESIM, the Enhanced LSTM of AttConv's tables: its sequential form (Chen et al. 2017, section 3)."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.layers.attention import CrossAttention, Override, attend_both_ways
+from core.layers.lstm import BiLSTM
+from core.layers.pooling import masked_max, masked_mean
+from core.models.base import Evidence, Output, register
+from core.models.baselines import Baseline, BaselineConfig
+from core.models.cross_attention import SHOWS, evidence_of
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
+
+
+@register(
+    "esim", config=BaselineConfig, title="ESIM", paper="Chen et al. 2017", section="3",
+    tasks=("entailment", "paraphrase"), shows=SHOWS,
+)  # fmt: skip
+class ESIM(Baseline):
+    r"""ESIM: both sentences are read by an LSTM, aligned word by word, compared, and read again.
+
+    ā = BiLSTM(first), b̄ = BiLSTM(second), e_ij = ā_i·b̄_j, ã_i = Σ_j softmax_j(e_i)_j b̄_j,
+    b̃_j = Σ_i softmax_i(e_j)_i ā_i, m_a = F([ā; ã; ā - ã; ā∘ã]), m_b alike, v_a = BiLSTM'(m_a), v_b alike,
+    v = [mean v_a; max v_a; mean v_b; max v_b], features = tanh(H v), of d numbers.
+
+    | here | paper | space |
+    |---|---|---|
+    | encoder | BiLSTM of section 3.1 | d -> 2d |
+    | compare | F, with a ReLU | R^{d×8d} |
+    | composition | BiLSTM of section 3.3 | d -> 2d |
+    | layer | hidden layer of the classifier | R^{d×8d} |
+
+    Where we differ: the words are the frozen table's through a learned map instead of GloVe's, fine-tuned. Dropout runs
+    on the projected words (one mask a sentence), on compared words and around the hidden layer.
+    """
+
+    def __init__(self, config: BaselineConfig) -> None:
+        size = config.hidden
+        super().__init__(config, size)
+        self.encoder = BiLSTM(size, size)
+        self.compare = nn.Linear(8 * size, size)
+        self.composition = BiLSTM(size, size)
+        self.layer = nn.Linear(8 * size, size)
+
+    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+        """``override``: ``[B, T_2, T_1]`` takes the place of the second sentence's attention, ``[B, T_1, T_2]`` of the
+        first's; None leaves a map as it is, and a tensor alone is the first one.
+
+        Raises ValueError for another shape or where linguistic features do not fit.
+        """
+        first, second = batch.first, batch.second
+        a = self.encoder(self.words(first), first.mask)  # [Chen17 eq. 1]
+        b = self.encoder(self.words(second), second.mask)  # [Chen17 eq. 2]
+        scores = b @ a.mT  # [Chen17 eq. 11]
+        trace = attend_both_ways(scores, first.mask, second.mask, override)
+        from_second = trace.first @ b  # [Chen17 eq. 12]
+        from_first = trace.second @ a  # [Chen17 eq. 13]
+        pooled = torch.cat([*self._composed(a, from_second, first), *self._composed(b, from_first, second)], dim=1)
+        own = torch.tanh(self.layer(self._dropped(pooled)))
+        return self.classify(own, own.shape[1], batch, trace)
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        trace: CrossAttention = output.trace
+        return evidence_of(reading, trace, overridden)
+
+    def _composed(self, states: Tensor, aligned: Tensor, side: Side) -> tuple[Tensor, Tensor]:
+        """Mean and max over a sentence's compared words after the second reading, ``[B, 2d]`` each."""
+        beside = torch.cat([states, aligned, states - aligned, states * aligned], dim=-1)  # [Chen17 eq. 14-15]
+        compared = self._dropped(torch.relu(self.compare(beside)))
+        read = self.composition(compared, side.mask)
+        return masked_mean(read, side.mask), masked_max(read, side.mask)[0]  # [Chen17 eq. 18-19]
+
+    def _dropped(self, values: Tensor) -> Tensor:
+        return F.dropout(values, self.config.dropout, self.training)

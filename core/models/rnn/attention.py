@@ -1,0 +1,136 @@
+"""Ways in which a state of the hypothesis looks back at the states of the premise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from core.layers.attention import Match, attention_weights
+
+SCORES = {"dot": "dot", "general": "bilinear", "concat": "additive"}
+"""Luong et al.'s scores (2015, section 3.1) by the names that Yin & Schütze 2018 have for the same functions."""
+
+WINDOWS = ("monotonic", "predictive")
+
+
+class Looking(NamedTuple):
+    """R states look back at T_p of the premise."""
+
+    scores: Tensor
+    """``[B, R, T_p]``; meaningless on pads."""
+    weights: Tensor
+    """``[B, R, T_p]``, 0 on pads."""
+    contexts: Tensor
+    """κ, ``[B, R, d]``."""
+
+
+def single(scores: Tensor) -> Tensor:
+    """Scores in float32 where mixed precision left them in bfloat16, whose steps a softmax multiplies."""
+    return scores.float() if scores.dtype == torch.bfloat16 else scores
+
+
+class LookingBack(nn.Module):
+    r"""Global attention, or with a ``window`` local attention (Luong et al. 2015, sections 3.1 and 3.2).
+
+    α̃_i = score(h_t, h_i), α = softmax(α̃), κ = Σ_i α_i h_i, or their mean as the slides write it. Locally i stays within
+    ``half_width`` D of a place p_t: "monotonic" p_t = t (the last word where the premise is shorter), "predictive"
+    p_t = S σ(v_p^T tanh(W_p h_t)) of S words, and then -(i - p_t)² / 2 (D / 2)² is added to α̃_i.
+
+    Where we differ: Luong et al. multiply the finished weights by that Gaussian; inside the softmax it weighs the words
+    in the same proportions, and a row still adds up to 1. Their W_a [h_t; h_i] is v_a^T tanh(W_a [h_t; h_i]) in their
+    text, and in the slides the last two of the three are missing; we take it whole.
+    """
+
+    def __init__(self, size: int, score: str, mean: bool, window: str = "", half_width: int = 0) -> None:
+        super().__init__()
+        self.mean, self.window, self.half_width = mean, window, half_width
+        self.match = Match(SCORES[score], size)
+        predictive = window == "predictive"
+        self.place = nn.Linear(size, size, bias=False) if predictive else None
+        self.place_out = nn.Linear(size, 1, bias=False) if predictive else None
+
+    def forward(
+        self, asking: Tensor, premise: Tensor, mask: Tensor, places: Tensor, override: Tensor | None = None,
+        before: Looking | None = None,
+    ) -> Looking:  # fmt: skip
+        """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``."""
+        scores = self.match(asking, premise)
+        scores = single(scores)
+        allowed = scores
+        if self.window:
+            centres = self._centres(asking, mask, places)
+            apart = torch.arange(premise.shape[1], device=premise.device) - centres[..., None]
+            if self.place is not None:
+                scores = scores - 2 * (apart / self.half_width).square()
+            allowed = scores.masked_fill(apart.abs() > self.half_width, torch.finfo(scores.dtype).min)
+        weights = attention_weights(allowed, mask) if override is None else override  # [Potts weights]
+        contexts = weights @ premise
+        if self.mean:
+            contexts = contexts / mask.sum(1)[:, None, None]  # [Potts context-mean]
+        return Looking(scores, weights, contexts)
+
+    def _centres(self, asking: Tensor, mask: Tensor, places: Tensor) -> Tensor:
+        """p_t ``[B, R]``, counted from 0."""
+        words = mask.sum(1, keepdim=True)
+        if self.place is None or self.place_out is None:
+            return torch.minimum(places, words - 1)
+        share = torch.sigmoid(single(self.place_out(torch.tanh(self.place(asking))))[..., 0])
+        return words * share
+
+
+class WordByWord(nn.Module):
+    r"""Every state of the hypothesis looks back, and knows what the one before it looked at.
+
+    With ``score`` "concat", as the slides have it: M = tanh(Y + [h_t; κ_{t-1}] W_h, the same for every row), α_t =
+    softmax(M w), κ_t = Y^T α_t + tanh(κ_{t-1} W_α); κ_0 = 0. With ``match_states`` Y W_y takes the place of Y
+    (Rocktäschel et al. 2016, equation 9, whose W_h and W_r are the two halves of W_h here).
+
+    The slides leave open how word-by-word attention is set up. With "dot" and "general" each row of Y is multiplied by
+    [h_t; κ_{t-1}] W_h instead, whose half for h_t is, or starts as, the identity (Luong et al. 2015, section 3.1): a
+    tanh of a sum has to learn first what equal words are, and on as few pairs as here it hardly does.
+
+    | here | slides | space |
+    |---|---|---|
+    | state, context | W_h, its half for h_t and for κ | R^{d×d} |
+    | match | w | R^d |
+    | carry | W_α | R^{d×d}, starts orthogonal |
+    | match_states | Rocktäschel's W_y | R^{d×d} |
+    """
+
+    def __init__(self, size: int, score: str, match_states: bool, mean: bool) -> None:
+        super().__init__()
+        self.score, self.mean = score, mean
+        self.match_states = nn.Linear(size, size, bias=False) if match_states else None
+        self.state = None if score == "dot" else nn.Linear(size, size, bias=False)
+        self.context = nn.Linear(size, size, bias=False)
+        self.match = nn.Linear(size, 1, bias=False) if score == "concat" else None
+        if self.state is not None and score == "general":
+            nn.init.eye_(self.state.weight)
+        self.carry = nn.Linear(size, size, bias=False)
+        nn.init.orthogonal_(self.carry.weight)
+
+    def forward(
+        self, asking: Tensor, premise: Tensor, mask: Tensor, places: Tensor, override: Tensor | None = None,
+        before: Looking | None = None,
+    ) -> Looking:  # fmt: skip
+        """``asking [B, R, d]``: states one after the other, the first of them after ``before``."""
+        keys = premise if self.match_states is None else self.match_states(premise)
+        states = asking if self.state is None else self.state(asking)
+        context = premise.new_zeros(len(premise), premise.shape[2]) if before is None else before.contexts[:, -1]
+        rows: list[Looking] = []
+        for t in range(asking.shape[1]):
+            asked = (states[:, t] + self.context(context))[:, None]
+            if self.match is None:
+                scores = single(asked @ keys.mT)
+            else:
+                match = torch.tanh(keys + asked)  # [Potts word-match]
+                scores = single(self.match(match))[..., 0][:, None]
+            own = (
+                attention_weights(scores, mask) if override is None else override[:, t : t + 1]
+            )  # [Potts word-weights]
+            seen = (own @ premise)[:, 0] / (mask.sum(1, keepdim=True) if self.mean else 1)
+            context = seen + torch.tanh(self.carry(context))  # [Potts word-context]
+            rows.append(Looking(scores, own, context[:, None]))
+        return Looking(*(torch.cat(parts, dim=1) for parts in zip(*rows, strict=True)))

@@ -1,0 +1,291 @@
+"""One recurrent network reads the premise and then the hypothesis, and looks back (Potts, CS224u slides).
+
+What looks back, and when, is a setting: nothing (the chain alone), the last state once (global attention), every state
+of the hypothesis inside a window of the premise (local attention), or every state, each knowing what the one before it
+looked at (word-by-word attention).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from core.evidence import AttentionMap, Record
+from core.evidence.attention_map import FINAL_STATE
+from core.evidence.record import matrix
+from core.layers.attention import put_in_place
+from core.layers.pooling import masked_max
+from core.layers.projection import read_words, word_projection
+from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
+from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
+
+State = tuple[Tensor, ...]
+"""h, and of an LSTM c: ``[B, d]`` each."""
+
+
+@dataclass(frozen=True)
+class ChainedConfig(ModelConfig):
+    """Sizes and choices.
+
+    ``with_words``: a state is the network's and the word that it has just read, added up, so that from the start
+    attention matches words (a residual connection, as He et al. 2016 add a layer's input to its output); the slides
+    have the network's alone. ``window``: of local attention, "monotonic" (local-m) or "predictive" (local-p),
+    ``half_width`` words to either side. ``context``: κ is the weighted states' sum, or their mean as the slides write
+    it. ``combination``: "concat" and "sum" are the slides' two, which can say the same; "compared" has product and
+    difference beside them (Chen et al. 2017, section 3.2). ``match_states``: word by word, W_y on the premise's states
+    (Rocktäschel et al. 2016). ``feeding``: each h̃ is an input of the next step (Luong et al. 2015). ``readout``: the
+    classifier reads the last step's h̃, or the largest of all steps' in each dimension. Dropout runs on the projected
+    words (one mask a sentence) and on what the classifier reads.
+    """
+
+    hidden: int = setting(150, least=1)
+    cell: str = setting("lstm", one_of=("lstm", "gru"))
+    attention: str = setting("global", one_of=("none", "global", "local", "word-by-word"))
+    score: str = setting("dot", one_of=tuple(SCORES))
+    window: str = setting("predictive", one_of=WINDOWS)
+    half_width: int = setting(3, least=1)
+    context: str = setting("sum", one_of=("sum", "mean"))
+    combination: str = setting("concat", one_of=("concat", "sum", "compared"))
+    match_states: bool = setting(False)
+    with_words: bool = setting(False)
+    feeding: bool = setting(False)
+    readout: str = setting("last", one_of=("last", "max"))
+    embedding_dropout: float = setting(0.1, least=0, below=1)
+    dropout: float = setting(0.2, least=0, below=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        stepwise = self.attention in ("local", "word-by-word")
+        if self.feeding and not stepwise:
+            raise ValueError(f"feeding needs local or word-by-word attention, got {self.attention}")
+        if self.readout == "max" and self.attention == "global":
+            raise ValueError("readout must be last with global attention, which looks back once")
+
+
+@dataclass(frozen=True)
+class ChainedTrace:
+    """What a forward pass computed on the way; R rows look back: 1 with global attention, T_h (every state of the
+    hypothesis) with local and word-by-word attention. Without attention the last four are None."""
+
+    premise: Tensor
+    """h_1 … h_n, ``[B, T_p, d]``, zero on pads."""
+    hypothesis: Tensor
+    """``[B, T_h, d]``; meaningless on pads."""
+    scores: Tensor | None
+    """α̃, ``[B, R, T_p]``, with local attention's Gaussian in it; meaningless on pads."""
+    weights: Tensor | None
+    """The weights used, ``[B, R, T_p]``, each row adds up to 1 over real words (or is the caller's override)."""
+    contexts: Tensor | None
+    """κ, ``[B, R, d]``."""
+    combined: Tensor | None
+    """h̃, ``[B, R, d]``."""
+
+
+class Combination(nn.Module):
+    """h̃ from a context and a state: tanh([κ; h] W_κ), tanh(κ W_κ + h W_h), or tanh([κ; h; κ ∘ h; κ - h] W_κ)."""
+
+    def __init__(self, kind: str, size: int) -> None:
+        super().__init__()
+        self.both = nn.Linear(2 * size, size, bias=False) if kind == "concat" else None
+        self.context = nn.Linear(size, size, bias=False) if kind == "sum" else None
+        self.state = nn.Linear(size, size, bias=False) if kind == "sum" else None
+        self.compared = nn.Linear(4 * size, size, bias=False) if kind == "compared" else None
+
+    def forward(self, context: Tensor, state: Tensor) -> Tensor:
+        """``[…, d], […, d] -> […, d]``."""
+        if self.context is not None and self.state is not None:
+            return torch.tanh(self.context(context) + self.state(state))  # [Potts combo-sum]
+        if self.compared is not None:
+            beside = torch.cat([context, state, context * state, context - state], dim=-1)
+            return torch.tanh(self.compared(beside))
+        assert self.both is not None
+        # Word by word this is the slides' tanh([κ_T; h_T] W) as well.
+        return torch.tanh(self.both(torch.cat([context, state], dim=-1)))  # [Potts combo-concat] [Potts word-combo]
+
+
+@register(
+    "chained-rnn", config=ChainedConfig, title="Chained RNN", paper="Potts, CS224u slides", section="Global attention",
+    tasks=("entailment",), shows=(AttentionMap,),
+)  # fmt: skip
+class ChainedRNN(PairModel):
+    r"""A recurrent network that reads the hypothesis after the premise, with attention over the premise's states.
+
+    h_1 … h_n are the states of the premise; the same network goes on over the hypothesis from h_n, up to h_C.
+
+    - global: α̃_i = score(h_C, h_i), α = softmax(α̃), κ = Σ_i α_i h_i (or the mean), h̃ = tanh([κ; h_C] W_κ);
+    - local (Luong et al. 2015, section 3.2): the same for every state h_t of the hypothesis, over a window of the
+      premise (:class:`core.models.rnn.attention.LookingBack`);
+    - word by word: every state, from the context before (:class:`core.models.rnn.attention.WordByWord`);
+    - y = softmax(h̃ W + b).
+
+    | here | slides | space |
+    |---|---|---|
+    | rnn | the RNN | d -> d |
+    | attention | W_α; w, W_h, W_α word by word | |
+    | combination | W_κ | R^{d×2d} |
+    | feed | Luong's input feeding: h̃ into the next step's gates | R^{gates·d×d} |
+
+    *Choices*: an LSTM hands its cell state over with h_n, as one network that reads on does; recurrent weights start
+    orthogonal, and an LSTM's forget gate open, because gradients through the long chain explode or vanish otherwise.
+    """
+
+    config: ChainedConfig
+
+    def __init__(self, config: ChainedConfig) -> None:
+        super().__init__()
+        self.config, size = config, config.hidden
+        self.projection = word_projection(config.input_size, size)
+        self.rnn: nn.LSTM | nn.GRU = {"lstm": nn.LSTM, "gru": nn.GRU}[config.cell](size, size, batch_first=True)
+        _start(self.rnn)
+        self.attention: nn.Module | None = None
+        if config.attention == "word-by-word":
+            self.attention = WordByWord(size, config.score, config.match_states, config.context == "mean")
+        elif config.attention != "none":
+            window = config.window if config.attention == "local" else ""
+            self.attention = LookingBack(size, config.score, config.context == "mean", window, config.half_width)
+        self.combination = Combination(config.combination, size) if self.attention is not None else None
+        gates = len(self.rnn.all_weights[0][0])
+        self.feed = nn.Linear(size, gates, bias=False) if config.feeding else None
+        self.classifier = nn.Linear(size, config.classes)
+
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """``override [B, R, T_p]`` takes the place of α: R is 1 with global attention, T_h otherwise.
+
+        Raises ValueError when it has another shape, and without attention.
+        """
+        first, second = batch.first, batch.second
+        premise, end = self._read(first, None)
+        last = second.mask.sum(1).sub(1)[:, None]
+        if self.attention is None or self.combination is None:
+            if override is not None:
+                raise ValueError("this model reads on without looking back: it has no attention to replace")
+            hypothesis, _ = self._read(second, end)
+            features = self._read_out(hypothesis, last, second.mask)
+            return self._output(features, ChainedTrace(premise, hypothesis, None, None, None, None))
+        mask = first.mask
+        if override is not None:
+            rows = 1 if self.config.attention == "global" else second.mask.shape[1]
+            override = put_in_place(override, premise.new_empty(len(premise), rows, mask.shape[1]), mask[:, None])
+        if self.feed is not None:
+            hypothesis, looking, combined = self._read_and_feed(second, end, premise, mask, override)
+        else:
+            hypothesis, _ = self._read(second, end)
+            once = self.config.attention == "global"
+            asking = _at(hypothesis, last)[:, None] if once else hypothesis
+            places = last if once else torch.arange(hypothesis.shape[1], device=last.device)[None]
+            looking = self.attention(asking, premise, mask, places, override)
+            combined = self.combination(looking.contexts, asking)
+        features = combined[:, 0] if combined.shape[1] == 1 else self._read_out(combined, last, second.mask)
+        trace = ChainedTrace(premise, hypothesis, looking.scores, looking.weights, looking.contexts, combined)
+        return self._output(features, trace)
+
+    def _output(self, features: Tensor, trace: ChainedTrace) -> Output:
+        read = F.dropout(features, self.config.dropout, self.training)
+        return Output(self.classifier(read), features, trace)  # [Potts classifier]
+
+    def _read_out(self, states: Tensor, last: Tensor, mask: Tensor) -> Tensor:
+        """What the classifier reads of every step's ``[B, T, d]``: ``[B, d]``."""
+        return _at(states, last) if self.config.readout == "last" else masked_max(states, mask)[0]
+
+    def _words(self, side: Side) -> Tensor:
+        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
+
+    def _read(self, side: Side, start: Any) -> tuple[Tensor, Any]:
+        """States ``[B, T, d]``, zero on pads, and the last real one as torch's networks take it back."""
+        # Packed, or the last state would be that after the pads.
+        words, lengths = self._words(side), side.mask.sum(1).cpu()
+        out, end = self.rnn(pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False), start)
+        states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
+        return states + words if self.config.with_words else states, end
+
+    def _read_and_feed(
+        self, side: Side, end: Any, premise: Tensor, mask: Tensor, override: Tensor | None
+    ) -> tuple[Tensor, Looking, Tensor]:
+        """The hypothesis word by word, each h̃ an input of the next step: states, attention and h̃."""
+        assert self.feed is not None and self.attention is not None and self.combination is not None
+        from_input, _, bias, _ = self.rnn.all_weights[0]
+        words = self._words(side)
+        inputs = F.linear(words, from_input, bias)
+        state: State = tuple(part[0] for part in (end if isinstance(end, tuple) else (end,)))
+        combined, before = inputs.new_zeros(len(inputs), self.config.hidden), None
+        states: list[Tensor] = []
+        lookings: list[Looking] = []
+        outs: list[Tensor] = []
+        for t, own in enumerate(inputs.unbind(1)):
+            state = _step(self.rnn, own + self.feed(combined), state)
+            row = None if override is None else override[:, t : t + 1]
+            place = torch.full((1, 1), t, device=inputs.device)
+            asking = state[0] + words[:, t] if self.config.with_words else state[0]
+            before = self.attention(asking[:, None], premise, mask, place, row, before)
+            combined = self.combination(before.contexts[:, 0], asking)
+            states.append(asking)
+            lookings.append(before)
+            outs.append(combined)
+        looking = Looking(*(torch.cat(parts, dim=1) for parts in zip(*lookings, strict=True)))
+        return torch.stack(states, 1), looking, torch.stack(outs, 1)
+
+    @classmethod
+    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+        """Without attention there is nothing to show."""
+        return () if config.get("attention") == "none" else super().shows(config)
+
+    @classmethod
+    def about(cls, config: Mapping[str, Any]) -> str:
+        """What looks back, in a sentence."""
+        back = {
+            "none": "without attention: all it knows of the premise is in its state",
+            "global": "its last state looks back at the states of the premise once (global attention)",
+            "local": "each state looks back at a window of the premise (local attention)",
+            "word-by-word": "each state looks back at the premise and knows what the one before it looked at",
+        }
+        name = "A GRU" if config.get("cell") == "gru" else "An LSTM"
+        return f"{name} that reads the hypothesis after the premise; {back[config.get('attention', 'global')]}."
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        trace: ChainedTrace = output.trace
+        if trace.scores is not None and trace.weights is not None:
+            units = FINAL_STATE if self.config.attention == "global" else "words"
+            roles = reading.second.role, reading.first.role
+            numbers = matrix(trace.scores[0]), matrix(trace.weights[0])
+            yield AttentionMap, lambda: AttentionMap("attention", *roles, *numbers, overridden, units)
+
+
+def _at(states: Tensor, last: Tensor) -> Tensor:
+    """The states ``[B, T, d]`` at the places ``last [B, 1]``: ``[B, d]``."""
+    return states.gather(1, last[..., None].expand(-1, -1, states.shape[2]))[:, 0]
+
+
+def _start(rnn: nn.LSTM | nn.GRU) -> None:
+    """Orthogonal recurrent weights, gate by gate; biases 0, an LSTM's forget gate 1."""
+    size = rnn.hidden_size
+    for name, weight in rnn.named_parameters():
+        if name.startswith("weight_hh"):
+            for gate in torch.split(weight.data, size):
+                nn.init.orthogonal_(gate)
+        elif name.startswith("weight_ih"):
+            nn.init.xavier_uniform_(weight)
+        else:
+            nn.init.zeros_(weight)
+            if isinstance(rnn, nn.LSTM) and name.startswith("bias_ih"):
+                weight.data[size : 2 * size] = 1.0
+
+
+def _step(rnn: nn.LSTM | nn.GRU, inputs: Tensor, state: State) -> State:
+    """One step of torch's LSTM or GRU from W_ih x + b_ih, ``[B, gates·d]``."""
+    _, from_state, _, bias = rnn.all_weights[0]
+    h, past = state[0], F.linear(state[0], from_state, bias)
+    if isinstance(rnn, nn.GRU):
+        (r, z, n), (past_r, past_z, past_n) = inputs.chunk(3, 1), past.chunk(3, 1)
+        z = torch.sigmoid(z + past_z)
+        return ((1 - z) * torch.tanh(n + torch.sigmoid(r + past_r) * past_n) + z * h,)
+    i, f, g, o = (inputs + past).chunk(4, 1)
+    c = torch.sigmoid(f) * state[1] + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c

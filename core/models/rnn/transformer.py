@@ -1,0 +1,121 @@
+"""The Transformer's step from the slides, as a reader of one layer (Vaswani et al. 2017, sections 3.1 to 3.5)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.evidence import AttentionMap
+from core.evidence.record import matrix
+from core.layers.attention import attention_weights, put_in_place
+from core.layers.pooling import masked_max
+from core.layers.projection import read_words, word_projection
+from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
+from core.models.rnn.attention import single
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
+
+
+@dataclass(frozen=True)
+class TransformerConfig(ModelConfig):
+    """Sizes. ``inner``: units of the feed-forward layer, as a multiple of ``hidden``. Dropout runs on the projected
+    words (one mask a sentence) and on what the classifier reads."""
+
+    hidden: int = setting(150, least=1)
+    inner: int = setting(2, least=1)
+    embedding_dropout: float = setting(0.1, least=0, below=1)
+    dropout: float = setting(0.2, least=0, below=1)
+
+
+@dataclass(frozen=True)
+class TransformerTrace:
+    """What a forward pass computed on the way."""
+
+    scores: Tensor
+    """[B, T_h, T_p]; meaningless on pads."""
+    weights: Tensor
+    """[B, T_h, T_p]; each row adds up to 1 over real words, or is the caller's override."""
+    contexts: Tensor
+    """c_attn, [B, T_h, d]."""
+    states: Tensor
+    """What the layer makes of the hypothesis' words, [B, T_h, d]; meaningless on pads."""
+
+
+@register(
+    "transformer-reader", config=TransformerConfig, title="Transformer reader", paper="Potts, CS224u slides",
+    section="Connection with the Transformer", tasks=("entailment",), shows=(AttentionMap,),
+)  # fmt: skip
+class TransformerReader(PairModel):
+    r"""One Transformer layer and no recurrent network: the hypothesis' words look at the premise's by place and word.
+
+    For words x of both sentences (projected, R^d) and Vaswani's sines and cosines p of their places:
+
+    - input = x + s p, q = W_q input (hypothesis), k = W_k input (premise);
+    - α = softmax(q·k / √d), c_attn = Σ α input over the premise, as the slides have it;
+    - o = norm(input + W_o c_attn), state = norm(o + W_2 ReLU(W_1 o + b_1) + b_2) (section 3.3);
+    - features = the largest state of the hypothesis in each dimension, y = softmax(features W + b).
+
+    | here | above | space |
+    |---|---|---|
+    | place_scale | s | R |
+    | query, key | W_q, W_k | R^{d×d} |
+    | out | W_o; with one head, Vaswani's W^V and W^O in one | R^{d×d} |
+    | inner, outer | (W_1, b_1), (W_2, b_2) | R^{m·d×d}, R^{d×m·d} |
+
+    *Choices*: s is learned and starts at 0.1, for words that are about 3 long where the sines are √(d / 2); W_q and W_k
+    start as 2 I, so that equal words match from the start.
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config, size = config, config.hidden
+        self.projection = word_projection(config.input_size, size)
+        self.place_scale = nn.Parameter(torch.tensor(0.1))
+        self.query = nn.Linear(size, size, bias=False)
+        self.key = nn.Linear(size, size, bias=False)
+        for map_ in (self.query, self.key):
+            map_.weight.data.copy_(2 * torch.eye(size))
+        self.out = nn.Linear(size, size, bias=False)
+        self.attended = nn.LayerNorm(size)
+        self.inner = nn.Linear(size, config.inner * size)
+        self.outer = nn.Linear(config.inner * size, size)
+        self.finished = nn.LayerNorm(size)
+        self.classifier = nn.Linear(size, config.classes)
+
+    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
+        """``override [B, T_h, T_p]`` takes the place of α. Raises ValueError when it has another shape."""
+        first, second = batch.first, batch.second
+        premise, hypothesis = self._inputs(first), self._inputs(second)
+        scores = self.query(hypothesis) @ self.key(premise).mT / math.sqrt(self.config.hidden)  # [Potts scaled-dot]
+        weights = attention_weights(single(scores), first.mask)  # [Potts scaled-weights]
+        if override is not None:
+            weights = put_in_place(override, weights, first.mask[:, None])
+        contexts = weights @ premise  # [Potts scaled-context]
+        attended = self.attended(hypothesis + self.out(contexts))
+        states = self.finished(attended + self.outer(torch.relu(self.inner(attended))))
+        features, _ = masked_max(states, second.mask)
+        logits = self.classifier(F.dropout(features, self.config.dropout, self.training))
+        return Output(logits, features, TransformerTrace(scores, weights, contexts, states))
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        scores, weights = (matrix(values[0]) for values in (output.trace.scores, output.trace.weights))
+        roles = reading.second.role, reading.first.role
+        yield AttentionMap, lambda: AttentionMap("attention", *roles, scores, weights, overridden)
+
+    def _inputs(self, side: Side) -> Tensor:
+        """x + s p, ``[B, T, d]``, zero on pads."""
+        words = read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
+        return words + self.place_scale * places(side.mask.shape[1], words) * side.mask[..., None]
+
+
+def places(count: int, like: Tensor) -> Tensor:
+    """p of the first places, ``[T, d]`` (Vaswani et al. 2017, section 3.5): sine at even dimensions, cosine at odd."""
+    size = like.shape[-1]
+    dimensions = torch.arange(size, device=like.device)
+    rates = torch.pow(10_000.0, -(dimensions - dimensions % 2).to(like.dtype) / size)
+    angles = torch.arange(count, device=like.device, dtype=like.dtype)[:, None] * rates
+    return torch.where(dimensions % 2 == 0, angles.sin(), angles.cos())

@@ -1,0 +1,213 @@
+"""Models that read each sentence by itself and meet at the classifier: convolutions (AttConv, sections 2 and 4).
+
+| registered as | class | what makes the vector of a sentence |
+|---|---|---|
+| bi-cnn | :class:`BiCNN` | convolution, max |
+| multichannel-cnn | :class:`MultichannelCNN` | convolutions of three widths over two channels, max |
+| internal-attention-cnn | :class:`InternalAttentionCNN` | convolution, max and a weighted mean |
+| bi-lstm | :class:`core.models.recurrent_encoders.BiLSTMEncoder` | LSTM in both directions, its two last states |
+| self-attention | :class:`core.models.recurrent_encoders.SelfAttention` | the same, several weighted means |
+
+Of a pair the classifier reads both vectors, with ``context="none"`` that of the judged text alone: a classifier of
+single texts, or of pairs "w/o context".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from core.evidence import PooledAttention, Record
+from core.layers.attention import Override, attention_weights, each_map, put_in_place
+from core.layers.convolution import windows
+from core.layers.pooling import masked_max
+from core.models.base import Evidence, Output, register, setting
+from core.models.baselines import Baseline, BaselineConfig, refuse
+from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
+
+
+@dataclass(frozen=True)
+class EncoderConfig(BaselineConfig):
+    """``context``: extra (both sentences are encoded, with the same weights), none (the judged text alone)."""
+
+    context: str = setting("extra", one_of=("extra", "none"))
+
+
+ENCODER: dict[str, Any] = {"tasks": ("entailment", "paraphrase", "text classification")}
+"""What all encoders register."""
+
+
+class Encoded(NamedTuple):
+    """One side: its vector ``[B, E]`` and the hops' weights ``[B, R, T]`` (None without attention)."""
+
+    vector: Tensor
+    weights: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class EncoderTrace:
+    """What a forward pass computed on the way."""
+
+    maps: tuple[Tensor, ...] | None
+    """Each side's attention ``[B, R, T]``, or the caller's, R hops over T words: first the first sentence's. None
+    without attention."""
+
+
+class SentenceEncoder(Baseline):
+    """features = [vector of the first; vector of the second], or that of the judged text alone."""
+
+    config: EncoderConfig
+
+    def __init__(self, config: EncoderConfig, encoded: int, projected: bool = True) -> None:
+        """``encoded``: E, numbers of a sentence's vector."""
+        super().__init__(config, encoded if config.context == "none" else 2 * encoded, projected)
+
+    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+        """A sentence's vector; ``override [B, R, T]`` takes the place of its attention. Raises ValueError for another
+        shape, or for any where there is no attention."""
+        raise NotImplementedError
+
+    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+        """``override``: for each sentence that is read ``[B, R, T]``, R hops over its T words, None where the model's
+        own stays; a tensor alone is the first one's.
+
+        Raises ValueError for another shape, without attention, and where linguistic features do not fit.
+        """
+        sides = (batch.x,) if self.config.context == "none" else (batch.first, batch.second)
+        own = each_map(override, len(sides))
+        encoded = [self.encode(side, given) for side, given in zip(sides, own, strict=True)]
+        features = torch.cat([side.vector for side in encoded], dim=1)
+        weights = tuple(side.weights for side in encoded if side.weights is not None)
+        return self.classify(features, features.shape[1], batch, EncoderTrace(weights or None))
+
+    @classmethod
+    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+        return cls.spec.shows
+
+    @classmethod
+    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+        """The judged text alone will do where the other one is not looked at."""
+        return (1,) if config.get("context", "extra") == "extra" else (0, 1)
+
+    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+        """How much each word counts: the mean over all hops."""
+        sides = (reading.x,) if self.config.context == "none" else (reading.first, reading.second)
+        for side, weights in zip(sides, output.trace.maps or (), strict=False):
+            record = PooledAttention("attention over states", side.role, tuple(weights[0].mean(0).tolist()))
+            yield PooledAttention, lambda record=record: record  # type: ignore[misc]
+
+
+def hops(scores: Tensor, mask: Tensor, override: Tensor | None) -> Tensor:
+    """Softmaxes ``[B, R, T]`` of scores ``[B, T, R]`` over real words, or ``override`` in their place."""
+    weights = attention_weights(scores.mT, mask)
+    return weights if override is None else put_in_place(override, weights, mask[:, None])
+
+
+@dataclass(frozen=True)
+class CNNConfig(EncoderConfig):
+    """``width``: words that a filter sees."""
+
+    width: int = setting(3, least=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.width % 2 == 0:
+            raise ValueError(f"width must be odd to have a central word, got {self.width}")
+
+
+class ConvolvedEncoder(SentenceEncoder):
+    """What both convolutions of one width share: their states."""
+
+    config: CNNConfig
+
+    def __init__(self, config: CNNConfig, encoded: int) -> None:
+        super().__init__(config, encoded)
+        self.convolution = nn.Linear(config.width * config.hidden, config.hidden)
+
+    def states(self, side: Side) -> Tensor:
+        """``[B, T, d]``; meaningless on pads."""
+        return torch.tanh(self.convolution(windows(self.words(side), self.config.width)))
+
+
+@register("bi-cnn", config=CNNConfig, title="Bi-CNN", paper="Yin & Schütze 2018", section="4", **ENCODER)
+class BiCNN(ConvolvedEncoder):
+    r"""AttConv without attention: one convolution over both sentences, each pooled by its maximum.
+
+    h_i = tanh(W [w_{i-1}; w_i; w_{i+1}] + b), vector = max_i h_i. ``convolution`` is W ∈ R^{d×3d} (270k at d = 300) and
+    b.
+    """
+
+    def __init__(self, config: CNNConfig) -> None:
+        super().__init__(config, config.hidden)
+
+    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+        refuse(override)
+        return Encoded(masked_max(self.states(side), side.mask)[0])
+
+
+@register(
+    "internal-attention-cnn", config=CNNConfig, title="CNN + internal attention", paper="Adel & Schütze 2017",
+    section="3", shows=(PooledAttention,), **ENCODER,
+)  # fmt: skip
+class InternalAttentionCNN(ConvolvedEncoder):
+    r"""A convolution whose pooling also weighs its states by what they are: attention without anything from outside.
+
+    h_i as in Bi-CNN, α = softmax_i(v^T tanh(W h_i)), vector = [max_i h_i; Σ_i α_i h_i].
+
+    | here | paper | space |
+    |---|---|---|
+    | hidden_layer, score | W, V | R^{d×d}, R^d |
+
+    Where we differ: the paper has several places for its attention; this is the one on the convolution's output,
+    beside its pooling. It pools by the k largest values, we by the largest, as Bi-CNN does.
+    """
+
+    def __init__(self, config: CNNConfig) -> None:
+        super().__init__(config, 2 * config.hidden)
+        self.hidden_layer = nn.Linear(config.hidden, config.hidden, bias=False)
+        self.score = nn.Linear(config.hidden, 1, bias=False)
+
+    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+        states = self.states(side)
+        weights = hops(self.score(torch.tanh(self.hidden_layer(states))), side.mask, override)  # [Adel17 internal]
+        return Encoded(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
+
+
+@register(
+    "multichannel-cnn", config=EncoderConfig, title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER
+)  # fmt: skip
+class MultichannelCNN(SentenceEncoder):
+    r"""Filters over three, four and five words, over two channels of word vectors, pooled by their maximum.
+
+    c_i = ReLU(W (s_{i:i+h-1} + t_{i:i+h-1}) + b), s the words of the frozen table, t = M s: what a channel of
+    fine-tuned words is to a table that stays. Each filter is applied to both channels and the two are added up, as in
+    the paper, so that one product over their sum does it. vector = [max_i c_i] of the three widths, d numbers each.
+
+    | here | paper | space |
+    |---|---|---|
+    | tuned | the second channel, M | R^{D×D}, starts as the identity |
+    | filters | w, b of section 2 | R^{d×hD}, R^d, h = 3, 4, 5 |
+
+    Where we differ: windows keep the sentence's length and read zeros beyond its ends.
+    """
+
+    WIDTHS = (3, 4, 5)
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config, len(self.WIDTHS) * config.hidden, projected=False)
+        self.tuned = nn.Linear(config.input_size, config.input_size, bias=False)
+        nn.init.eye_(self.tuned.weight)
+        self.filters = nn.ModuleList(nn.Linear(width * config.input_size, config.hidden) for width in self.WIDTHS)
+
+    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+        refuse(override)
+        words = self.words(side)
+        summed = words + self.tuned(words)
+        states = [torch.relu(layer(windows(summed, width)))  # [Kim14 eq. 2]
+                  for width, layer in zip(self.WIDTHS, self.filters, strict=True)]  # fmt: skip
+        return Encoded(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))

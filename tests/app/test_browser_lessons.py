@@ -1,0 +1,67 @@
+"""Lessons in a real browser: walked by keyboard, with a guess, a number changed and a link to the step."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_page):
+    page = open_page("/lessons", wait=".step h3")
+    title, numbers = page.locator(".step h3"), page.locator(".numbers")
+    expect(title).to_have_text("1 of 11 What there is to look at")
+    page.keyboard.press("ArrowRight")
+    expect(title).to_contain_text("One score")
+    page.wait_for_url(re.compile("step=2"))
+    # The number is hidden, in the formula and in the picture, until it is guessed.
+    score = page.locator('.cell[data-of="score.1"] .text')
+    expect(numbers).to_contain_text("=?")
+    expect(score).to_have_text("?")
+    page.get_by_label("Your guess").fill("0.2")
+    page.keyboard.press("Enter")
+    expect(numbers).to_contain_text("0.16")
+    expect(page.locator(".guess")).to_have_text("You guessed 0.2; it is off by 0.04.")
+    # A number that is pointed at lights up everywhere, and so does what it is made of.
+    page.locator('.cell[data-of="score.1"]').hover()
+    expect(numbers.locator('mn[data-of="score.1"]')).to_have_class(re.compile("hot"))
+    expect(page.locator('.cell[data-of="h.1.2"]')).to_have_class(re.compile("origin"))
+    expect(page.locator('.cell[data-of="h.2.1"]')).not_to_have_class(re.compile("origin"))
+    given = page.get_by_label("h.1.1")
+    given.fill("0.9")
+    given.press("Enter")
+    expect(numbers).to_contain_text("0.21")
+    expect(score).to_have_text("0.21")
+    page.wait_for_url(re.compile(r"inputs=h\.1\.1%3D0\.9"))
+    page.locator(".step h3").click()
+    for _ in range(20):  # beyond the last step nothing happens
+        page.keyboard.press("ArrowRight")
+    expect(title).to_contain_text("11 of 11")
+    page.keyboard.press("Home")
+    expect(title).to_contain_text("1 of 11")
+    again = open_page(page.url.replace("step=11", "step=4") + "&step=4", wait=".step h3")
+    expect(again.locator(".numbers")).to_contain_text("0.21")
+
+
+def test_the_whole_screen_keeps_its_large_type_from_step_to_step(open_page):
+    page = open_page("/lessons?lesson=softmax", wait=".step h3")
+    size = lambda: float(page.locator(".says").evaluate("e => parseFloat(getComputedStyle(e).fontSize)"))  # noqa: E731
+    page.get_by_role("button", name="The lesson on the whole screen").click()
+    expect(page.locator(".pairlens.projector .step")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(re.compile("step=2"))
+    expect(page.locator(".step h3")).to_contain_text("2 of 6")
+    assert size() >= 24
+
+
+def test_in_large_type_and_on_a_narrow_screen_the_page_does_not_run_over(open_page):
+    wide = open_page(
+        "/lessons?lesson=light&step=5&projector=on", wait=".step h3", viewport={"width": 1920, "height": 1080}
+    )
+    assert float(wide.locator(".says").evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 24
+    narrow = open_page("/lessons?lesson=light&step=5", wait=".step h3", viewport={"width": 390, "height": 800})
+    for page, width in ((wide, 1920), (narrow, 390)):
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width

@@ -1,0 +1,159 @@
+"""All pages in a real browser, one after the other: what holds of each of them."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping outside in the snow"}
+LONG = PAIR | {"first": "An animal is playing with a toy and " * 5}
+PAGES = {
+    "/?" + urlencode({"model": "test-light", "select": "x2"} | LONG): ".notices li",
+    "/?" + urlencode({"model": "test-as", "candidates": "a cat\na toy"} | PAIR): ".pl-list",
+    "/phrases?" + urlencode({"model": "test-te", "select": "a3"} | PAIR): ".pairlens footer",
+    "/filter-map?" + urlencode({"model": "test-qa"} | PAIR): ".pl-list",
+    "/models": "table.models tbody tr",
+    "/models?model=sick-phrases-kmin": ".pl-card table",
+}
+"""An address of each page, with a sign that it is drawn."""
+SMALL = """() => {
+  const out = [];
+  const walk = (root) => root.querySelectorAll('*').forEach((node) => {
+    if (node.shadowRoot) walk(node.shadowRoot);
+    const text = Array.from(node.childNodes).some((child) => child.nodeType === 3 && child.textContent.trim());
+    if (!text || !node.getClientRects().length || node.closest('style, script')) return;
+    const size = parseFloat(getComputedStyle(node).fontSize);
+    if (size < 18) out.push([node.textContent.slice(0, 30), size]);
+  });
+  walk(document.body);
+  return out;
+}"""
+"""Texts smaller than 18 pixels, with their sizes."""
+
+
+def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_page, server):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page("/", viewport={"width": 1920, "height": 1080})
+
+    def violations(**options):
+        rules = Axe().run(page, options={"resultTypes": ["violations"]} | options).response["violations"]
+        return [(rule["id"], node["target"], node["html"][:100]) for rule in rules for node in rule["nodes"]
+                if rule["impact"] in ("serious", "critical")]  # fmt: skip
+
+    for address, sign in PAGES.items():
+        page.goto(server + address)
+        page.wait_for_selector(sign)
+        assert violations() == [], address
+        page.emulate_media(color_scheme="dark")
+        expect(page.locator(".stApp")).to_have_css("background-color", "rgb(17, 22, 28)")
+        # Of axe's rules that of contrast alone depends on the theme.
+        assert violations(runOnly=["color-contrast"]) == [], address
+        page.emulate_media(color_scheme="light")
+        verdict = page.locator(".said").first
+        size = "node => parseFloat(getComputedStyle(node).fontSize)"
+        before = verdict.evaluate(size) if verdict.count() else 0
+        page.get_by_test_id("stSidebar").get_by_text("Projector").click()
+        page.wait_for_url(re.compile("projector=on"))
+        expect(page.locator("html")).to_have_css("font-size", "22.5px")
+        if before:
+            expect(verdict).to_have_css("font-size", f"{1.5 * before:g}px")
+            cells = page.locator('[data-cell="0,0"]')
+            assert not cells.count() or cells.first.bounding_box()["width"] >= 56 - 2
+        expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1600px")
+        for _ in range(100):
+            small = page.evaluate(SMALL)
+            if not small:
+                break
+            page.wait_for_timeout(300)
+        assert small == [], address
+        assert page.get_by_test_id("stMain").evaluate("node => node.scrollWidth <= node.clientWidth"), address
+
+
+LOOKS = """() => {
+  let node = document.activeElement;
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  const looks = (node) => {
+    const near = [node, ...(node.closest('label') ?? node).querySelectorAll('*')];
+    for (let up = node, i = 0; up && i < 4; i += 1, up = up.parentElement ?? up.getRootNode().host) near.push(up);
+    return near.map((one) => {
+      const style = getComputedStyle(one);
+      return [style.outlineStyle, style.outlineColor, style.boxShadow, style.borderColor, style.stroke].join();
+    }).join();
+  };
+  const unmarked = window.walked && window.walked !== node && looks(window.walked) === window.looked
+    ? (window.walked.getAttribute('aria-label') || window.walked.outerHTML).slice(0, 120) : null;
+  [window.walked, window.looked] = [node, looks(node)];
+  return unmarked;
+}"""
+"""Notes where the focus is, and returns the place before it where that looks the same without the focus."""
+
+
+def test_all_pages_are_walked_with_the_keyboard_alone_and_show_where_it_is(open_page):
+    page = open_page("/?model=test-light")
+    unmarked = set()
+
+    def press(key, times=1):
+        for _ in range(times):
+            page.keyboard.press(key)
+            unmarked.add(page.evaluate(LOOKS))
+
+    def reach(target, key="Tab"):
+        for _ in range(80):
+            if target.evaluate("node => node === node.getRootNode().activeElement"):
+                return
+            press(key)
+        raise AssertionError(f"{key} does not reach {target}")
+
+    def leave_for(name, sign):
+        reach(page.get_by_test_id("stSidebarNav").get_by_role("link", name=name), "Shift+Tab")
+        page.keyboard.press("Enter")
+        page.locator(sign).first.wait_for()
+        page.add_style_tag(content="* { transition: none !important; }")
+
+    page.add_style_tag(content="* { transition: none !important; }")
+    reach(page.get_by_test_id("stSidebarNav").get_by_role("link", name="Models"))
+    for label, words in (
+        ("Premise (the context)", PAIR["first"]),
+        ("Hypothesis (the sentence judged)", PAIR["second"]),
+    ):
+        reach(page.get_by_label(label))
+        page.keyboard.press("Control+A")
+        page.keyboard.type(words)
+        page.keyboard.press("Enter")
+    words = page.locator('.side[data-role="hypothesis"] .chip')
+    expect(words).to_have_count(7)
+    reach(page.locator('.side[data-role="hypothesis"] .chip[tabindex="0"]'))
+    press("Home")
+    press("ArrowRight")
+    expect(page.locator('.chip[aria-pressed="true"]')).to_have_text(["dog"])
+    press("Escape")
+    expect(page.locator('.chip[aria-pressed="true"]')).to_have_count(0)
+    reach(page.get_by_role("button", name="Copy a link"))
+    leave_for("Phrases", ".phrase_selection .said")
+    expect(page.get_by_label("Premise (the context)")).to_have_value(PAIR["first"])
+    slider = page.get_by_label("k, the number of phrases")
+    reach(slider)
+    press("ArrowRight")
+    page.wait_for_url(re.compile("[?&]k="))
+    reach(page.locator('.chart[data-side="1"] .hit[tabindex="0"]'))
+    press("ArrowRight")
+    press("Enter")
+    page.wait_for_url(re.compile("select=b2"))
+    press("Escape")
+    leave_for("Filter map", ".pl-list")
+    reach(page.get_by_role("button", name="Save the filter map as SVG"))
+    leave_for("Models", "table.models tbody tr")
+    reach(page.locator("table.models .open").nth(1))
+    page.keyboard.press("Enter")
+    page.locator(".pl-card h2").wait_for()
+    page.go_back()
+    page.locator("table.models").wait_for()
+    leave_for("Explore", ".verdict .said")
+    expect(words).to_have_count(7)
+    assert unmarked - {None} == set()

@@ -1,0 +1,134 @@
+"""The page Compare without a browser: what is equal, what differs, and one sentence for every kind of bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from app import comparison
+from app.comparison import Looks, PredictionsError
+from core.checkpoint import load
+from core.explain import explain
+from tests.app.pages import box, chooser, open_view, query, sentences
+
+PAIR = {"first": "A man in snow", "second": "A dog in the cold"}
+
+
+def page(**parameters):
+    return open_view("compare", **({"model": "test-light"} | PAIR | parameters))
+
+
+def drawn(app):
+    """All that the page draws."""
+    return "".join(h.proto.body for h in app.get("html") if "<style" not in h.proto.body)
+
+
+def titles(app):
+    return [title.replace(" (test-light)", "") for title in re.findall(r"<h2>(.*?)</h2>", drawn(app))]
+
+
+def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(checkpoints):
+    app = page(**{"with": "test-other,test-two-sided"})
+    assert not app.exception
+    light, other, two_sided, *differences = titles(app)
+    assert (light, other, two_sided) == ("Test light", "**Other** &lt;b&gt;:smile:&lt;/b&gt;", "Test two-sided")
+    text = drawn(app)
+    for name in ("test-light", "test-other", "test-two-sided"):
+        said = explain(load(checkpoints / name), *PAIR.values())
+        assert said.verdict in text
+    assert len(re.findall(r"explained in \d+\.\d ms", text)) == 3 and "parameters" in text
+    assert differences[-1].startswith("How far they disagree") and len(differences) == 3
+    assert query(app)["with"] == "test-other,test-two-sided"
+
+
+def test_differences_are_those_of_the_weights(checkpoints):
+    one, other = (explain(load(checkpoints / name), *PAIR.values()) for name in ("test-light", "test-two-sided"))
+    first, second = (comparison.looks(said, "hypothesis") for said in (one, other))
+    differs = comparison.difference(first, second)
+    assert differs.columns[-1] == "(no word)" and second.columns[-1] == "(no word)" != first.columns[-1]
+    for i, row in enumerate(differs.weights):
+        theirs = second.weights[i]
+        expected = [a - b for a, b in zip([*first.weights[i], 0.0], theirs, strict=True)]
+        assert row == pytest.approx(expected)
+        assert differs.variation[i] == pytest.approx(sum(map(abs, expected)) / 2)
+        assert 0 <= differs.variation[i] <= 1
+    assert comparison.difference(first, first).mean == 0
+
+
+def test_weight_on_words_of_one_version_alone_counts_as_elsewhere():
+    before = Looks(("dog",), ("red", "cat"), ((0.75, 0.25),))
+    after = Looks(("dog", "runs"), ("red", "toy"), ((0.5, 0.5), (1.0, 0.0)))
+    differs = comparison.difference(before, after)
+    assert (differs.rows, differs.columns, differs.weights) == (("dog",), ("red",), ((0.25,),))
+    assert differs.variation == (0.5,)
+    assert comparison.difference(before, Looks(("cat",), ("red",), ((1.0,),))) is None
+
+
+def test_two_versions_mark_the_changed_words():
+    app = page(compare="versions", first2="A man in snow", second2="A cat in the cold")
+    assert not app.exception
+    assert titles(app)[:2] == ["This version", "The other version"]
+    assert re.findall(r"<mark>(.*?)</mark>", drawn(app)) == ["dog", "cat"]
+    version = next(w for w in app.text_input if w.label == "The other version’s second sentence")
+    version.set_value("A dog in the cold snow").run()
+    assert re.findall(r"<mark>(.*?)</mark>", drawn(app)) == ["snow"]
+    assert query(app)["second2"] == "A dog in the cold snow"
+    box(app, "second").set_value("A dog in the snow").run()
+    assert query(app)["second2"] == "A dog in the cold snow", "typing one version keeps the other"
+
+
+def test_the_page_opens_with_two_models_and_takes_up_to_three_more():
+    app = page()
+    assert len([title for title in titles(app) if "minus" not in title and "How far" not in title]) == 2
+    beside = app.multiselect[0]
+    beside.set_value(["test-other", "test-alone"]).run()
+    assert "It shows no attention of these words." in drawn(app)
+    assert query(app)["with"] == "test-other,test-alone"
+
+
+def test_another_task_has_other_models():
+    app = page(**{"with": "test-other"})
+    chooser(app, "Task").set_value("answer selection").run()
+    assert not app.exception and "Test light" not in titles(app)
+
+
+def test_what_a_link_cannot_mean_is_said():
+    app = page(**{"with": "nothing,test-other", "compare": "apples", "rows": "third"})
+    said = " ".join(sentences(app))
+    for part in ("“nothing”, which is not here", "“apples”", "“third”"):
+        assert part in said
+    assert len(titles(app)) > 2
+
+
+def test_a_broken_model_stands_beside_the_others_with_its_reason():
+    app = page(**{"with": "test-truncated"})
+    assert not app.exception
+    assert "checksum" in drawn(app) and "Differences are drawn where two of them" in drawn(app)
+
+
+def test_no_text_of_a_person_is_markup():
+    app = page(second="<b>dog</b> & cat")
+    assert "<b>dog" not in drawn(app) and "&lt;" in drawn(app)
+
+
+ROWS = [("a b", "c", "x", 0.9), ("d", "e", "x", 0.6), ("f", "g", "x", 0.8)]
+
+
+def test_files_of_predictions_give_the_pairs_that_two_models_judge_differently():
+    def lines(rows):
+        return "\n".join(
+            json.dumps({"id": 1, "first": a, "second": b, "label": "", "predicted": v, f"p_{v}": p})
+            for a, b, v, p in rows
+        )
+
+    rows = ("id,first,second,label,predicted,p_x,p_y", "1,a b,c,x,y,.1,.9", "2,d,e,,y,.2,.8", "3,f,g,y,x,.9,.1")
+    table = "\n".join(rows)
+    pairs = comparison.disagreements(
+        comparison.predictions(lines(ROWS), "a.jsonl"), comparison.predictions(table, "b.csv")
+    )
+    assert [(one.first, one.verdicts) for one in pairs] == [("a b", ("x", "y")), ("d", ("x", "y"))]
+    for text in ("", "a,b\n1,2\n", '{"first": 1}', "[1]", '{"first": "a", "predicted": "x", "p_x": "many"}'):
+        with pytest.raises(PredictionsError, match="trainers predict"):
+            comparison.predictions(text, "x.csv")

@@ -1,0 +1,81 @@
+"""The page Lessons: every step of every lesson, changed numbers and sentences, and links that cannot be followed."""
+
+import json
+
+import pytest
+
+from core.lessons import lessons
+from tests.app.pages import components, open_view, query, sentences
+
+LESSONS = lessons()
+
+
+def drawn(app):
+    assert not app.exception
+    return next(data for data in components(app) if data.get("view") == "lesson")
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_step_of_a_lesson_opens_by_its_link(name):
+    app = open_view("lessons", lesson=name)
+    for number, step in enumerate(LESSONS[name].steps, start=1):
+        app.query_params["step"] = str(number)
+        data = drawn(app.run())
+        assert (data["step"], data["title"], data["notices"]) == (number, LESSONS[name].title, [])
+        shown = data["steps"][number - 1]
+        assert (shown["title"], shown["formula"][0], len(shown["numbers"])) == (step.title, "math", len(step.numbers))
+        assert shown["lit"]
+    assert not sentences(app)
+
+
+def test_a_link_changes_numbers_and_all_that_follows():
+    data = drawn(open_view("lessons", lesson="global-attention", step="2", inputs="h.1.1=0.9"))
+    assert data["values"]["score"]["text"] == ["0.21", "0.1", "0.03"]
+    assert json.dumps(data["steps"][1]["numbers"]).count('"0.9"') == 1
+    assert data["link"] == {"lesson": "global-attention", "inputs": "h.1.1=0.9"}
+
+
+def test_a_link_changes_sentences():
+    data = drawn(open_view("lessons", lesson="light", first="A man sleeps"))
+    assert data["words"]["y"] == ["A", "man", "sleeps"]
+    assert data["texts"]["second"] == LESSONS["light"].texts["second"]
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"lesson": "gone"}, "asks for the lesson “gone”; known are global-attention"),
+        ({"step": "none"}, "step “none”, which is no number of a step"),
+        ({"step": "90"}, "asks for step 90, and this lesson has 11: here is the last"),
+        ({"inputs": "h.1.1=x"}, "inputs “h.1.1=x” cannot be read"),
+        ({"inputs": "h.9.1=1"}, "changes “h.9.1”, which is no number of this lesson"),
+        ({"inputs": "q=1;h=2"}, "changes “q”, which is no number of this lesson"),
+    ],
+)
+def test_what_a_link_asks_in_vain_gets_a_sentence(link, sentence):
+    data = drawn(open_view("lessons", **link))
+    assert sentence in " ".join(data["notices"])
+
+
+def test_a_sentence_without_a_word_gets_a_sentence_and_a_way_back():
+    app = open_view("lessons", lesson="light", first="...")
+    assert not app.exception
+    assert "type a sentence with at least one word" in sentences(app)[0]
+    data = drawn(app.button[0].click().run())
+    assert data["texts"] == LESSONS["light"].texts
+
+
+@pytest.mark.parametrize("inputs", ["tau=0", "score.1=1e300", "scale=1e308;score.1=1e3"])
+def test_numbers_without_a_result_get_a_sentence_and_a_way_back(inputs):
+    app = open_view("lessons", lesson="softmax", inputs=inputs)
+    assert not app.exception
+    assert "divides by 0" in sentences(app)[0]
+    assert drawn(app.button[0].click().run())["link"] == {"lesson": "softmax"}
+
+
+def test_another_lesson_begins_at_its_first_step_with_its_own_numbers():
+    app = open_view("lessons", lesson="global-attention", step="3", inputs="h.1.1=0.9", projector="on")
+    app.radio[0].set_value("softmax").run()
+    data = drawn(app)
+    assert (data["title"], data["step"], data["projector"]) == (LESSONS["softmax"].title, 1, True)
+    assert query(app) == {"lesson": "softmax", "projector": "on"}

@@ -1,0 +1,246 @@
+"""Lessons: every file holds together, the slides' numbers come out, and formulas show what they say."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.checkpoint import load_named
+from core.lessons import LessonError, at, evaluate, lessons, mathml
+from core.lessons.handout import handout
+from core.lessons.lesson import place_of, read, rounded, shown
+from core.lessons.sources import SOURCES
+from core.models.rnn.attention import LookingBack
+
+LESSONS = lessons()
+every_lesson = pytest.mark.parametrize("name", LESSONS)
+
+
+def own(name, **inputs):
+    return evaluate(LESSONS[name], inputs, {}).values
+
+
+def text(node):
+    return "".join(child if isinstance(child, str) else text(child) for child in node.children)
+
+
+@every_lesson
+def test_every_name_in_a_lesson_is_a_value_and_every_formula_can_be_drawn(name):
+    lesson, evaluated = LESSONS[name], evaluate(LESSONS[name], {}, {})
+    for row in (*lesson.picture, *lesson.given):
+        at(evaluated.values, row.value)
+        assert not row.of or row.of in {**lesson.words, **evaluated.words}
+    for step in lesson.steps:
+        assert step.says.endswith(".") and step.says.count(". ") == 0, "a step has one sentence"
+        for latex in (step.formula, *step.numbers):
+            mathml(latex, evaluated.values, lesson.digits)
+        assert all(at(evaluated.values, part) is not None for part in step.lit)
+        assert not step.guess or isinstance(at(evaluated.values, step.guess), float)
+
+
+@every_lesson
+def test_the_number_that_is_to_be_guessed_is_one_that_the_step_shows(name):
+    lesson, values = LESSONS[name], evaluate(LESSONS[name], {}, {}).values
+    for step in lesson.steps:
+        if step.guess:
+            shown_ = "".join(mathml(line, values, lesson.digits).to_html() for line in step.numbers)
+            assert f'data-of="{place_of(values, step.guess)}"' in shown_, step.title
+
+
+def test_the_slides_worked_example_is_exact():
+    values = own("global-attention")
+    assert values["score"] == pytest.approx([0.16, 0.10, 0.03])
+    assert [round(weight, 2) for weight in values["alpha"]] == [0.35, 0.33, 0.31]
+    assert [round(number, 4) for number in values["kappa"]] == [0.0799, 0.1258]
+    total = sum(math.exp(score) for score in (0.16, 0.10, 0.03))
+    assert values["alpha"] == pytest.approx([math.exp(s) / total for s in (0.16, 0.10, 0.03)])
+    rounded_ = [sum(w * h for w, h in zip((0.35, 0.33, 0.31), column, strict=True)) / 3
+                for column in ((0.4, 0.2, 0.1), (0.6, 0.4, 0.1))]  # fmt: skip
+    assert [round(number, 3) for number in rounded_] == [0.079, 0.124]
+    assert values["kappa_sum"] == pytest.approx([3 * number for number in values["kappa"]])
+
+
+def test_the_other_scores_and_what_follows_are_those_of_the_equations():
+    values, lesson = own("global-attention"), LESSONS["global-attention"].inputs
+    weight, last, states = lesson["W_a"], lesson["h_C"], lesson["h"]
+    turned = [sum(last[r] * weight[r][c] for r in range(2)) for c in range(2)]
+    assert values["general"] == pytest.approx([turned[0] * a + turned[1] * b for a, b in states])
+    both = [*last, *states[2]]
+    inner = [math.tanh(sum(both[r] * lesson["W_s"][r][c] for r in range(4))) for c in range(2)]
+    assert values["concat"][2] == pytest.approx(sum(v * i for v, i in zip(lesson["v"], inner, strict=True)))
+    beside = [*values["kappa"], *last]
+    combo = [math.tanh(sum(beside[r] * lesson["W_k"][r][c] for r in range(4))) for c in range(2)]
+    assert values["combo"] == pytest.approx(combo)
+    assert sum(values["y"]) == pytest.approx(1)
+
+
+def test_word_by_word_is_the_slides_form():
+    values, lesson = own("word-by-word"), LESSONS["word-by-word"].inputs
+    beside = [*lesson["h_B"], *values["kappa_A"]]
+    asked = [sum(beside[r] * lesson["W_h"][r][c] for r in range(4)) for c in range(2)]
+    match = [[math.tanh(h + a) for h, a in zip(state, asked, strict=True)] for state in lesson["h"]]
+    assert values["M"] == [pytest.approx(row) for row in match]
+    scores = [sum(m * w for m, w in zip(row, lesson["w"], strict=True)) for row in match]
+    assert values["score"] == pytest.approx(scores)
+    total = sum(map(math.exp, scores))
+    seen = [sum(math.exp(s) / total * h[c] for s, h in zip(scores, lesson["h"], strict=True)) for c in range(2)]
+    left = [math.tanh(sum(values["kappa_A"][r] * lesson["W_a"][r][c] for r in range(2))) for c in range(2)]
+    assert values["kappa_B"] == pytest.approx([s + rest for s, rest in zip(seen, left, strict=True)])
+
+
+def test_a_transformers_place_is_a_sine_and_a_cosine_and_its_score_is_scaled():
+    values = own("transformer")
+    assert values["p"] == [pytest.approx([math.sin(i), math.cos(i)]) for i in range(3)]
+    assert values["score"] == pytest.approx([product / math.sqrt(2) for product in values["product"]])
+
+
+def test_a_softmax_sees_differences_alone_and_spreads_with_temperature():
+    values = own("softmax")
+    assert values["shifted_alpha"] == pytest.approx(values["alpha"])
+    assert values["alpha"][0] / values["alpha"][1] == pytest.approx(values["times"])
+    assert max(values["cooled_alpha"]) < max(values["alpha"]) < max(values["scaled_alpha"])
+
+
+def test_changed_inputs_change_what_follows():
+    states = [[0.9, 0.6], [0.2, 0.4], [0.1, 0.1]]
+    assert own("global-attention", h=states)["score"][0] == pytest.approx(0.1 * 0.9 + 0.2 * 0.6)
+
+
+@pytest.mark.parametrize("name", ["light", "advanced"])
+@torch.inference_mode()
+def test_a_trained_models_values_are_those_of_its_forward_pass(name):
+    evaluated = evaluate(
+        LESSONS[name], {"word": 3.0, "filter": 5.0}, {"first": "A man sleeps", "second": "A man is up"}
+    )
+    values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
+    assert evaluated.words["x"] == ["A", "man", "is", "up"]
+    output = checkpoint.model(checkpoint.read("A man sleeps", "A man is up").batch(checkpoint.reader))
+    assert values["alpha"] == pytest.approx(output.trace.weights[0, 2].tolist(), abs=1e-6)
+    assert sum(values["parts"]) == pytest.approx(values["z"], abs=1e-4)
+    assert values["z"] == pytest.approx(output.trace.preactivations[0, 2, 4].item(), abs=1e-5)
+    assert max(values["over_words"]) == pytest.approx(values["largest"], abs=1e-6)
+    logit = sum(w * h for w, h in zip(values["of_class"], values["pooled"], strict=True)) + values["class_bias"]
+    assert logit == pytest.approx(values["logit"][0], abs=1e-4)
+    if name == "advanced":
+        parts = zip(values["gate"], values["own"], values["hidden"], values["phrase"], strict=True)
+        assert all(g * h + (1 - g) * o == pytest.approx(p, abs=1e-5) for g, h, o, p in parts)
+        assert values["source"] == [*values["single"], *values["phrase"]]
+        assert values["score"][0] == pytest.approx(
+            sum(s * f for s, f in zip(values["source"], values["focus"][0], strict=True)), rel=1e-4
+        )
+
+
+@torch.inference_mode()
+def test_phrases_and_their_choices_are_the_models():
+    values = own("phrases")
+    cosine = torch.nn.functional.cosine_similarity(*map(torch.tensor, (values["state"], values["other"])), dim=0)
+    assert values["best"] == max(values["cosine"]) == pytest.approx(cosine.item(), abs=1e-5)
+    assert sorted(values["least"]) == sorted(values["a"])[: int(values["k"])]
+    assert sorted(values["most"]) == sorted(values["a"])[-int(values["k"]) :]
+    assert len(values["a"]) > values["k"]
+
+
+@torch.inference_mode()
+def test_a_generated_weight_comes_from_the_code_and_windows_from_products():
+    values = own("filters", filter=3.0, window=2.0)
+    weight = sum(m * z for m, z in zip(values["made_by"], values["z"], strict=True)) + values["start"]
+    assert max(values["z"]) == values["z"][0] > 0, "the text decides the filter"
+    assert values["weight"] == values["F"][0][0] == pytest.approx(weight, abs=1e-5)
+    products = [
+        sum(f * x for f, x in zip(*rows, strict=True)) for rows in zip(values["F"], values["words"], strict=True)
+    ]
+    assert values["parts"] == pytest.approx(products, abs=1e-5)
+    assert values["before"] == pytest.approx(sum(products) + values["bias"], abs=1e-5)
+    assert values["over_windows"][1] == values["after"] and max(values["over_windows"]) == values["largest"]
+
+
+# --- local attention's window -----------------------------------------------------------------------------------------
+
+
+def test_a_local_window_leaves_all_beyond_it_without_weight():
+    layer = LookingBack(2, "dot", mean=False, window="monotonic", half_width=1).double()
+    premise, mask = torch.rand(1, 6, 2).double(), torch.ones(1, 6, dtype=torch.bool)
+    asking = torch.rand(1, 8, 2).double()
+    weights = layer(asking, premise, mask, torch.arange(8)[None]).weights[0]
+    assert torch.allclose(weights.sum(1), torch.ones(8).double())
+    near = [[min(t, 5) - 1 <= i <= min(t, 5) + 1 for i in range(6)] for t in range(8)]
+    assert (weights > 0).tolist() == near
+
+
+def test_a_predicted_window_falls_off_as_a_gaussian_around_its_place():
+    layer = LookingBack(2, "dot", mean=False, window="predictive", half_width=2).double()
+    torch.nn.init.zeros_(layer.place_out.weight)  # p_t = S / 2
+    premise, mask = torch.zeros(1, 8, 2).double(), torch.ones(1, 8, dtype=torch.bool)
+    weights = layer(torch.zeros(1, 1, 2).double(), premise, mask, torch.zeros(1, 1, dtype=torch.long)).weights[0, 0]
+    expected = [math.exp(-((i - 4) ** 2) / 2) if abs(i - 4) <= 2 else 0.0 for i in range(8)]
+    assert weights.tolist() == pytest.approx([e / sum(expected) for e in expected])
+
+
+# --- files, formulas, paper -------------------------------------------------------------------------------------------
+
+SMALL = """
+title: T
+about: A.
+source: softmax
+picture: []
+steps: []
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("title: [", "is no readable YAML at line 1"),
+        (SMALL.replace("about: A.\n", ""), "about is missing"),
+        (SMALL + "colour: red\n", "unknown keys colour"),
+        (SMALL.replace("picture: []", "picture: [{value: a, label: b, shape: pie}]"), "shape"),
+        ("", "must be keys and values"),
+    ],
+)
+def test_a_file_that_is_no_lesson_gets_one_sentence(tmp_path, written, problem):
+    file = tmp_path / "1-odd.yaml"
+    file.write_text(written, encoding="utf-8")
+    with pytest.raises(LessonError, match=rf"1-odd\.yaml.*{problem}"):
+        read(file)
+
+
+@pytest.mark.parametrize(
+    ("latex", "problem"),
+    [(r"\colour{a}", "unknown command"), (r"\val{nothing}", "no value 'nothing'"), (r"\frac{a}", "lacks a brace"),
+     (r"\val{a", "closing brace"), (r"\begin{pmatrix} a", "bmatrix")],
+)  # fmt: skip
+def test_a_formula_that_cannot_be_drawn_gets_one_sentence(latex, problem):
+    with pytest.raises(LessonError, match=problem):
+        mathml(latex, {"a": 1.0}, 3)
+
+
+def test_numbers_of_the_example_stand_in_the_formula():
+    values = {"a": [0.25, -1.5], "k": 2.0, "W": [[1.0, 0.0]], "long": [0.0] * 10}
+    assert text(mathml(r"\val{a.1} + \val{a.k} = \val{a}", values, 3)) == "0.25+(−1.5)=(0.25,−1.5)"
+    assert 'data-of="a.2"' in mathml(r"\val{a.k}", values, 3).to_html()
+    assert text(mathml(r"\each{+}{long}{\val{long.#}}", values, 3)) == "0+0+⋯\u00a0(8\u00a0more)"
+    assert text(mathml(r"\val{long}", values, 3)).endswith("and\u00a02\u00a0more)")
+    assert "<mtable" in mathml(r"\val{W}", values, 3).to_html()
+
+
+def test_numbers_are_short_and_a_tiny_one_is_not_nought():
+    assert [shown(n, 3) for n in (0.25, 1.0, -0.5, 0.0, 0.0004, 0.0000004)] == [
+        "0.25", "1", "−0.5", "0", "0.0004", "4e−7",
+    ]  # fmt: skip
+    assert rounded([[0.12345]], 2) == [["0.12"]]
+
+
+def test_a_handout_holds_all_steps_and_nothing_typed_becomes_markup():
+    lesson = LESSONS["light"]
+    texts = {"first": "<b>A dog</b>", "second": "An animal"}
+    page = handout(lesson, evaluate(lesson, {}, texts), lesson.inputs, texts)
+    assert page.count("<section>") == len(lesson.steps)
+    assert "&lt;b&gt;A dog" in page and "<b>" not in page
+    assert "http" not in page.replace("http-equiv", "") and "<script" not in page and "src=" not in page
+
+
+def test_a_lesson_with_an_unknown_source_names_those_known():
+    with pytest.raises(LessonError, match=r"unknown source 'odd': choose one of attconv advanced"):
+        evaluate(replace(LESSONS["softmax"], source="odd"), {}, {})
+    assert {lesson.source for lesson in LESSONS.values()} <= set(SOURCES)

@@ -1,0 +1,87 @@
+"""What is special to the rivals of AttConv; what all models do is in tests/test_conformance.py."""
+
+import pytest
+import torch
+
+from core.layers.lstm import BiLSTM
+from core.models import build
+from core.reading.batch import Batch
+from tests.models import batch_of, make, sentence
+from trainers.loop import Logits
+
+
+@pytest.mark.parametrize(
+    ("architecture", "parts", "count"),
+    [
+        ("bi-cnn", ("convolution.weight",), 270_000),
+        ("attconv-light", ("convolution.local.weight", "convolution.attentive.weight"), 360_000),
+        ("attconv-feedforward", tuple(f"convolution.layers.{i}.weight" for i in range(4)), 360_000),
+        ("apcnn", ("convolution.weight", "match.w"), 360_000),
+    ],
+)
+def test_as_many_weights_as_the_attconv_paper_counts(architecture, parts, count):
+    weights = dict(build(architecture, {"input_size": 160, "hidden": 300}).named_parameters())
+    assert sum(weights[name].numel() for name in parts) == count
+
+
+def test_esim_has_the_weights_of_its_equations():
+    d, words = 20, 7
+    count = sum(p.numel() for p in build("esim", {"input_size": words, "hidden": d}).parameters())
+    lstms = 2 * 2 * 4 * d * (d + d + 2)
+    assert count == words * d + d + lstms + 2 * (8 * d * d + d) + 3 * d + 3
+
+
+def test_both_directions_read_what_torchs_bidirectional_lstm_reads():
+    torch.manual_seed(0)
+    ours, theirs = BiLSTM(6, 5).double(), torch.nn.LSTM(6, 5, batch_first=True, bidirectional=True).double()
+    state = {f"{name}_l0": value for name, value in ours.forwards.state_dict().items() for name in [name[:-3]]}
+    state |= {f"{name[:-3]}_l0_reverse": value for name, value in ours.backwards.state_dict().items()}
+    theirs.load_state_dict(state)
+    side = Batch.of([sentence(n, n) for n in (5, 1, 3)]).first
+    packed = torch.nn.utils.rnn.pack_padded_sequence(
+        side.words, side.mask.sum(1), batch_first=True, enforce_sorted=False
+    )
+    expected, _ = torch.nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
+    torch.testing.assert_close(ours(side.words, side.mask), expected)
+
+
+def test_decomposable_attention_does_not_mind_the_order_of_words_unless_it_looks_at_its_own():
+    for intra in (False, True):
+        model = make("decomposable", intra=intra)
+        if intra:
+            torch.nn.init.normal_(model.distance)
+        batch = batch_of(model, ((4, 5),))
+        turned = Batch.of([batch.first.words[0].roll(1, 0)], [batch.second.words[0]])
+        same = torch.allclose(model(turned).logits, model(batch).logits)
+        assert same != intra
+
+
+def test_the_penalty_is_zero_for_hops_at_words_of_their_own_and_reaches_the_loss():
+    model = make("self-attention", hops=2, penalty=0.5)
+    batch = batch_of(model, ((3, 3), (3, 3)))
+    apart = torch.eye(3, dtype=torch.float64)[:2].expand(2, 2, 3)
+    assert model.penalty(model(batch, (apart, apart))).item() == 0
+    alike = apart[:, :1].expand(2, 2, 3)
+    # A A^T - I has two ones beside the diagonal; two sides.
+    assert model.penalty(model(batch, (alike, alike))).item() == pytest.approx(0.5 * 2 * 2)
+    words, masks = [batch.first.words, batch.second.words], [batch.first.mask, batch.second.mask]
+    logits, penalty = Logits(model)(words, masks, batch.judged, None)
+    assert penalty.item() == pytest.approx(model.penalty(model(batch)).item()) and penalty.item() > 0
+    assert make("self-attention").penalty(model(batch)) is None and logits.shape == (2, 3)
+
+
+def test_a_text_alone_is_read_where_there_is_no_context():
+    for architecture in ("bi-lstm", "self-attention", "multichannel-cnn"):
+        model = make(architecture, context="none")
+        pair = batch_of(model, ((4, 5), (2, 3)))
+        alone = Batch(pair.second, judged="first")
+        assert torch.equal(model(alone).logits, model(pair).logits)
+
+
+def test_abcnn_1_pools_without_attention_and_abcnn_2_convolves_without_it():
+    one, two = make("abcnn", attention="words"), make("abcnn", attention="states")
+    assert one.convolution.in_features == 2 * two.convolution.in_features and two.x_map is None
+    batch = batch_of(one, ((4, 4),))
+    trace = one(batch).trace
+    assert torch.equal(trace.scores, trace.output_scores)
+    assert torch.equal(two(batch).trace.scores, two(batch).trace.output_scores)

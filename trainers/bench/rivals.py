@@ -1,0 +1,128 @@
+"""Speed of AttConv's rivals against the same equations written plainly, and of what explains a pair with them."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from core.checkpoint import Checkpoint
+from core.explain import explain
+from core.layers.lstm import BiLSTM
+from core.models import PairModel, build
+from core.models.attentive_pooling import ABCNN
+from core.reading.batch import Batch
+
+PAIRS, WORDS, LENGTHS = 128, 160, ((14, 15, 16), (8,))
+"""A batch as training plans it: hypotheses of one length, premises of nearly one."""
+FILTERS, LONG = 50, ((30,), (30,))
+"""ABCNN's own number of filters (Yin et al. 2016, section 5), and sentences of the length that explanations are
+measured on: where the work is that of the positions, not that of one large product."""
+
+
+class PackedBiLSTM(BiLSTM):
+    """The usual form: one bidirectional nn.LSTM over packed texts."""
+
+    def __init__(self, own: BiLSTM) -> None:
+        nn.Module.__init__(self)
+        layer = own.forwards
+        self.both = nn.LSTM(layer.input_size, layer.hidden_size, batch_first=True, bidirectional=True)
+        for name, value in own.forwards.named_parameters():
+            getattr(self.both, name).data.copy_(value)
+        for name, value in own.backwards.named_parameters():
+            getattr(self.both, f"{name}_reverse").data.copy_(value)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        packed = pack_padded_sequence(states, mask.sum(1), batch_first=True, enforce_sorted=False)
+        out: Tensor = pad_packed_sequence(self.both(packed)[0], batch_first=True, total_length=states.shape[1])[0]
+        return out
+
+
+class LoopedABCNN(ABCNN):
+    """ABCNN-3 with a loop over positions wherever its equations have an index: matches, windows and pooling."""
+
+    def _convolve(self, *channels: Tensor) -> Tensor:
+        states = torch.nn.functional.pad(torch.cat(channels, dim=-1), (0, 0, 1, 1))
+        places = range(states.shape[1] - 2)
+        return torch.stack([torch.tanh(self.convolution(states[:, i : i + 3].flatten(1))) for i in places], dim=1)
+
+    def _near(self, x: Tensor, y: Tensor) -> Tensor:
+        rows = [torch.stack([1 / (1 + (x[:, i] - y[:, j]).norm(dim=1)) for j in range(y.shape[1])], 1)
+                for i in range(x.shape[1])]  # fmt: skip
+        return torch.stack(rows, dim=1)
+
+    def _pooled(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+        weighed = torch.nn.functional.pad(weights[..., None] * states, (0, 0, 1, 1))
+        sums = [weighed[:, i : i + 3].sum(1) * mask[:, i, None] for i in range(states.shape[1])]
+        return torch.stack(sums, dim=1).sum(1) / mask.sum(1, keepdim=True)
+
+
+def batch(of: Sequence[Sequence[int]]) -> Batch:
+    """Made-up words; the lengths of either side take turns."""
+    torch.manual_seed(0)
+    sides = [[torch.randn(lengths[k % len(lengths)], WORDS) * 0.1 for k in range(PAIRS)] for lengths in of]
+    return Batch.of(*sides)
+
+
+def esim(repeats: int) -> tuple[float, float, float]:
+    """How many times faster a training step of ESIM is than with packed nn.LSTM, a call a side, both in bf16; and both
+    times in ms. Raises AssertionError when the two do not compute the same."""
+    ours, plain = (build("esim", {"input_size": WORDS, "hidden": 128, "dropout": 0.0, "embedding_dropout": 0.0})
+                   for _ in range(2))  # fmt: skip
+    plain.load_state_dict(ours.state_dict())
+    plain.encoder = PackedBiLSTM(plain.encoder)  # type: ignore[arg-type]
+    plain.composition = PackedBiLSTM(plain.composition)  # type: ignore[arg-type]
+    return compared(ours, plain, batch(LENGTHS), repeats, torch.bfloat16)
+
+
+def abcnn(repeats: int) -> tuple[float, float, float]:
+    """The same of ABCNN-3 against a loop over positions, in float32."""
+    settings = {"input_size": WORDS, "hidden": FILTERS, "dropout": 0.0, "embedding_dropout": 0.0}
+    ours = build("abcnn", settings)
+    plain = LoopedABCNN(ours.config)
+    plain.load_state_dict(ours.state_dict())
+    return compared(ours, plain, batch(LONG), repeats, torch.float32)
+
+
+def compared(
+    ours: PairModel, plain: PairModel, data: Batch, repeats: int, precision: torch.dtype
+) -> tuple[float, float, float]:
+    """Ratio of the times of a step (forward and backward), and both in ms: medians of ``repeats`` in turns."""
+    torch.testing.assert_close(ours(data).logits, plain(data).logits, rtol=1e-4, atol=1e-4)
+
+    def step(model: PairModel) -> Callable[[], None]:
+        def once() -> None:
+            with torch.autocast("cpu", precision, enabled=precision is not torch.float32):
+                loss = model(data).logits.float().logsumexp(1).sum()
+            loss.backward()
+
+        return once
+
+    fast, slow = medians((step(ours), step(plain)), repeats)
+    return slow / fast, fast, slow
+
+
+def explaining(checkpoint: Checkpoint, words: int, repeats: int) -> tuple[float, float, float]:
+    """Time to explain a pair of so many words a side as a multiple of that of a 1024³ float32 product, and both in
+    ms."""
+    vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
+    first, second = " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * words : 2])
+    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    explained, product = medians((lambda: explain(checkpoint, first, second), lambda: torch.mm(a, b)), repeats)
+    return explained / product, explained, product
+
+
+def medians(forms: Sequence[Callable[[], object]], repeats: int) -> list[float]:
+    """Median time of each in ms, measured in turns after one turn that does not count."""
+    times: list[list[float]] = [[] for _ in forms]
+    for turn in range(repeats + 1):
+        for taken, compute in zip(times, forms, strict=True):
+            started = time.perf_counter()
+            compute()
+            if turn:
+                taken.append((time.perf_counter() - started) * 1000)
+    return [statistics.median(taken) for taken in times]
