@@ -28,7 +28,7 @@ _UNPACKED = 10
 _NONE = "(none)"
 
 
-def kept_run() -> None:
+def run_choice() -> None:
     """The chooser of a run and its models, in the sidebar, and the way to a new one."""
     runs = {store.short(str(run["sha256"])): run for run in store.runs()}
     state, key = PAGE.state, PAGE.key("file")

@@ -20,9 +20,9 @@ from core.desk import figures
 
 _HEIGHT = 520
 _STYLE = """<style>
-.pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0; padding: 0; }
+.pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
 .pl-row dt { font-size: 0.83rem; font-weight: 400; opacity: 0.78; margin-top: 0.3rem; }
-.pl-row dd { margin: 0 !important; padding: 0; overflow-wrap: anywhere; white-space: pre-wrap;
+.pl-row dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap;
   unicode-bidi: plaintext; max-height: 11rem; overflow-y: auto; }
 @media (max-width: 760px) { .stColumn:has(.st-key-desk-row) { order: -1; } }
 .pl-row .said { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
@@ -168,18 +168,17 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
     run, key = opened.run, opened.run.keys[place]
     row = run.dataset.rows[place]
     at = int(np.flatnonzero(order == place)[0]) if place in order else None
-    head, before, after, close = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
+    head = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with head:
         page_style.heading(f"Row {key}")
-    steps = ((before, "Previous row", "chevron_left", -1), (after, "Next row", "chevron_right", 1))
-    for column, label, icon, step in steps:
+    for label, icon, step in (("Previous row", "chevron_left", -1), ("Next row", "chevron_right", 1)):
         there = at is not None and 0 <= at + step < len(order)
         target = run.keys[order[at + step]] if there and at is not None else ""
-        column.button(
+        head.button(
             label, key=f"desk-step-{icon}", icon=f":material/{icon}:", disabled=not there, type="tertiary",
             on_click=lambda target=target: show(row=target),
         )  # fmt: skip
-    close.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
+    head.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
                  on_click=lambda: show(row=""))  # fmt: skip
     roles = run.models[0].roles
     texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
@@ -210,19 +209,21 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
 def _elsewhere(opened: Opened, place: int) -> None:
     """Links to the row's pair on the pages that show what a model does with it."""
     row = opened.run.dataset.rows[place]
-    views = Path(__file__).parents[1] / "views"
-    pages = [("explore", "Explore"), ("compare", "Compare")] if row.second else []
     texts = {"first": row.first, "second": row.second}
-    if not fits_a_link(texts):
+    if not row.second or not fits_a_link(texts):
         return
     st.session_state["desk place"] = (PAGE.state.address(), (row.first, row.second))
+    names = [checkpoint_named(model.sha256) for model in opened.run.models]
     with st.container(horizontal=True, gap="small"):
-        for number, model in enumerate(opened.run.models):
-            name = checkpoint_named(model.sha256)
-            for file, title in pages[:1] if number else pages:
-                path = views / f"{file}.py"
-                if name and path.is_file():
-                    what = f"{title}, {letter(number)}" if len(opened.run.models) > 1 and file == "explore" else title
-                    query = {"model": name, **texts}
-                    st.page_link(st.Page(path, title=title, url_path=file), label=what, query_params=query,
-                                 icon=":material/arrow_forward:")  # fmt: skip
+        for number, name in enumerate(names):
+            if name:
+                label = f"Explore, {letter(number)}" if len(names) > 1 else "Explore"
+                _link("explore", "Explore", label, {"model": name, **texts})
+        first, *others = [name for name in names if name] or [""]
+        if others:
+            _link("compare", "Compare", "Compare", {"model": first, "with": ",".join(others), **texts})
+
+
+def _link(file: str, title: str, label: str, query: dict[str, str]) -> None:
+    page = st.Page(Path(__file__).parents[1] / "views" / f"{file}.py", title=title, url_path=file)
+    st.page_link(page, label=label, query_params=query, icon=":material/arrow_forward:")

@@ -16,7 +16,7 @@ def main() -> None:
     page_style.apply()
     PAGE.open({})
     with st.sidebar:
-        choosing.kept_run()
+        choosing.run_choice()
         annotator.ask()
     PAGE.write_link()
     page_style.notice(PAGE.problems)

@@ -15,7 +15,7 @@ from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.run import save
 from core.errors import DeskError
-from tests.app.pages import components, open_view, sentences
+from tests.app.pages import components, open_view, query, sentences
 from tests.core.made_up_runs import made_up_run
 
 pytestmark = pytest.mark.usefixtures("desk")
@@ -92,7 +92,7 @@ def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
     assert "=SUM(A1) &lt;b&gt;toy&lt;/b&gt;" in texts(app) and "neutral</b> 60" in texts(app)
     assert "telephone" not in texts(app)
     button(app, "Next row").click().run()
-    assert app.query_params["row"] == ["2e"]
+    assert query(app)["row"] == "2e"
 
 
 def test_opening_rows_leaves_nothing_behind(run):
