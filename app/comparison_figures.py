@@ -18,6 +18,7 @@ STYLE = (
 </style>"""
     + """<style>
 .pl-compare { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); gap: 1.4rem; }
+.pl-compare:has(> section:nth-child(4)) { grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
 .pl-compare section, .pl-differences section { min-width: 0; }
 :is(.pl-compare, .pl-differences) h2 { font-size: 1.02rem; font-weight: 650; margin: 0; padding: 0;
   overflow-wrap: anywhere; }

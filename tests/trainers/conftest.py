@@ -64,6 +64,17 @@ def documents(path: Path, source: random.Random, count: int, labels: tuple[str, 
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
 
+def claims(path: Path, source: random.Random, count: int) -> None:
+    """FEVER claims whose evidence says their words, with "not" where it refutes; a third have none."""
+    path.parent.mkdir(exist_ok=True)
+    lines = []
+    for i in range(count):
+        words, label = [source.choice(WORDS) for _ in range(4)], ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")[i % 3]
+        evidence = [" ".join(words), " ".join(words[::-1])] if i % 3 == 0 else [" ".join(["not", *words])]
+        lines.append({"id": i, "label": label, "claim": " ".join(words), "evidence": evidence if i % 3 < 2 else []})
+    path.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode()))
+
+
 def alike(source: random.Random, count: int) -> Iterator[tuple[int, str, str]]:
     """Paraphrases say the same words in another order, the others say others: label, both sentences."""
     for i in range(count):
@@ -119,6 +130,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         documents(folder / name, source, count, DBPEDIA)
     for name, count in (("imdb/train.jsonl.gz", 120), ("imdb/dev.jsonl.gz", 24)):
         documents(folder / name, source, count, ("neg", "pos"))
+    for name, count in (("fever/fever_train.jsonl.gz", 120), ("fever/fever_dev_6k.jsonl.gz", 24)):
+        claims(folder / name, source, count)
+    for name, count in (("sst5/stsa.fine.train", 120), ("sst5/stsa.fine.dev", 24)):
+        (folder / "sst5").mkdir(exist_ok=True)
+        (folder / name).write_text("".join(f"{i % 5} {WORDS[i % 5]} {source.choice(WORDS)}\n" for i in range(count)))
     for name, count in (("quora/train_18k.tsv", 80), ("quora/dev_1k.tsv", 24)):
         (folder / "quora").mkdir(exist_ok=True)
         (folder / name).write_text("".join(f"{a}\t{b}\t{c}\t{i}\n" for i, (a, b, c) in enumerate(alike(source, count))))

@@ -25,8 +25,8 @@ class ContextPanel {
   ofRow(row, column) {
     const { rows, columns, weights } = this.record;
     return [
-      this.heading("Attentive context of ", rows, row, `The mix of ${columns} words that enters its convolution.`,
-        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the convolution reads it beside the word and its neighbours.`),
+      this.heading("Attentive context of ", rows, row, `The mix of ${columns} words that the model reads beside it.`,
+        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
       this.won(row),
