@@ -177,9 +177,11 @@ def test_readme_is_short_and_its_links_lead_somewhere() -> None:
         assert not anchor or anchor in [re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in headings]
 
 
-def test_the_layout_in_readme_is_there() -> None:
-    parent = ROOT
-    for indent, name in re.findall(r"^ {4}( {2})?([a-z_]+/?) {2,}\S", README.partition("## How the code")[2], re.M):
+def test_the_layout_in_contributing_is_there() -> None:
+    parent, contributing = ROOT, (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^ {4}( {2})?([a-z_]+/?) {2,}\S", contributing.partition("## Where what lies")[2], re.M)
+    assert len(lines) > 10
+    for indent, name in lines:
         parent = parent if indent else ROOT / name
         assert parent.is_dir() if not indent else any(parent.glob(f"{name}*")), name
 
