@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
     dataset = translate(read(args.file, labelled=False), args.translate)
     device = pick_device(args.device)
-    probabilities = [classify(checkpoint, dataset, device) for checkpoint in checkpoints]
+    probabilities = [classify(checkpoint, dataset, device, shared=True) for checkpoint in checkpoints]
     if rank_of() == 0:
         _write(args.out, checkpoints, dataset, probabilities)
         print(f"{dataset.summary()}; {len(dataset.rows):,} predictions written to {args.out}", file=sys.stderr)

@@ -262,7 +262,15 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     ]
     if axis.kinds:
         del layers[1]  # kinds have no order: a line between them would mean nothing
-    st.altair_chart(alt.layer(*layers).properties(height=300, description=title))
+    _draw(alt.layer(*layers).properties(height=300, description=title))
+
+
+def _draw(chart: Any) -> None:
+    """A chart, with letters for a room full of people where the projector is on."""
+    if PAGE.state.projector:
+        letters = {"labelFontSize": 18, "titleFontSize": 18}
+        chart = chart.configure_axis(**letters).configure_legend(**letters)
+    st.altair_chart(chart)
 
 
 def _axis(points: list[dict[str, Any]], axis: sweeps.Axis, lines_drawn: Sequence[str]) -> Any:
@@ -315,7 +323,7 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
         )
         .properties(height=190, description=f"{_capital(measure)} after each epoch of {title}")
     )  # fmt: skip
-    st.altair_chart(chart)
+    _draw(chart)
     sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
     st.html(f'<div class="pl-card"><p>{_capital(measure)} on {_safe(sets)} after each epoch.</p></div>')
 

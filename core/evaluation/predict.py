@@ -101,15 +101,17 @@ def read_rows(checkpoint: Checkpoint, dataset: Dataset) -> Iterator[Reading]:
 
 
 def classify(
-    checkpoint: Checkpoint, dataset: Dataset, device: torch.device, progress: Progress = lambda rows: None
-) -> np.ndarray:
-    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are ignored. Where
-    torchrun started several processes, each computes a share of the batches, and all have the whole.
+    checkpoint: Checkpoint, dataset: Dataset, device: torch.device, progress: Progress = lambda rows: None,
+    *, shared: bool = False,
+) -> np.ndarray:  # fmt: skip
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are ignored. With
+    ``shared`` all processes that torchrun started call this: each computes a share of the batches, and all have the
+    whole.
 
     Raises DataError when the model cannot read such rows.
     """
     check_texts(checkpoint, dataset)
-    own, world = rank_of(), int(os.environ.get("WORLD_SIZE", "1"))
+    own, world = (rank_of(), int(os.environ.get("WORLD_SIZE", "1"))) if shared else (0, 1)
     logits = predict(
         checkpoint, read_rows(checkpoint, dataset), device, share=slice(own, None, world), progress=progress
     )

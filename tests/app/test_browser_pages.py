@@ -86,7 +86,8 @@ LOOKS = """() => {
       return [style.outlineStyle, style.outlineColor, style.boxShadow, style.borderColor, style.stroke].join();
     }).join();
   };
-  const unmarked = window.walked && window.walked !== node && looks(window.walked) === window.looked
+  const place = window.walked && window.walked !== document.body; // nothing has the focus while a page is drawn anew
+  const unmarked = place && window.walked !== node && looks(window.walked) === window.looked
     ? (window.walked.getAttribute('aria-label') || window.walked.outerHTML).slice(0, 120) : null;
   [window.walked, window.looked] = [node, looks(node)];
   return unmarked;

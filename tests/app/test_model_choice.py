@@ -13,7 +13,7 @@ def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
     cards = {name: read_card(folder) for name, folder in available().items() if not name.startswith("test-")}
     entailment = {name for name, card in cards.items() if card["task"] == "entailment"}
     beside = {name: judging_alone(card) for name, card in cards.items()}
-    assert len(entailment) == 8
+    assert len(entailment) == 10
     assert beside == {name: "nli-hypothesis-only" if name in entailment else None for name in cards} | {
         "nli-hypothesis-only": None
     }
