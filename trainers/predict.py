@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, read
@@ -63,6 +64,9 @@ def run(args: argparse.Namespace) -> int:
     if rank_of() == 0:
         _write(args.out, checkpoints, dataset, probabilities)
         print(f"{dataset.summary()}; {len(dataset.rows):,} predictions written to {args.out}", file=sys.stderr)
+    if torch.distributed.is_initialized():
+        torch.distributed.barrier()  # a process that ends while another still talks to it takes that one down
+        torch.distributed.destroy_process_group()
     return 0
 
 

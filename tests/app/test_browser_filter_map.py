@@ -242,6 +242,8 @@ def test_a_swipe_over_the_map_scrolls_the_page_and_a_tap_names_a_point(open_page
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y - 20 * step}]})
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_function("y => document.querySelector('[data-testid=stMain]').scrollTop > y + 100", arg=before)
+    page.wait_for_timeout(1500)  # the swipe rolls on
     page.evaluate("selector => document.querySelector(selector).scrollIntoView({block: 'center'})", MAP)
+    page.wait_for_timeout(500)
     page.touchscreen.tap(*place_of_first_point(page))
     expect(page.locator(f"{MAP} .hoverlayer .hovertext")).to_contain_text(re.compile(r"Row"))
