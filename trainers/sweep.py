@@ -69,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vary", action="append", default=[], metavar="KEY=A,B,C",
         help="values of a key to try; given again, every combination is run",
     )  # fmt: skip
+    parser.add_argument(
+        "--alone", action="store_true", help="vary one key at a time, and run the recipe as it is beside them"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="as in train")
     parser.add_argument("--seeds", default="1", metavar="1,2,3", help="seeds of every variant")
     parser.add_argument(
@@ -91,7 +94,9 @@ def run(args: argparse.Namespace) -> int:
     folder, alignments = data_folder(args.data), word_alignments(args.alignments)
     rows: list[dict[str, Any]] = []
     by_word: list[dict[str, Any]] = []
-    for varied in variants(args.vary):
+    variants = alone(args.vary) if args.alone else combinations(args.vary)
+    for row in variants:
+        varied = {key: value for key, value in row.items() if value}
         for seed in whole_numbers(args.seeds):
             for fold in range(max(1, args.folds)):
                 changes = [*args.changes, *(f"{key}={value}" for key, value in varied.items()), f"seed={seed}"]
@@ -106,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
                     recipe, taught = with_teachers(recipe, folder, out, args, fold)
                     out = out.with_name(f"{out.name}-taught-by={args.teachers}")
                 card = one_run(recipe, folder, out, args, fold, recipe.seed)
-                head = {**varied, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
+                head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
                 rows.append(head | scores(card) | taught | aligned(out, alignments) | {"command": command(args)})
                 write(args.csv, rows)
                 if args.question_words:
@@ -116,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
                     ]
                     write(args.question_words, by_word)
                 print(f"{name}: {rows[-1]}", flush=True)
-    for line in summary(rows, [*next(iter(variants(args.vary)))]):
+    for line in summary(rows, [*variants[0]]):
         print(line)
     return 0
 
@@ -126,23 +131,35 @@ def command(args: argparse.Namespace) -> str:
     parts = ["python", "-m", "trainers", "sweep", Path(args.recipe).stem]
     for name, values in (("--set", args.changes), ("--vary", args.vary)):
         parts += [part for value in values for part in (name, value)]
+    parts += ["--alone"] * args.alone
     parts += [part for path in args.alignments for part in ("--alignments", path.name)]
     for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
         parts += [name, str(value)] if value else []
     return shlex.join([*parts, "--precision", args.precision])
 
 
-def variants(vary: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Every combination of the values of ``KEY=A,B,C`` texts; one empty one without any."""
-    keys, values = [], []
+def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
+    """The values to try of each key, from ``KEY=A,B,C`` texts. Raises RunError for others."""
+    values = {}
     for text in vary:
         key, sign, listed = text.partition("=")
         if not sign or not listed:
             raise RunError(f"--vary wants KEY=A,B,C, such as model.k=1,2,3, got {text!r}")
-        keys.append(key)
-        values.append(listed.split(","))
-    for combination in itertools.product(*values):
-        yield dict(zip(keys, combination, strict=True))
+        values[key] = listed.split(",")
+    return values
+
+
+def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
+    """Every combination of the values; one empty one without any."""
+    values = values_of(vary)
+    return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
+
+
+def alone(vary: Sequence[str]) -> list[dict[str, str]]:
+    """Each value with the other keys as the recipe has them (""), after the recipe itself."""
+    values = values_of(vary)
+    recipe = dict.fromkeys(values, "")
+    return [recipe, *({**recipe, key: value} for key, listed in values.items() for value in listed)]
 
 
 def whole_numbers(text: str) -> list[int]:

@@ -133,6 +133,17 @@ def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_pa
     assert "has alignments of chunks" in capsys.readouterr().err
 
 
+def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tmp_path: Path, capsys) -> None:
+    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--alone",
+               "--runs", str(tmp_path / "runs"), "--vary", "model.k=1,2", "--vary", "lr=0.01", *CHANGES]  # fmt: skip
+    assert main(command) == 0
+    table = rows(tmp_path / "a.csv")
+    assert [(row["model.k"], row["lr"]) for row in table] == [("", ""), ("1", ""), ("2", ""), ("", "0.01")]
+    assert all(shlex.split(row["command"]).count("--alone") == 1 for row in table)
+    labels = [sweeps.label(varied) for varied, _ in sweeps.read(tmp_path / "a.csv").variants]  # type: ignore[union-attr]
+    assert labels == ["as the recipe says", "k = 1", "k = 2", "lr 0.01"]
+
+
 def test_questions_of_folds_keep_their_words(data: Path, tmp_path: Path) -> None:
     words = tmp_path / "words.csv"
     command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--folds", "2",
