@@ -14,7 +14,7 @@ Card = Mapping[str, Any]
 
 
 _FIRST = (
-    "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "te-phrases-kmin", "te-phrases-kmax",
+    "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "nli-esim", "nli-word-by-word", "te-phrases-kmin", "te-phrases-kmax",
     "as-phrases-kmax", "as-phrases-kmin", "topic-acnn", "as-adaqa", "sentiment-acnn", "para-adaqa", "as-adaqa-att",
 )  # fmt: skip
 """Shipped checkpoints that lists begin with, the one that a page opens with first; all others follow by name."""
