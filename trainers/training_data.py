@@ -16,6 +16,7 @@ from torch import Tensor
 from core.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.evaluation.encoding import Encoded, Vocabulary, encode
+from core.models import spec_of
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, default_table
 from trainers.recipe import DataSource, Recipe
@@ -74,6 +75,7 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
             single=len(recipe.roles) == 1,
             weights=[weight for _, weight in rows],
             limits=(limits[0], limits[-1]),
+            lines=recipe.judged == recipe.roles[0] and spec_of(recipe.architecture).model.reads_lines(recipe.model),
             extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
         )
 
