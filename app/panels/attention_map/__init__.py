@@ -46,6 +46,7 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
             "scores": _rounded(record.null_scores),
             "values": _rounded(null),
         } if record.null else None,
+        "apart": record.apart,
         "low": low,
         "high": max(max(flat), low + 1e-9),
         "lead": lead(record),
