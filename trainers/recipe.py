@@ -261,7 +261,9 @@ def _value(kind: Any, value: Any, where: str) -> Any:
             raise RecipeError(f"{where} must be a list, got {value!r}")
         return tuple(_value(get_args(kind)[0], item, f"{where}[{i}]") for i, item in enumerate(value))
     if get_origin(kind) is dict:
-        kind = dict
+        inner, kind = get_args(kind)[1], dict
+        if inner is float and isinstance(value, dict):
+            return {key: _value(float, item, f"{where}.{key}") for key, item in value.items()}
     if kind is float and isinstance(value, str):
         # YAML 1.1 reads 2e-3 as text.
         with contextlib.suppress(ValueError):
