@@ -35,7 +35,10 @@ def looks(explanation: Explanation, role: str) -> Looks | None:
     if record is None:
         return None
     own, other = (words(explanation, name) for name in (record.rows, record.columns))
-    return Looks(own, (*other, NO_WORD) if record.null else other, record.override)
+    # Over several contexts a row adds up to 1 in each: its mean is a share of the whole.
+    contexts = len(record.blocks(explanation))
+    weights = tuple(tuple(weight / contexts for weight in row) for row in record.override)
+    return Looks(own, (*other, NO_WORD) if record.null else other, weights)
 
 
 def pooled(explanation: Explanation, role: str) -> tuple[float, ...] | None:

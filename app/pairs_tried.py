@@ -39,7 +39,7 @@ def changed(explanation: Explanation, role: str, index: int, how: str) -> Pair:
     sentence = explanation.sentence(role)
     token, text = sentence.tokens[index], sentence.text
     before, behind = text[: token.start], text[token.start if how == "not" else token.end :]
-    new = f"{before}not {behind}" if how == "not" else re.sub(r"\s+", " ", f"{before} {behind}").strip()
+    new = f"{before}not {behind}" if how == "not" else re.sub(r"[^\S\n]+", " ", f"{before} {behind}").strip()
     first = role == explanation.first.role
     pair = Pair(new, explanation.second.text) if first else Pair(explanation.first.text, new)
     change = f"“not” before “{token.text}”" if how == "not" else f"without “{token.text}”"

@@ -31,7 +31,7 @@ from core.linguistics import LinguisticsError
 from core.memory import return_freed_memory
 from core.models import ConfigError, PairModel, build, spec_of
 from core.models.base import check_sides
-from core.reading.reader import PairError, Reader, Reading, WordReader, read_text
+from core.reading.reader import PairError, Reader, Reading, ReadText, WordReader, read_text
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, WordTableError, default_table, file_sha256
 
@@ -104,7 +104,10 @@ class Checkpoint:
                 extra = extra_features(kind, sides[0].tokens, sides[1].tokens, default_table())
             except LinguisticsError as error:
                 raise PairError(str(error)) from error
-        return Reading(sides[0], tuple(sides[1:]), self.judged, None if extra is None else tuple(extra))
+        contexts: Sequence[ReadText] = sides[1:]
+        if contexts and self.judged == "first" and self.model.reads_lines(self.card["config"]):
+            contexts = contexts[0].lines()
+        return Reading(sides[0], tuple(contexts), self.judged, None if extra is None else tuple(extra))
 
 
 def judged_side(roles: Mapping[str, str]) -> str:

@@ -46,7 +46,7 @@ def explain(
     check_words(reading)
     model = checkpoint.model
     output = model(reading.batch(checkpoint.reader), None if override is None else model.lay_out(override, reading))
-    sides = [side.sentence(checkpoint.reader) for side in (reading.first, *reading.contexts)]
+    sides = [side.sentence(checkpoint.reader) for side in reading.texts()]
     evidence = model.evidence(reading, output, overridden=override is not None)
     result = Explanation(
         model=checkpoint.name,
@@ -74,7 +74,7 @@ def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature
     ]
     if not maps or temperature == 1:
         return explanation
-    tempered = [_tempered(record, temperature) for record in maps]
+    tempered = [_tempered(record, explanation, temperature) for record in maps]
     pair = explanation.first.text, explanation.second.text
     other = explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
     evidence = (replace(record, temperature=temperature) if isinstance(record, AttentionMap) and record.units == "words"
@@ -82,19 +82,20 @@ def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature
     return replace(other, evidence=tuple(evidence))
 
 
-def _tempered(record: AttentionMap, temperature: float) -> Tensor:
+def _tempered(record: AttentionMap, explanation: Explanation, temperature: float) -> Tensor:
     scores = torch.tensor(record.scores, dtype=torch.float64)
     # A word outside of a local window stays outside.
     scores = scores.masked_fill(torch.tensor(record.weights) == 0, -torch.inf)
     if record.null:
         null = [-torch.inf if score is None else score for score in record.null_scores]
         scores = torch.cat([scores, scores.new_tensor(null)[:, None]], dim=1)
-    return torch.softmax(scores / temperature, dim=1).float()
+    blocks = torch.tensor_split(scores / temperature, record.blocks(explanation)[1:], dim=1)
+    return torch.cat([torch.softmax(block, dim=1) for block in blocks], dim=1).float()
 
 
 def check_words(reading: Reading) -> None:
     """Raises PairError where a side holds no word."""
-    for side in (reading.first, *reading.contexts):
+    for side in reading.texts():
         if not side.has_word:
             what = "is empty" if not side.text.strip() else "has no word in it"
             raise PairError(f"The {side.role} {what}: type a sentence with at least one word.")

@@ -37,8 +37,16 @@ def single(architecture):
     return REGISTRY[architecture].model.contexts({}) == (0,)
 
 
-def batch_of(model, lengths, judged="second", seed=1):
-    """Made-up texts of these lengths (first, second), with linguistic features for a model that reads them."""
+def several(model):
+    """Whether it reads several contexts of a judged first text."""
+    return model.reads_lines(dataclasses.asdict(model.config))
+
+
+def batch_of(model, lengths, judged=None, seed=1):
+    """Made-up texts of these lengths (first, second), with linguistic features for a model that reads them. The second
+    text is judged unless the model reads several contexts: then the first is, beside two, of which the other is a word
+    longer."""
+    judged = judged or ("first" if several(model) else "second")
     first, second = (
         [sentence(row[side], 100 * seed + 2 * k + side, model.config.input_size) for k, row in enumerate(lengths)]
         for side in (0, 1)
@@ -46,6 +54,9 @@ def batch_of(model, lengths, judged="second", seed=1):
     size = EXTRA_SIZES[model.linguistic]
     extra = sentence(len(lengths), seed + 50, size) if size else None
     contexts = [] if single(model.spec.name) else [second]
+    if several(model) and judged == "first":
+        more = enumerate(lengths)
+        contexts.append([sentence(row[1] + 1, 1000 * seed + k, model.config.input_size) for k, row in more])
     return Batch.of(first, *contexts, judged="first" if not contexts else judged, extra=extra)
 
 

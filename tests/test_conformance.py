@@ -160,8 +160,8 @@ def test_a_finite_gradient_reaches_every_weight(architecture, settings):
     model = make(architecture, **settings).train()
     batch = batch_of(model, ((6, 9), (7, 5), (8, 6), (5, 5)))
     if batch.contexts:
-        batch.second.words[0, 0] = batch.first.words[0, 0]  # a word of both is at distance 0 from itself
-        batch.second.words[3, :5] = batch.first.words[3, :5]  # and so is a sentence
+        batch.contexts[0].words[0, 0] = batch.first.words[0, 0]  # a word of both is at distance 0 from itself
+        batch.contexts[0].words[3, :5] = batch.first.words[3, :5]  # and so is a sentence
     model(batch).logits.logsumexp(1).sum().backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None and parameter.grad.abs().max() > 0, name

@@ -26,6 +26,7 @@ COMMANDS = {
     "results": "write docs/results.md from the cards and tables of the shipped checkpoints",
     "make-pairs": "make pairs that differ in one respect from SNLI's premises and WordNet",
     "table": "rebuild a table of the AttConv paper from runs, beside the paper's numbers",
+    "figure": "draw the accuracy of runs by text length or by the number of evidence sentences",
     "seeds": "write the mean and spread over several seeds into a checkpoint's card",
 }
 

@@ -25,7 +25,6 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from core.data import read
 from core.errors import RunError
 from core.evaluation.scores import accuracy_and_f1
 from core.files import check_writable
@@ -34,7 +33,7 @@ from trainers import recipe as recipes
 from trainers.recipe import DataSource
 from trainers.sweep import write
 from trainers.train import data_folder
-from trainers.training_data import sample
+from trainers.training_data import read_source
 
 NAME = "TF-IDF, linear SVM"
 FREQUENT = 5_000
@@ -61,8 +60,7 @@ def run(args: argparse.Namespace) -> int:
     folder = data_folder(args.data)
 
     def rows(*sources: DataSource) -> tuple[Texts, np.ndarray]:
-        files = [(read(folder / source.path, source.name, layout=source.layout), source) for source in sources]
-        sampled = [row for dataset, source in files for row in sample(dataset, source.rows, recipe.seed).rows]
+        sampled = [row for source in sources for row in read_source(folder, source).rows]
         return [(row.first, row.second) for row in sampled], np.array([row.label for row in sampled])
 
     (texts, labels), (seen, gold) = rows(*recipe.train), rows(recipe.dev)

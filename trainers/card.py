@@ -67,7 +67,7 @@ def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
     first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
-    sides = dict(zip(recipe.roles, (data.train.first, *data.train.contexts), strict=True))
+    sides = dict(zip(recipe.roles, data.train.lengths, strict=True))
     return {
         "name": recipe.name,
         "title": recipe.title,
@@ -89,7 +89,7 @@ def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:
         "epochs": progress.history,
         "best_epoch": progress.best_epoch,
         "results": results,
-        "typical_length": {role: int(np.percentile(side.lengths, 99)) for role, side in sides.items()},
+        "typical_length": {role: int(np.percentile(lengths, 99)) for role, lengths in sides.items()},
         "training": {
             "seconds": round(progress.seconds, 1),
             "steps": progress.step,

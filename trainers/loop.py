@@ -315,7 +315,7 @@ class Run:
         own = data.labels < len(self.recipe.labels) - 1
         right = (chances.argmax(1) == data.labels)[own].double().mean()
         limit = self.recipe.token_limits.get(self.recipe.roles[-1], MAX_TOKENS)
-        cut = (data.contexts[0].lengths >= limit).mean() if data.contexts else 0.0
+        cut = (data.lengths[-1] >= limit).mean() if data.contexts else 0.0
         return {"accuracy_with_evidence": float(right), "evidence_cut": float(cut)}
 
     def choose_classifier(self) -> dict[str, Any]:

@@ -37,9 +37,9 @@ class DataSource:
     licence: str = "not stated"
     layout: str = "auto"
     rows: int = 0
-    """Take a sample of so many rows, drawn with the recipe's seed; 0: all."""
+    """Take a sample of so many rows, the same ones whatever the recipe's seed; 0: all."""
     weight: float = 1.0
-    """Weight of a row in the training loss."""
+    """Weight of a row in the training loss; rows of weight 0 are left out before a sample is taken."""
     part_weights: dict[str, float] = field(default_factory=dict)
     """Weight of the rows whose id is this name, a hyphen and a number, in place of ``weight``: SNLI-86k is made of
     parts that were picked in different ways, and their ids say so."""
@@ -261,7 +261,9 @@ def _value(kind: Any, value: Any, where: str) -> Any:
             raise RecipeError(f"{where} must be a list, got {value!r}")
         return tuple(_value(get_args(kind)[0], item, f"{where}[{i}]") for i, item in enumerate(value))
     if get_origin(kind) is dict:
-        kind = dict
+        inner, kind = get_args(kind)[1], dict
+        if inner is float and isinstance(value, dict):
+            return {key: _value(float, item, f"{where}.{key}") for key, item in value.items()}
     if kind is float and isinstance(value, str):
         # YAML 1.1 reads 2e-3 as text.
         with contextlib.suppress(ValueError):

@@ -2,11 +2,14 @@
 
     python -m trainers table nli --runs runs/nli --out runs/nli-table
     python -m trainers table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
+    python -m trainers table nli --train comparison-nli --data DATA --runs runs/nli --out runs/nli-table
 
 Writes OUT.csv and OUT.md. Ours are the accuracies on dev that the runs' cards hold, several seeds as mean ± half their
 95 % interval; the paper's stand in a column of their own with the data that they are of. All runs of a table must have
 been trained and scored on the same data; systems that are not run here say why. ``--baselines``: what
-`python -m trainers baselines --csv` wrote for the same data.
+`python -m trainers baselines --csv` wrote for the same data. ``--train`` first trains what is not there yet of all
+systems of the table on the data of a recipe, all with its sizes and epochs (:mod:`trainers.rivals`), and its baselines;
+the recipes are comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and comparison-imdb.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
 
 Card = Mapping[str, Any]
+
+BASELINES = "baselines.csv"
+"""The file of baselines in the folder of runs that --train makes."""
 
 VECTOR = "no reader of paragraph vectors here: it is trained without labels on all of the set's texts at once"
 GRAPH = "needs an Open IE graph of each sentence"
@@ -58,11 +64,12 @@ class Table(NamedTuple):
     systems: tuple[System, ...]
 
 
-def _with(**settings: Any) -> Mapping[str, Any]:
+def _with(**settings: Any) -> dict[str, Any]:
     return settings
 
 
-_EXTRA, _INTRA, _NONE = _with(context="extra"), _with(context="intra"), _with(context="none")
+_EXTRA, _EACH = _with(context="extra"), _with(context="each")
+_INTRA, _NONE = _with(context="intra"), _with(context="none")
 _BOTH = _with(attention="both")
 
 TABLES: dict[str, Table] = {
@@ -87,14 +94,15 @@ TABLES: dict[str, Table] = {
         System("DGEM", None, why=GRAPH),
     )),
     "sentiment": Table("Yelp test, trained on 500,000 reviews", (
+        System("TF-IDF, linear SVM", None, baseline="TF-IDF, linear SVM"),
         System("Paragraph vector", 58.43, why=VECTOR),
         System("Bi-LSTM", 61.99, "bi-lstm", _NONE),
         System("CNN", 62.05, "bi-cnn", _NONE),
         System("MultichannelCNN", 64.62, "multichannel-cnn", _NONE),
         System("CNN + internal attention", 61.43, "internal-attention-cnn", _NONE),
-        System("ABCNN", 61.36, why="reads pairs here"),
-        System("APCNN", 61.98, why="reads pairs here"),
-        System("Attentive-LSTM", 63.11, why="reads pairs here"),
+        System("ABCNN", 61.36, "abcnn", _INTRA | _BOTH),
+        System("APCNN", 61.98, "apcnn", _INTRA),
+        System("Attentive-LSTM", 63.11, "attentive-lstm", _INTRA),
         System("Structured self-attention", 64.21, "self-attention", _NONE),
         System("AttConv light", 66.75, "attconv-light", _INTRA),
         System("AttConv w/o convolution", 61.34, "attconv-feedforward", _INTRA),
@@ -110,8 +118,11 @@ TABLES: dict[str, Table] = {
         System("ABCNN", 77.13, "abcnn", _BOTH),
         System("Attentive-LSTM", 78.44, "attentive-lstm"),
         System("Decomposable Attention", 80.82, "decomposable", _with(intra=False)),
+        System("AttConv light, context-wise", 83.20, "attconv-light", _EACH),
+        System("AttConv light, context-wise, w/o convolution", 73.18, "attconv-feedforward", _EACH),
         System("AttConv light, context-conc", 84.74, "attconv-light", _EXTRA),
         System("AttConv light, context-conc, w/o convolution", 73.44, "attconv-feedforward", _EXTRA),
+        System("AttConv advanced, context-wise", 84.99, "attconv-advanced", _EACH),
         System("AttConv advanced, context-conc", 86.02, "attconv-advanced", _EXTRA),
         System("all systems on retrieved evidence (ALL, SUB)", None, why=RETRIEVAL),
     )),
@@ -124,6 +135,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", choices=tuple(TABLES), help="which table")
     parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="the folder of the runs' folders")
     parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
+    parser.add_argument("--train", metavar="RECIPE", help="first train the systems that have no run, on this data")
+    parser.add_argument("--data", type=Path, help="with --train: the data folder (default: $PAIRLENS_DATA)")
+    parser.add_argument("--precision", choices=("32", "bf16", "16"), default="32", help="with --train: as in train")
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="with --train: CPU threads")
     parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.md are written")
 
 
@@ -132,12 +147,34 @@ def run(args: argparse.Namespace) -> int:
     paths = [args.out.with_name(f"{args.out.name}.{kind}") for kind in ("csv", "md")]
     for path in paths:
         check_writable(path, "--out")
+    failed = 0
+    if args.train:
+        failed = train_systems(args)
+        args.baselines = args.baselines or args.runs / BASELINES
     rows = lines(TABLES[args.table], cards(args.runs), scored(args.baselines) if args.baselines else ())
     for path, text in zip(paths, (as_csv(rows), as_markdown(rows)), strict=True):
         with whole_file(path) as scratch:
             scratch.write_text(text, encoding="utf-8")
     print(as_markdown(rows), end="")
-    return 0
+    return int(failed > 0)
+
+
+def train_systems(args: argparse.Namespace) -> int:
+    """Train what is missing of the table's runs and baselines. Returns how many runs failed."""
+    import torch
+
+    from trainers import baselines, recipe, rivals
+    from trainers.train import data_folder
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    base, folder = recipe.load(args.train), data_folder(args.data)
+    check_writable(args.runs, "--runs", folder=True)
+    command = f"python -m trainers table {args.table} --train {base.name} --data DATA --precision {args.precision}"
+    failed = rivals.train(TABLES[args.table].systems, base, folder, args.runs, args.precision, command)
+    if not (args.runs / BASELINES).is_file():
+        baselines.run(argparse.Namespace(recipe=args.train, data=folder, csv=args.runs / BASELINES))
+    return failed
 
 
 def cards(folder: Path) -> Sequence[Card]:

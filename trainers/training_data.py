@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from torch import Tensor
 from core.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.evaluation.encoding import Encoded, Vocabulary, encode
+from core.models import spec_of
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, default_table
 from trainers.recipe import DataSource, Recipe
@@ -37,8 +38,14 @@ class TrainingData:
     """Of the files' bytes."""
 
 
-def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData:
-    """Read and encode all data sets of a recipe. Raises DataError or RunError before any time is spent on training."""
+def load_data(
+    recipe: Recipe, folder: Path, quiet: bool = False, rows_of: Callable[[Path, DataSource], Dataset] | None = None
+) -> TrainingData:
+    """Read and encode all data sets of a recipe; ``rows_of`` takes the place of :func:`read_source`.
+
+    Raises DataError or RunError before any time is spent on training.
+    """
+    rows_of = rows_of or read_source
     vocabulary = Vocabulary(tokenize)
     digest = hashlib.sha256()
     sizes: dict[str, int] = {}
@@ -46,12 +53,7 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
     limits = [recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles]
 
     def get(source: DataSource) -> Dataset:
-        if not (folder / source.path).is_file():
-            raise DataError(
-                f"{source.name} is not at {source.path} in the data folder; put it there, give another --data, "
-                "or change the recipe"
-            )
-        dataset = sample(read(folder / source.path, source.name, layout=source.layout), source.rows, recipe.seed)
+        dataset = rows_of(folder, source)
         if dataset.single != (len(recipe.roles) == 1):
             has = "single texts" if dataset.single else "pairs"
             raise DataError(f"{source.name} has {has}, but roles names {len(recipe.roles)}; mend roles or the file")
@@ -74,6 +76,7 @@ def load_data(recipe: Recipe, folder: Path, quiet: bool = False) -> TrainingData
             single=len(recipe.roles) == 1,
             weights=[weight for _, weight in rows],
             limits=(limits[0], limits[-1]),
+            lines=recipe.judged == recipe.roles[0] and spec_of(recipe.architecture).model.reads_lines(recipe.model),
             extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
         )
 
@@ -96,11 +99,24 @@ def linguistic(kind: str, pairs: Sequence[tuple[str, str]], quiet: bool) -> Tens
     return torch.from_numpy(features(kind, pairs, default_table(), progress=not quiet))
 
 
-def sample(dataset: Dataset, rows: int, seed: int) -> Dataset:
-    """So many rows drawn at random (files may be sorted by class), in the file's order; 0 keeps all."""
+def read_source(folder: Path, source: DataSource) -> Dataset:
+    """The rows of a recipe's data file that weigh something, as many of them as it asks for. Raises DataError."""
+    if not (folder / source.path).is_file():
+        raise DataError(
+            f"{source.name} is not at {source.path} in the data folder; put it there, give another --data, "
+            "or change the recipe"
+        )
+    dataset = read(folder / source.path, source.name, layout=source.layout)
+    weighed = tuple(row for row in dataset.rows if source.weight_of(row.id) > 0)
+    return sample(dataclasses.replace(dataset, rows=weighed), source.rows)
+
+
+def sample(dataset: Dataset, rows: int) -> Dataset:
+    """So many rows drawn at random (files may be sorted by class), the same ones in every run, in the file's order; 0
+    keeps all."""
     if not 0 < rows < len(dataset.rows):
         return dataset
-    numbers = np.sort(np.random.default_rng(seed).choice(len(dataset.rows), rows, replace=False))
+    numbers = np.sort(np.random.default_rng(0).choice(len(dataset.rows), rows, replace=False))
     return dataclasses.replace(dataset, rows=tuple(dataset.rows[i] for i in numbers))
 
 

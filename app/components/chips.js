@@ -13,7 +13,7 @@ class WordChips {
     }, token, inside?.(index)));
     this.cut = html("span", { class: "cut more-below", hidden: true }, `${side.tokens.length} words: scroll to see all`);
     this.element = html("div", { class: "chips", role: "group", dir: this.leftwards ? "rtl" : null, "aria-label": `Words of the ${side.role}`, onkeydown: (event) => this.step(event) },
-      this.chips, side.truncated ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null);
+      this.chips.map((chip, index) => (index && side.lines?.includes(index) ? [html("span", { class: "line-break", "aria-hidden": "true" }), chip] : chip)), side.truncated ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null);
   }
 
   step(event) {

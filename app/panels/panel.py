@@ -34,10 +34,11 @@ class Panel:
 
 
 def sentence(side: Sentence) -> Payload:
-    """A side's words: text and, where the word table has no row for it, a mark."""
+    """A side's words: text, a mark where the word table has no row for it, and where its lines begin."""
     return {
         "role": side.role,
         "tokens": [token.text for token in side.tokens],
         "unknown": [i for i, token in enumerate(side.tokens) if token.unknown],
         "truncated": side.truncated,
+        "lines": list(side.line_starts),
     }

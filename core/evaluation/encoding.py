@@ -5,6 +5,7 @@ A whole data set is a few arrays on the device; batches are gathered there, so n
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,6 +40,17 @@ class Vocabulary:
         if key not in self._seen:
             self._seen[key] = self.numbers(t.norm for t in self._tokens(text)[: max(limit, MAX_TOKENS)])
         return self._seen[key][:limit]
+
+    def encode_lines(self, text: str, limit: int = MAX_TOKENS) -> list[list[int]]:
+        """The same line by line; lines without any token are left out."""
+        out: list[list[int]] = []
+        left = limit
+        for line in text.split("\n"):
+            tokens = self._tokens(line)[:left]
+            left -= len(tokens)
+            if tokens:
+                out.append(self.numbers(t.norm for t in tokens))
+        return out or [self.numbers(())]
 
     def numbers(self, norms: Iterable[str]) -> list[int]:
         """Word numbers of normalised words; of none at all the one word of number 0."""
@@ -110,14 +122,15 @@ class Encoded:
         return len(self.labels)
 
     @property
+    def lengths(self) -> tuple[np.ndarray, ...]:
+        """Words of each row's first text, and of what stands beside it, all contexts together: ``[N]`` each."""
+        beside = [texts.lengths for texts in self.contexts]
+        return (self.first.lengths, np.sum(beside, axis=0)) if beside else (self.first.lengths,)
+
+    @property
     def x(self) -> Ragged:
         """The judged texts; of pairs whose sides are both judged, the second ones."""
         return self.first if self.judged == "first" or not self.contexts else self.contexts[0]
-
-    @property
-    def y(self) -> Ragged | None:
-        """The other texts of pairs."""
-        return None if not self.contexts else self.contexts[0] if self.judged == "first" else self.first
 
     def to(self, device: torch.device) -> Encoded:
         """The same on a device."""
@@ -140,7 +153,9 @@ class Encoded:
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = (*(f"1 {group}" for group in self.groups), *(f"2 {group}" for group in other.groups))
-        contexts = tuple(one.and_then(more) for one, more in zip(self.contexts, other.contexts, strict=True))
+        # A row with fewer contexts than others has empty ones.
+        pairs = itertools.zip_longest(self.contexts, other.contexts)
+        contexts = tuple((one or _empty(self)).and_then(more or _empty(other)) for one, more in pairs)
         return Encoded(
             self.first.and_then(other.first), contexts, torch.cat([self.labels, other.labels]),
             torch.cat([self.weights, other.weights]), self.judged, groups,
@@ -152,17 +167,23 @@ class Encoded:
         class indices ``[B]``."""
         at = torch.from_numpy(rows).to(self.labels.device)
         extra = None if self.extra is None else self.extra[at]
-        batch = Batch(self.first.side(rows), tuple(texts.side(rows) for texts in self.contexts), self.judged, extra)
+        contexts = [texts for i, texts in enumerate(self.contexts) if i == 0 or texts.lengths[rows].any()]
+        batch = Batch(self.first.side(rows), tuple(texts.side(rows) for texts in contexts), self.judged, extra)
         return batch if vectors is None else batch.embedded(vectors), self.labels[at]
+
+
+def _empty(data: Encoded) -> Ragged:
+    return Ragged.of([()] * len(data))
 
 
 def encode(
     rows: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str], *, judged: str, single: bool = False,
     weights: Sequence[float] | None = None, limits: tuple[int, int] = (MAX_TOKENS, MAX_TOKENS),
-    extra: Tensor | None = None,
+    extra: Tensor | None = None, lines: bool = False,
 ) -> Encoded:  # fmt: skip
     """Rows of a file as numbers; new words enter the vocabulary. Without ``weights`` every row weighs 1. ``limits``:
-    tokens of the first and of the second sentence that are read.
+    tokens of the first and of the second sentence that are read. ``lines``: each line of the second is a context of its
+    own (:meth:`core.models.base.PairModel.reads_lines`).
 
     Raises DataError for a label that is none of ``labels``.
     """
@@ -174,12 +195,22 @@ def encode(
                 "translate the file's labels or choose a model of its task"
             )
     first = Ragged.of(vocabulary.encode(row.first, limits[0]) for row in rows)
-    second = () if single else (Ragged.of(vocabulary.encode(row.second, limits[1]) for row in rows),)
+    if lines:
+        contexts = _side_by_side([vocabulary.encode_lines(row.second, limits[1]) for row in rows])
+    else:
+        contexts = () if single else (Ragged.of(vocabulary.encode(row.second, limits[1]) for row in rows),)
     classes = torch.tensor([-1 if row.label is None else index[row.label] for row in rows])
     weighed = torch.ones(len(rows)) if weights is None else torch.tensor(weights, dtype=torch.float32)
     groups = tuple(row.group for row in rows if row.group is not None)
     grouped = rows and len(groups) == len(rows)
-    return Encoded(first, second, classes, weighed, judged, groups if grouped else None, extra)
+    return Encoded(first, contexts, classes, weighed, judged, groups if grouped else None, extra)
+
+
+def _side_by_side(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[Ragged, ...]:
+    """Rows of texts as the first texts of all rows, the second ones and so on; a row with fewer texts than others has
+    empty ones, which its mask leaves out."""
+    width = max(map(len, rows), default=0)
+    return tuple(Ragged.of(row[i] if i < len(row) else () for row in rows) for i in range(width))
 
 
 def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:
@@ -191,9 +222,7 @@ def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Enco
         judged = reading.judged
         sides.append([vocabulary.numbers(side.norms) for side in (reading.first, *reading.contexts)])
         extra.append(reading.extra)
-    # A row with fewer contexts than others has empty ones, which its mask leaves out.
-    width = max(map(len, sides), default=1)
-    first, *contexts = (Ragged.of(row[i] if i < len(row) else [] for row in sides) for i in range(width))
+    first, *contexts = _side_by_side(sides) or (Ragged.of(()),)
     features = torch.tensor(extra) if extra and extra[0] is not None else None
     none = torch.full((len(sides),), -1)
     return Encoded(first, tuple(contexts), none, torch.ones(len(sides)), judged, None, features)
@@ -208,7 +237,7 @@ def plan(data: Encoded, size: int, seed: Sequence[int] | None = None) -> list[np
     x = data.x.lengths
     # For judged sentences of equal length the contexts' lengths rise and fall in turn: no batch across two lengths
     # holds both the longest and the shortest contexts (on the SNLI mix 4 % less work than always rising).
-    others = np.zeros_like(x) if data.y is None else data.y.lengths
+    others = sum(data.lengths) - x
     y = np.where(x % 2, -others, others)
     if seed is None:
         order = np.lexsort((y, x))

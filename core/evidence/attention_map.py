@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ class AttentionMap(Record, kind="attention_map"):
     ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
     row i is the window of h words that begins at word i (h is the ``FilterProvenance``'s width); or "final state": the
     one row is the state after the last word of the sentence along the rows, which looks once for all of them.
+
+    ``apart``: each line of the columns' text is a context of its own, over which each row adds up to 1.
     """
 
     name: str
@@ -43,6 +46,11 @@ class AttentionMap(Record, kind="attention_map"):
     units: str = "words"
     null: tuple[float, ...] = ()
     temperature: float = 1.0
+    apart: bool = False
+
+    def blocks(self, explanation: Explained) -> list[int]:
+        """The first column of each block of columns over which a row adds up to 1."""
+        return list(explanation.sentence(self.columns).line_starts) if self.apart else [0]
 
     @property
     def override(self) -> Matrix:
@@ -68,12 +76,16 @@ class AttentionMap(Record, kind="attention_map"):
         if not self.tabular:
             return []
         who = "each word" if self.units == "words" else "the final state"
-        lines = ["", f"Where {who} of the {self.rows} looks in the {self.columns}:"]
+        blocks = self.blocks(explanation)
+        each = ", in each of its lines by itself" if self.apart else ""
+        lines = ["", f"Where {who} of the {self.rows} looks in the {self.columns}{each}:"]
         names = self._column_names(explanation)
         for row, weights in zip(self._row_names(explanation), self.override, strict=True):
-            strongest = sorted(range(len(weights)), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
-            looks = ", ".join(f"{names[j]} {weights[j]:.0%}" for j in strongest)
-            lines.append(f"  {row:>16}  {looks}")
+            looks = []
+            for start, end in itertools.pairwise([*blocks, len(weights)]):
+                strongest = sorted(range(start, end), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
+                looks.append(", ".join(f"{names[j]} {weights[j]:.0%}" for j in strongest))
+            lines.append(f"  {row:>16}  {' | '.join(looks)}")
         return lines
 
     def to_html(self, explanation: Explained) -> str:
@@ -81,7 +93,7 @@ class AttentionMap(Record, kind="attention_map"):
             return ""
         caption = (
             f"Rows: the {self.rows}; columns: the {self.columns}. "
-            "Darker: more weight on that word; each row adds up to 100."
+            f"Darker: more weight on that word; each row adds up to 100{' over each line' if self.apart else ''}."
         )
         lines = zip(self._row_names(explanation), self.override, strict=True)
         return table_html(

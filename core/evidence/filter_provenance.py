@@ -36,6 +36,8 @@ class FilterRecord:
     logit_shares: tuple[float, ...]
     offsets: tuple[float, ...] = ()
     """One part for each word of the window, from left to right."""
+    beside: int | None = None
+    """Of several contexts the number, from 0, of the one that it won beside."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,20 @@ class FilterProvenance(Record, kind="filter_provenance"):
     """What makes the activation of a pre-activation: tanh, or ReLU."""
     made_from: str = ""
     """Role of the text that the filters were generated from; empty for filters that are the same for every text."""
+    contexts: int = 1
+    """How many contexts the text was read beside, one at a time."""
 
     @property
     def part_names(self) -> list[str]:
         """The parts of a pre-activation: one a word of the window, then the attentive context and the bias."""
         near = {1: ["self"], 3: ["left", "self", "right"]}
         return [*near.get(self.width, [f"word {i}" for i in range(1, self.width + 1)]), "context", "bias"]
+
+    @property
+    def wins(self) -> tuple[int, ...]:
+        """How many filters each of several contexts won; empty where there is one or none."""
+        won = [f.beside for f in self.filters if f.beside is not None]
+        return tuple(won.count(context) for context in range(self.contexts)) if won else ()
 
     @property
     def shared(self) -> bool:
@@ -72,11 +82,14 @@ class FilterProvenance(Record, kind="filter_provenance"):
         center = "left + self + right" if self.width <= 3 else "words before + central word + words behind"
         lines = ["", f"Filters over the {self.rows}{made} that {what} ({center} + context + bias):"]
         ranked = sorted(self.filters, key=lambda f: -(f.logit_shares[verdict] if self.shared else f.activation))
+        if self.wins:
+            lines.append(f"  won beside {', '.join(f'context {k}: {n}' for k, n in enumerate(self.wins, start=1))}")
         for f in ranked[:LISTED_FILTERS]:
+            beside = "" if f.beside is None else f"   beside context {f.beside + 1}"
             share = f"{f.logit_shares[verdict]:+.3f}  " if self.shared else ""
             lines.append(
                 f"  {f.index:>4}  {share}{f.left:+.2f} {f.self_:+.2f} {f.right:+.2f} {f.context:+.2f} {f.bias:+.2f} -> "
-                f"{self.activation} = {f.activation:+.3f}   {sentence.words(f.window)}"
+                f"{self.activation} = {f.activation:+.3f}   {sentence.words(f.window)}{beside}"
             )
         return lines
 
@@ -86,10 +99,11 @@ class FilterProvenance(Record, kind="filter_provenance"):
         sentence = explanation.sentence(self.rows)
         names = [name.replace(" ", "_") for name in self.part_names]
         shares = [f"share_{label}" for label in explanation.labels] if self.shared else []
-        head = ["text", "filter", "position", "ngram", *names, "preactivation", "activation", *shares]
+        context = ["context"] if self.wins else []
+        head = ["text", "filter", "position", "ngram", *names, "preactivation", "activation", *shares, *context]
         rows: list[list[object]] = [
             [self.rows, f.index, f.position + 1, sentence.words(f.window), *f.offsets, f.context, f.bias,
-             f.preactivation, f.activation, *f.logit_shares]
+             f.preactivation, f.activation, *f.logit_shares, *([] if f.beside is None else [f.beside + 1])]
             for f in self.filters
         ]  # fmt: skip
         if self.shared:

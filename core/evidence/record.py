@@ -40,6 +40,12 @@ class Sentence:
     truncated: int = 0
     """Number of tokens cut off at the end (a side keeps 200)."""
 
+    @property
+    def line_starts(self) -> tuple[int, ...]:
+        """The first token of each line that holds tokens: evidence is typed one sentence a line."""
+        lines = [self.text.count("\n", 0, token.start) for token in self.tokens]
+        return tuple(i for i, line in enumerate(lines) if i == 0 or line != lines[i - 1])
+
     def words(self, span: tuple[int, int]) -> str:
         """The tokens [first, last) side by side."""
         return " ".join(token.text for token in self.tokens[slice(*span)])

@@ -9,7 +9,7 @@ checkpoints share one table and a browser session holds it once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, FilterRecord, Record
 from core.evidence.record import matrix
-from core.layers.attention import MATCHES, Match, attention_weights, put_in_place
+from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map, put_in_place
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
@@ -27,7 +27,7 @@ from core.models.base import Evidence, ModelConfig, Output, PairModel, register,
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
-CONTEXTS = ("extra", "intra", "none")
+CONTEXTS = ("extra", "each", "intra", "none")
 SHARED: dict[str, Any] = {
     "paper": "Yin & Schütze 2018", "tasks": ("entailment", "answer selection", "paraphrase"),
     "shows": (AttentionMap, AttentiveContext, FilterProvenance),
@@ -37,9 +37,9 @@ SHARED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class AttConvConfig(ModelConfig):
-    """Sizes and choices of both forms. ``context``: extra (t_y is the other sentence), intra (t_y = t_x), none (t_x
-    alone, the paper's "w/o context"). Dropout runs on the projected words (one mask a sentence)
-    and on the pooled features."""
+    """Sizes and choices of both forms. ``context``: extra (t_y is the other text), each (every line of the other text
+    is a t_y of its own, the paper's "context-wise"), intra (t_y = t_x), none (t_x alone, the paper's "w/o context").
+    Dropout runs on the projected words (one mask a sentence) and on the pooled features."""
 
     hidden: int = setting(300, least=1)
     width: int = setting(3, least=1)
@@ -75,6 +75,27 @@ class AttConvTrace:
     """Winning position of each filter, [B, K]."""
 
 
+@dataclass(frozen=True)
+class ContextsTrace:
+    """The same for several contexts: each by itself, and which one won."""
+
+    each: tuple[AttConvTrace, ...]
+    """One a context, over those of the B rows that have it."""
+    present: Tensor
+    """Whether a row has a context, [B, N]."""
+    won: Tensor
+    """The context whose value is the largest, [B, K]."""
+
+    @property
+    def maps(self) -> tuple[Tensor, ...]:
+        """The weights of all contexts, [B, T_x, T_y] each, 0 in rows without it."""
+        used = ((present, trace.weights) for present, trace in zip(self.present.T, self.each, strict=True))
+        return tuple(
+            weights.new_zeros(len(present), *weights.shape[1:]).masked_scatter(present[:, None, None], weights)
+            for present, weights in used if weights is not None
+        )  # fmt: skip
+
+
 class AttConv(PairModel):
     """What light and advanced share; a subclass says what source, focus and beneficiary are."""
 
@@ -99,29 +120,68 @@ class AttConv(PairModel):
         """What the attentive context is added to, ``[B, T, d] -> [B, T, d]``."""
         raise NotImplementedError
 
-    def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
-        """``override [B, T_x, T_y]`` takes the place of the softmax's weights; without a context there is none.
+    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+        """``override [B, T_x, T_y]`` takes the place of the softmax's weights, of several contexts one a context (None
+        leaves it as it is); without a context there is none.
 
         Raises ValueError for an override of another shape or without a context, and where both sides are judged.
         """
         x, x_mask = self._words(batch.x), batch.x.mask
-        scores = weights = context = None
-        if self.match is not None:
-            y_mask = x_mask if self.config.context == "intra" else batch.y.mask
+        beneficiary = self.beneficiary(x, x_mask)
+        trace: AttConvTrace | ContextsTrace
+        if self.match is None:
+            if override is not None:
+                raise ValueError("this model reads one sentence alone: it has no attention to replace")
+            pooled, trace = self._pooled(beneficiary, x_mask, None, None, None)
+        elif self.config.context == "each":
+            pooled, trace = self._beside_each(x, beneficiary, x_mask, batch.ys, override)
+        else:
             source = self.source(x, x_mask)
+            y_mask = x_mask if self.config.context == "intra" else batch.y.mask
             focus = source if self.config.context == "intra" else self.source(self._words(batch.y), y_mask)
+            (given,) = each_map(override, 1)
+            pooled, trace = self._pooled(beneficiary, x_mask, source, (focus, y_mask), given)
+        logits = self.classifier(F.dropout(pooled, self.config.dropout, self.training))
+        return Output(logits, pooled, trace)
+
+    def _pooled(
+        self, beneficiary: Tensor, x_mask: Tensor, source: Tensor | None, y: tuple[Tensor, Tensor] | None,
+        override: Tensor | None,
+    ) -> tuple[Tensor, AttConvTrace]:  # fmt: skip
+        """The filters ``[B, K]`` over t_x beside one context: its focus and its mask, None without."""
+        scores = weights = context = None
+        if self.match is not None and source is not None and y is not None:
+            focus, y_mask = y
             scores = self.match(source, focus)
             weights = attention_weights(scores, y_mask)
             if override is not None:
                 weights = put_in_place(override, weights, y_mask[:, None])
             context = weights @ focus  # [Yin18 eq. 4]
-        elif override is not None:
-            raise ValueError("this model reads one sentence alone: it has no attention to replace")
-        beneficiary = self.beneficiary(x, x_mask)
         preactivations = self.convolution(beneficiary, context)
         pooled, winners = masked_max(torch.tanh(preactivations), x_mask)
-        logits = self.classifier(F.dropout(pooled, self.config.dropout, self.training))
-        return Output(logits, pooled, AttConvTrace(beneficiary, scores, weights, context, preactivations, winners))
+        return pooled, AttConvTrace(beneficiary, scores, weights, context, preactivations, winners)
+
+    def _beside_each(
+        self, x: Tensor, beneficiary: Tensor, x_mask: Tensor, contexts: Sequence[Side], override: Override | None
+    ) -> tuple[Tensor, ContextsTrace]:
+        """Each context by itself, and the largest value of each filter ("context-wise", section 4.3)."""
+        source, traces, values = self.source(x, x_mask), [], []
+        present = torch.stack([side.mask.any(1) for side in contexts], dim=1)
+        for own, side, given in zip(present.T, contexts, each_map(override, len(contexts)), strict=True):
+            if given is not None and given.shape != (*x_mask.shape, side.mask.shape[1]):
+                wanted = [*x_mask.shape, side.mask.shape[1]]
+                raise ValueError(f"an override of this attention must be {wanted}, got {list(given.shape)}")
+            # Most rows have fewer contexts than the row with the most: only those that have this one are computed.
+            y = Side(side.words[own], side.mask[own])
+            focus = self.source(self._words(y), y.mask)
+            pooled, trace = self._pooled(
+                beneficiary[own], x_mask[own], source[own], (focus, y.mask), None if given is None else given[own]
+            )
+            least = pooled.new_full((len(own), pooled.shape[1]), -torch.inf)
+            values.append(least.masked_scatter(own[:, None], pooled))
+            traces.append(trace)
+        largest, won = torch.stack(values, dim=1).max(dim=1)
+        return largest, ContextsTrace(tuple(traces), present, won)
 
     @classmethod
     def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
@@ -137,40 +197,73 @@ class AttConv(PairModel):
     @classmethod
     def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
         """The judged text alone will do where the other one is not looked at."""
-        return (1,) if config.get("context", "extra") == "extra" else (0, 1)
+        return (1,) if config.get("context", "extra") in ("extra", "each") else (0, 1)
+
+    @classmethod
+    def reads_lines(cls, config: Mapping[str, Any]) -> bool:
+        """Where each line is a context of its own."""
+        return config.get("context") == "each"
+
+    def lay_out(self, override: Override, reading: Reading) -> Override:
+        """The columns of several contexts stand side by side in their record."""
+        lengths = [len(context.tokens) for context in reading.contexts]
+        if not isinstance(override, Tensor) or self.config.context != "each" or reading.judged != "first":
+            return super().lay_out(override, reading)
+        if override.shape[-1] != sum(lengths):
+            wanted = [len(reading.x.tokens), sum(lengths)]
+            raise ValueError(f"an override of this attention must be {wanted}, got {list(override.shape)}")
+        return tuple(block[None] for block in torch.split(override, lengths, dim=-1))
 
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        trace: AttConvTrace = output.trace
-        rows = reading.x.role
-        if trace.weights is not None and trace.scores is not None:
+        rows, several = reading.x.role, isinstance(output.trace, ContextsTrace)
+        traces: Sequence[AttConvTrace] = output.trace.each if several else (output.trace,)
+        if all(trace.weights is not None for trace in traces):
             columns = rows if self.config.context == "intra" else reading.y.role
-            scores, weights = matrix(trace.scores[0]), matrix(trace.weights[0])
-            yield AttentionMap, lambda: AttentionMap("attention", rows, columns, scores, weights, overridden)
+            # Lines of one text: their columns stand side by side.
+            scores, weights = (
+                matrix(torch.cat([getattr(trace, name)[0] for trace in traces], dim=1))
+                for name in ("scores", "weights")
+            )
+            apart = len(traces) > 1
+            yield (
+                AttentionMap,
+                lambda: AttentionMap("attention", rows, columns, scores, weights, overridden, apart=apart),
+            )
             nearest = (None,) * len(weights)
             yield AttentiveContext, lambda: AttentiveContext("attentive context", rows, columns, weights, nearest)
-        yield FilterProvenance, lambda: self._provenance(rows, output)
+        won = output.trace.won[0] if several else torch.zeros_like(traces[0].winners[0])
+        yield FilterProvenance, lambda: self._provenance(rows, traces, won, output.features[0])
 
-    def _provenance(self, rows: str, output: Output) -> FilterProvenance:
-        """The winning n-gram of each filter with its exact parts (figure 6a)."""
-        trace: AttConvTrace = output.trace
-        context = None if trace.context is None else trace.context[0]
-        pooled, winners = output.features[0], trace.winners[0]
-        parts = self.convolution.parts(trace.beneficiary[0], context, winners)
-        preactivations = trace.preactivations[0].gather(0, winners[None])[0]
-        half, length = self.config.width // 2, trace.preactivations.shape[1]
+    def _provenance(self, rows: str, traces: Sequence[AttConvTrace], won: Tensor, pooled: Tensor) -> FilterProvenance:
+        """The winning n-gram of each filter with its exact parts (figure 6a), and of several contexts the one that it
+        ``won [K]`` beside."""
+
+        def of_winner(values: Sequence[Tensor]) -> Tensor:
+            """Of each context's ``[K, …]`` each filter's own."""
+            return torch.stack(list(values))[won, torch.arange(len(won))]
+
+        winners = of_winner([trace.winners[0] for trace in traces])
+        parts = [
+            self.convolution.parts(trace.beneficiary[0], None if trace.context is None else trace.context[0], winners)
+            for trace in traces
+        ]
+        offsets, from_context = (of_winner([part[name] for part in parts]) for name in ("offsets", "context"))
+        preactivations = of_winner([trace.preactivations[0].gather(0, winners[None])[0] for trace in traces])
+        half, length = self.config.width // 2, traces[0].preactivations.shape[1]
         shares = (self.classifier.weight * pooled).T
-        columns = (winners, parts["offsets"], parts["context"], parts["bias"], preactivations, pooled, shares)
+        columns = (winners, offsets, from_context, parts[0]["bias"], preactivations, pooled, shares, won)
         filters = tuple(
             FilterRecord(
-                k, position, (max(0, position - half), min(length, position + half + 1)), sum(offsets[:half]),
-                offsets[half], sum(offsets[half + 1 :]), from_context, bias, preactivation, activation, tuple(share),
-                tuple(offsets),
+                k, position, (max(0, position - half), min(length, position + half + 1)), sum(around[:half]),
+                around[half], sum(around[half + 1 :]), beside, bias, preactivation, activation, tuple(share),
+                tuple(around), context if len(traces) > 1 else None,
             )
-            for k, (position, offsets, from_context, bias, preactivation, activation, share) in enumerate(
+            for k, (position, around, beside, bias, preactivation, activation, share, context) in enumerate(
                 zip(*(column.tolist() for column in columns), strict=True)
             )
         )  # fmt: skip
-        return FilterProvenance("filters", rows, self.config.width, filters, tuple(self.classifier.bias.tolist()))
+        bias = tuple(self.classifier.bias.tolist())
+        return FilterProvenance("filters", rows, self.config.width, filters, bias, contexts=len(traces))
 
     def _words(self, side: Side) -> Tensor:
         return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)

@@ -35,7 +35,7 @@ class FeedForward(nn.Module):
 class FeedForwardConfig(AttConvConfig):
     """There is always a context; ``width`` plays no part."""
 
-    context: str = setting("extra", one_of=("extra", "intra"))
+    context: str = setting("extra", one_of=("extra", "each", "intra"))
 
 
 @register(

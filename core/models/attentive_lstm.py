@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from core.evidence import PooledAttention
 from core.layers.attention import attention_weights, put_in_place
 from core.models.base import Evidence, Output, register
-from core.models.baselines import BASELINE, Baseline, BaselineConfig
+from core.models.baselines import BASELINE, LookingBaseline, LookingConfig
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -30,9 +30,9 @@ class AttentiveLSTMTrace:
 
 @register(
     "attentive-lstm", title="A-LSTM", paper="Rocktäschel et al. 2016", section="2.3", shows=(PooledAttention,),
-    **BASELINE,
+    **(BASELINE | {"config": LookingConfig}),
 )  # fmt: skip
-class AttentiveLSTM(Baseline):
+class AttentiveLSTM(LookingBaseline):
     r"""Two LSTMs, the second started from the first (conditional encoding), and attention over the first one's outputs.
 
     Y = LSTM_1(first), h_N = last state of LSTM_2(second), M = tanh(W_y Y + W_h h_N ⊗ e), α = softmax(w^T M),
@@ -50,7 +50,7 @@ class AttentiveLSTM(Baseline):
     sentence, as they do after the delimiter.
     """
 
-    def __init__(self, config: BaselineConfig) -> None:
+    def __init__(self, config: LookingConfig) -> None:
         size = config.hidden
         super().__init__(config, size)
         self.first = nn.LSTM(size, size, batch_first=True)
@@ -66,19 +66,20 @@ class AttentiveLSTM(Baseline):
 
         Raises ValueError when it has another shape or linguistic features do not fit.
         """
-        states, end = self._read(self.first, batch.first, None)
-        _, (last, _) = self._read(self.second, batch.second, end)
+        first, second = self.sides(batch)
+        states, end = self._read(self.first, first, None)
+        _, (last, _) = self._read(self.second, second, end)
         last = last[0]
         scores = self.match(torch.tanh(self.match_states(states) + self.match_last(last)[:, None]))[..., 0]
-        weights = attention_weights(scores[:, None], batch.first.mask)[:, 0]
+        weights = attention_weights(scores[:, None], first.mask)[:, 0]
         if override is not None:
-            weights = put_in_place(override, weights, batch.first.mask)
+            weights = put_in_place(override, weights, first.mask)
         context = (weights[:, None] @ states)[:, 0]
         own = torch.tanh(self.combine_context(context) + self.combine_last(last))
         return self.classify(own, own.shape[1], batch, AttentiveLSTMTrace(scores, weights, states))
 
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        weights, role = tuple(output.trace.weights[0].tolist()), reading.first.role
+        weights, role = tuple(output.trace.weights[0].tolist()), self.roles(reading)[0]
         yield PooledAttention, lambda: PooledAttention("attention of the last state", role, weights)
 
     def _read(

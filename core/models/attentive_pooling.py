@@ -21,7 +21,7 @@ from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.models.base import Evidence, Output, register, setting
-from core.models.baselines import BASELINE, Baseline, BaselineConfig
+from core.models.baselines import BASELINE, LookingBaseline, LookingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -32,13 +32,17 @@ POSITIONS = 200
 """Words of a sentence for which ABCNN has a row in its attention feature maps."""
 
 
-class AttentivePooling(Baseline):
-    """What both show: how much each word of either sentence counts in pooling."""
+LOOKING = BASELINE | {"config": LookingConfig}
+"""What both register."""
+
+
+class AttentivePooling(LookingBaseline):
+    """What both show: how much each word of either sentence counts in pooling, or of a text that looks at itself."""
 
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        trace = output.trace
-        for side, weights in ((reading.first, trace.y_weights), (reading.second, trace.x_weights)):
-            record = PooledAttention("attentive pooling", side.role, tuple(weights[0].tolist()))
+        shown = dict(zip(self.roles(reading), (output.trace.y_weights, output.trace.x_weights), strict=True))
+        for role, weights in shown.items():
+            record = PooledAttention("attentive pooling", role, tuple(weights[0].tolist()))
             yield PooledAttention, lambda record=record: record  # type: ignore[misc]
 
 
@@ -54,7 +58,7 @@ class APCNNTrace:
     """σ_y, [B, T_y]."""
 
 
-@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", shows=(PooledAttention,), **BASELINE)
+@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", shows=(PooledAttention,), **LOOKING)
 class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
@@ -70,7 +74,7 @@ class APCNN(AttentivePooling):
     classifier reads both vectors beside the cosine. U starts as the identity.
     """
 
-    def __init__(self, config: BaselineConfig) -> None:
+    def __init__(self, config: LookingConfig) -> None:
         super().__init__(config, 2 * config.hidden + 1)
         self.convolution = nn.Linear(WIDTH * config.hidden, config.hidden)
         self.match = Match("bilinear", config.hidden)
@@ -80,9 +84,10 @@ class APCNN(AttentivePooling):
 
         Raises ValueError when it has another shape or linguistic features do not fit.
         """
-        x_mask, y_mask = batch.second.mask, batch.first.mask
-        x: Tensor = self.convolution(windows(self.words(batch.second), WIDTH))
-        y: Tensor = self.convolution(windows(self.words(batch.first), WIDTH))
+        y_side, x_side = self.sides(batch)
+        x_mask, y_mask = x_side.mask, y_side.mask
+        x: Tensor = self.convolution(windows(self.words(x_side), WIDTH))
+        y: Tensor = self.convolution(windows(self.words(y_side), WIDTH))
         scores = torch.tanh(self.match(x, y))
         if override is not None:
             scores = put_in_place(override, scores, _both(x_mask, y_mask))
@@ -103,7 +108,7 @@ def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class ABCNNConfig(BaselineConfig):
+class ABCNNConfig(LookingConfig):
     """``attention``: on the words before the convolution (ABCNN-1), on its states while pooling (ABCNN-2), or both
     (ABCNN-3)."""
 
@@ -167,9 +172,10 @@ class ABCNN(AttentivePooling):
 
         Raises ValueError when it has another shape or linguistic features do not fit.
         """
-        x_mask, y_mask = batch.second.mask, batch.first.mask
+        y_side, x_side = self.sides(batch)
+        x_mask, y_mask = x_side.mask, y_side.mask
         both = _both(x_mask, y_mask)
-        x, y = self.words(batch.second), self.words(batch.first)
+        x, y = self.words(x_side), self.words(y_side)
         kind = self.config.attention
 
         def matched(own: Tensor) -> Tensor:

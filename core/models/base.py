@@ -160,6 +160,11 @@ class PairModel(nn.Module):
         """How many texts beside the first a model with these settings can read: one."""
         return (1,)
 
+    @classmethod
+    def reads_lines(cls, config: Mapping[str, Any]) -> bool:
+        """Whether each line of the second text is a context of its own, where the first one is judged."""
+        return False
+
     def lay_out(self, override: Override, reading: Reading) -> Override:
         """An override as records number it, as a batch of 1 for :meth:`forward`."""
         if isinstance(override, Tensor):

@@ -16,6 +16,7 @@ Feature vectors hold the first sentence (premise, question) first, whichever is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ from core.layers.projection import read_words, word_projection
 from core.models.base import ModelConfig, Output, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.reading.batch import Batch, Side
+from core.reading.reader import Reading
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,34 @@ class Baseline(PairFeatures):
         features = self.feature_vector(own, batch.extra)
         vectors = F.dropout(features[:, :dropped], self.config.dropout, self.training)
         return Output(self.classifier(torch.cat([vectors, features[:, dropped:]], dim=1)), features, trace)
+
+
+@dataclass(frozen=True)
+class LookingConfig(BaselineConfig):
+    """``context``: extra (one sentence looks at the other), intra (the judged text looks at itself, for AttConv's table
+    of sentiment)."""
+
+    context: str = setting("extra", one_of=("extra", "intra"))
+
+
+class LookingBaseline(Baseline):
+    """What the baselines share whose sentences look at each other: a text alone looks at itself."""
+
+    config: LookingConfig
+
+    def sides(self, batch: Batch) -> tuple[Side, Side]:
+        """The text that is looked at, and the one that looks."""
+        return (batch.x, batch.x) if self.config.context == "intra" else (batch.first, batch.second)
+
+    def roles(self, reading: Reading) -> tuple[str, str]:
+        """Of both, the same for a text that looks at itself."""
+        sides = (reading.x, reading.x) if self.config.context == "intra" else (reading.first, reading.second)
+        return sides[0].role, sides[1].role
+
+    @classmethod
+    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+        """The judged text alone will do where it looks at itself."""
+        return (0, 1) if config.get("context") == "intra" else (1,)
 
 
 def refuse(override: Tensor | None) -> None:

@@ -104,6 +104,11 @@ class Batch:
         """The judged text's context (t_y). Raises ValueError where it has none or several."""
         return self.second if self.judged == "first" or not self.contexts else self.first
 
+    @property
+    def ys(self) -> tuple[Side, ...]:
+        """The judged text's contexts, however many it has."""
+        return self.contexts if self.judged == "first" or not self.contexts else (self.first,)
+
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
         return self._with(lambda side: side.to(device), None if self.extra is None else self.extra.to(device))

@@ -8,7 +8,7 @@ goes through a checkpoint's reader.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -81,6 +81,14 @@ class ReadText:
         """Whether one of the tokens has a letter or a digit."""
         return any(token.is_word for token in self.tokens)
 
+    def lines(self) -> tuple[ReadText, ...]:
+        """The text's lines that hold tokens, each with its part of them; the text itself where it is a single one."""
+        breaks = self.text.count
+        numbers = [breaks("\n", 0, token.start) for token in self.tokens]
+        own = {number: [token for token, line in zip(self.tokens, numbers, strict=True) if line == number]
+               for number in dict.fromkeys(numbers)}  # fmt: skip
+        return tuple(replace(self, tokens=tuple(tokens)) for tokens in own.values()) if len(own) > 1 else (self,)
+
     def sentence(self, reader: Reader) -> Sentence:
         """The record that screens draw."""
         records = (TokenRecord(t.text, t.start, t.end, t.is_word and not reader.known(t.norm)) for t in self.tokens)
@@ -105,6 +113,14 @@ class Reading:
     extra: tuple[float, ...] | None = None
     """Linguistic features, for models that read them."""
 
+    def texts(self) -> tuple[ReadText, ...]:
+        """The row's texts as they were given: several contexts that are lines of one text are that text again."""
+        whole: dict[str, ReadText] = {}
+        for side in (self.first, *self.contexts):
+            before = whole.get(side.role)
+            whole[side.role] = side if before is None else replace(before, tokens=(*before.tokens, *side.tokens))
+        return tuple(whole.values())
+
     @property
     def second(self) -> ReadText:
         """The only context. Raises ValueError for single texts and for several contexts."""
@@ -119,8 +135,8 @@ class Reading:
 
     @property
     def y(self) -> ReadText:
-        """The other text of a pair."""
-        return self.second if self.judged == "first" or not self.contexts else self.first
+        """The other text of a pair, or the first of several contexts."""
+        return self.contexts[0] if self.judged == "first" or not self.contexts else self.first
 
     def batch(self, reader: Reader) -> Batch:
         """A batch of this row alone."""

@@ -204,3 +204,33 @@ def test_evidence_is_typed_one_sentence_a_line_and_read_as_a_whole(drawn, tmp_pa
     assert drawn(app)["sides"][1]["tokens"] == ["An", "animal", "A", "toy", "in", "snow"]
     area.set_value("A toy\nA cat").run()
     assert not app.exception and query(app)["second"] == "A toy\nA cat"
+
+
+def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the_filters(drawn, tmp_path, monkeypatch):
+    roles = {"first": "claim", "second": "evidence", "judged": "claim"}
+    for name, context in (("each", "each"), ("whole", "extra")):
+        config = {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
+        make_checkpoint(tmp_path, name, name, 1, roles=roles, task="fact checking", config=config)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    link = {"first": "A dog plays", "second": "The dog is outside.\nA cat in the snow"}
+    each, whole = (drawn(explore(**link, model=model)) for model in ("each", "whole"))
+    for data in (each, whole):
+        assert [side["lines"] for side in data["sides"]] == [[0], [0, 5]]
+    apart, together = (data["by_kind"]["attention_map"] for data in (each, whole))
+    assert (apart["apart"], together["apart"]) == (True, False)
+    for row in apart["weights"]:
+        assert (sum(row[:5]), sum(row[5:])) == pytest.approx((1, 1), abs=1e-4)
+    assert [sum(row) for row in together["weights"]] == pytest.approx([1, 1, 1], abs=1e-4)
+    won, none = (data["by_kind"]["filter_provenance"]["sides"][0] for data in (each, whole))
+    assert sum(won["wins"]) == 12 == len(won["beside"]) and set(won["beside"]) <= {0, 1}
+    assert none["wins"] == none["beside"] == []
+
+
+def test_a_word_dropped_from_evidence_leaves_its_lines(tmp_path, monkeypatch):
+    from app.pairs_tried import changed
+    from core.checkpoint import load
+    from core.explain import explain
+
+    make_checkpoint(tmp_path, "x", "x", 1, roles={"first": "claim", "second": "evidence", "judged": "claim"})
+    explanation = explain(load(tmp_path / "x"), "A dog", "The dog  is outside.\nA cat")
+    assert changed(explanation, "evidence", 1, "drop").second == "The is outside.\nA cat"

@@ -86,7 +86,7 @@ def test_weights_are_counted_as_in_the_paper():
         ({"match": "cosine"}, "known: dot, bilinear, additive"),
         ({"hidden": "300"}, "hidden must be of type int"),
         ({"width": 2}, "width must be odd"),
-        ({"context": "several"}, "known: extra, intra, none"),
+        ({"context": "several"}, "known: extra, each, intra, none"),
     ],
 )
 def test_wrong_settings_are_refused(settings, message):

@@ -3,9 +3,11 @@
 import pytest
 import torch
 
+from core.explain import explain
 from core.layers.lstm import BiLSTM
 from core.models import build
 from core.reading.batch import Batch
+from tests.core.made_up import make_checkpoint, make_table
 from tests.models import batch_of, make, sentence
 from trainers.loop import Logits
 
@@ -85,3 +87,16 @@ def test_abcnn_1_pools_without_attention_and_abcnn_2_convolves_without_it():
     trace = one(batch).trace
     assert torch.equal(trace.scores, trace.output_scores)
     assert torch.equal(two(batch).trace.scores, two(batch).trace.output_scores)
+
+
+@pytest.mark.parametrize("architecture", ["apcnn", "abcnn", "attentive-lstm"])
+def test_a_text_alone_looks_at_itself(architecture, tmp_path):
+    model = make(architecture, context="intra")
+    text, other = sentence(4, 1), sentence(3, 2)
+    alone = model(Batch.of([text], judged="first")).logits
+    assert torch.equal(alone, model(Batch.of([other], [text])).logits)
+    assert torch.equal(alone, model(Batch.of([text], [other], judged="first")).logits)
+    checkpoint = make_checkpoint(tmp_path, make_table(), architecture, context="intra")
+    checkpoint.card["roles"].update(first="text", second="", judged="text")
+    explanation = explain(checkpoint, "the red dog")
+    assert [(record.role, len(record.weights)) for record in explanation.evidence] == [("text", 3)]

@@ -114,6 +114,12 @@ def judged_and_context(first, contexts, judged):
     return (first, contexts[0]) if judged == "first" else (contexts[0], first)
 
 
+def looking(model, first, contexts, judged):
+    """The text that is looked at and the one that looks: the judged one twice where it looks at itself."""
+    own, _ = judged_and_context(first, contexts, judged) if contexts else (first, None)
+    return (own, own) if model.config.context == "intra" else (first, contexts[0])
+
+
 def classified(model, own, extra):
     """Logits and feature vector: own features, then the standardised linguistic ones (Yin & Schütze 2017, 4.2.1)."""
     scales = zip(extra or [], model.extra_mean.tolist(), model.extra_scale.tolist(), strict=True)

@@ -32,7 +32,17 @@ def match(layer, source, focus):
     return dot(layer.v.tolist(), tanh(add(matvec(layer.w, source), matvec(layer.u, focus))))
 
 
+def several(model, first, contexts, judged, extra, loop):
+    """Each context by itself, and the largest value of each feature."""
+    alone = [loop(model, first, [context], judged, extra)["features"] for context in contexts]
+    pooled = largest(alone)
+    won = [values.index(max(values)) for values in zip(*alone, strict=True)]
+    return {"logits": affine(model.classifier, pooled), "features": pooled, "won": won}
+
+
 def attconv(model, first, contexts, judged, extra):
+    if model.config.context == "each" and len(contexts) > 1:
+        return several(model, first, contexts, judged, extra, attconv)
     x, y = (projected(model, side) for side in judged_and_context(first, contexts, judged))
     source, focus, beneficiary = x, x if model.config.context == "intra" else y, x
     if hasattr(model, "own"):
@@ -54,12 +64,14 @@ def attconv(model, first, contexts, judged, extra):
                 values[name].append(row)
         states.append(tanh(z))
     pooled = largest(states)
-    trace = values if model.match is not None else {}
+    trace = values if model.match is not None and model.config.context != "each" else {}
     return {"logits": affine(model.classifier, pooled), "features": pooled, **trace}
 
 
 def feedforward(model, first, contexts, judged, extra):
     """ "w/o convolution": four layers over the sum of a word and its context (section 4)."""
+    if model.config.context == "each" and len(contexts) > 1:
+        return several(model, first, contexts, judged, extra, feedforward)
     x, y = (projected(model, side) for side in judged_and_context(first, contexts, judged))
     focus, states = x if model.config.context == "intra" else y, []
     for word in x:
@@ -73,5 +85,7 @@ def feedforward(model, first, contexts, judged, extra):
 
 LOOPS = {"attconv-light": attconv, "attconv-advanced": attconv}
 VARIANTS = [{"match": "bilinear"}, {"match": "additive"}, {"context": "intra"}, {"context": "none"}, {"width": 5}]
-CHOICES = dict.fromkeys(LOOPS, VARIANTS) | {"attconv-feedforward": [{"match": "additive"}, {"context": "intra"}]}
+VARIANTS += [{"context": "each"}]
+CHOICES = dict.fromkeys(LOOPS, VARIANTS) | {"attconv-feedforward": [{"match": "additive"}, {"context": "intra"},
+                                                                   {"context": "each"}]}  # fmt: skip
 LOOPS |= {"attconv-feedforward": feedforward}

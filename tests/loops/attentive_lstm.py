@@ -1,13 +1,14 @@
 """Attentive LSTM (Rocktäschel et al. 2016, sections 2.2 and 2.3)."""
 
-from tests.loops.arithmetic import add, classified, lstm, matvec, projected, scaled, softmax, tanh
+from tests.loops.arithmetic import add, classified, looking, lstm, matvec, projected, scaled, softmax, tanh
 from tests.loops.baselines import BASELINE
 
 
 def attentive_lstm(model, first, contexts, judged, extra):
     zero = [0.0] * model.config.hidden
-    states, cell = lstm(model.first, projected(model, first), zero, zero)
-    last = lstm(model.second, projected(model, contexts[0]), states[-1], cell)[0][-1]
+    read, looks = (projected(model, side) for side in looking(model, first, contexts, judged))
+    states, cell = lstm(model.first, read, zero, zero)
+    last = lstm(model.second, looks, states[-1], cell)[0][-1]
     from_last = matvec(model.match_last.weight, last)
     scores = [
         matvec(model.match.weight, tanh(add(matvec(model.match_states.weight, state), from_last)))[0]
@@ -20,4 +21,4 @@ def attentive_lstm(model, first, contexts, judged, extra):
 
 
 LOOPS = {"attentive-lstm": attentive_lstm}
-CHOICES = dict.fromkeys(LOOPS, BASELINE)
+CHOICES = {"attentive-lstm": [*BASELINE, {"context": "intra"}]}

@@ -8,6 +8,7 @@ from tests.loops.arithmetic import (
     classified,
     cosine,
     dot,
+    looking,
     matvec,
     mean,
     nearness,
@@ -28,7 +29,7 @@ def transposed(matrix):
 def apcnn(model, first, contexts, judged, extra):
     hy, hx = (
         [affine(model.convolution, centred(words, i, WIDTH)) for i in range(len(words))]
-        for words in (projected(model, first), projected(model, contexts[0]))
+        for words in (projected(model, side) for side in looking(model, first, contexts, judged))
     )
     g = [[math.tanh(dot(a, matvec(model.match.w, b))) for b in hy] for a in hx]
     x_weights, y_weights = (softmax([max(row) for row in rows]) for rows in (g, transposed(g)))
@@ -38,7 +39,8 @@ def apcnn(model, first, contexts, judged, extra):
 
 
 def abcnn(model, first, contexts, judged, extra):
-    y, x, kind = projected(model, first), projected(model, contexts[0]), model.config.attention
+    kind = model.config.attention
+    y, x = (projected(model, side) for side in looking(model, first, contexts, judged))
     a = [[nearness(p, q) for q in y] for p in x]
     states = []
     for words, scores, rows in ((x, a, model.x_map), (y, transposed(a), model.y_map)):
@@ -64,4 +66,5 @@ def abcnn(model, first, contexts, judged, extra):
 
 
 LOOPS = {"apcnn": apcnn, "abcnn": abcnn}
-CHOICES = dict.fromkeys(LOOPS, BASELINE) | {"abcnn": [*BASELINE, {"attention": "words"}, {"attention": "states"}]}
+VARIANTS = [*BASELINE, {"context": "intra"}]
+CHOICES = {"apcnn": VARIANTS, "abcnn": [*VARIANTS, {"attention": "words"}, {"attention": "states"}]}

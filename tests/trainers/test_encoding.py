@@ -52,7 +52,8 @@ def test_a_batch_is_its_rows_vectors() -> None:
     assert batch.x.words[2].abs().sum() == 0  # a side without any word is one word of zeros
     turned = encode(rows, vocabulary, LABELS, judged="first")
     assert (
-        turned.x.lengths.tolist() == data.y.lengths.tolist() and turned.batch(np.array([0]), None)[0].judged == "first"
+        turned.x.lengths.tolist() == data.first.lengths.tolist()
+        and turned.batch(np.array([0]), None)[0].judged == "first"
     )
 
 

@@ -49,6 +49,7 @@ def test_changes_on_top() -> None:
         ("architecture=attconv-lite", "did you mean 'attconv-light'"),
         ("judged=answer", "judged must be one of premise, hypothesis, both, got"),
         ("judged=both", "AttConv light judges one side"),
+        ("paper={SNLI test, hard: 0.8}", "paper.SNLI test must be a number, got None"),
         ("token_limits={hypotesis: 30}", "unknown key token_limits.hypotesis; did you mean 'hypothesis'"),
         ("model.dropout=2.0", "model.dropout must be at least 0 and below 1"),
         ("model.width=2", "model.width must be odd"),

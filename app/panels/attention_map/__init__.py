@@ -5,6 +5,7 @@ A final state that looks at words is a matrix of one row, and its ribbons begin 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from app.panels.panel import Panel, Payload
@@ -46,9 +47,10 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
             "scores": _rounded(record.null_scores),
             "values": _rounded(null),
         } if record.null else None,
+        "apart": record.apart,
         "low": low,
         "high": max(max(flat), low + 1e-9),
-        "lead": lead(record),
+        "lead": lead(record, explanation),
         "focus": sharpest_row(record, explanation),
     }  # fmt: skip
 
@@ -80,10 +82,12 @@ def _shares(column: Sequence[float]) -> list[float]:
     return [weight / total if total > 0 else 0.0 for weight in column]
 
 
-def lead(record: AttentionMap) -> float | None:
-    """How far a row's best score lies above its next one, on average; None where no row has two."""
-    leads = [best - second for scores in record.scores if len(scores) > 1
-             for *_, second, best in [sorted(scores)]]  # fmt: skip
+def lead(record: AttentionMap, explanation: Explanation) -> float | None:
+    """How far the best score of a row lies above its next one, on average, of several contexts in each; None where no
+    row has two."""
+    ends = [*record.blocks(explanation), len(record.scores[0])]
+    rows = [scores[start:end] for scores in record.scores for start, end in itertools.pairwise(ends)]
+    leads = [best - second for scores in rows if len(scores) > 1 for *_, second, best in [sorted(scores)]]
     return sum(leads) / len(leads) if leads else None
 
 

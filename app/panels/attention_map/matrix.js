@@ -10,7 +10,8 @@ class MatrixPanel {
     // A final state is one row, and stands for the word that it comes after.
     this.final = attention.units === "final state" ? tokens.length - 1 : null;
     this.rows = this.final === null ? tokens : ["final state"];
-    this.columns = view.sideOf(attention.columns).tokens;
+    ({ tokens: this.columns, lines: this.lines = [0] } = view.sideOf(attention.columns));
+    this.several = this.lines.length > 1; // lines of a text, such as sentences of evidence
     this.none = attention.none; // the null word's column, in a model that has one
     this.mirrored = directionOf(this.columns) === "rtl";
     this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
@@ -19,11 +20,11 @@ class MatrixPanel {
       ? "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column."
       : attention.show === "score"
         ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
-        : "Brighter cell: more weight. A row adds up to 1. Click a cell or a word to follow it.";
+        : `Brighter cell: more weight. A row adds up to 1${attention.apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`;
     const [judged, context] = view.sideOf(attention.rows).judged ? [", the sentence that is judged", ", its context"] : ["", ""];
     const rows = this.final === null ? `Rows are the ${attention.rows}${judged}` : `The row is the state after the last word of the ${attention.rows}, the only one that looks back`;
     const more = `${rows}; columns the ${attention.columns}${context}. ` +
-      `The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in the ${attention.columns}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
+      `${this.several ? `Numbered blocks of columns are its lines${attention.apart ? ": the model reads each of them by itself" : ""}. ` : ""}The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in the ${attention.columns}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
     this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
     const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
     key.append(this.scrolls);
@@ -48,15 +49,21 @@ class MatrixPanel {
     return this.columns.length + (this.none ? 1 : 0);
   }
 
-  // Where a column begins: the null word's stands apart, and words that run leftwards stand leftwards.
+  // Where a column begins: lines and the null word's column stand apart, and words that run leftwards stand leftwards.
   x(j) {
     const last = this.columns.length;
-    if (j === last) return last * this.cell + this.apart;
-    return (this.mirrored ? last - 1 - j : j) * this.cell;
+    if (j === last) return last * this.cell + this.lines.length * this.apart;
+    const before = this.lines.filter((start) => start > 0 && (this.mirrored ? start > j : start <= j)).length;
+    return (this.mirrored ? last - 1 - j : j) * this.cell + before * this.apart;
+  }
+
+  // Gaps between the blocks of columns.
+  get gaps() {
+    return this.lines.length - 1 + (this.none ? 1 : 0);
   }
 
   get across() {
-    return this.count * this.cell + (this.none ? this.apart : 0);
+    return this.count * this.cell + this.gaps * this.apart;
   }
 
   get apart() {
@@ -111,7 +118,7 @@ class MatrixPanel {
     const letters = (words) => Math.min(24, Math.max(...words.map((word) => Array.from(word).length)));
     const left = Math.min(Math.max(44, letters(this.rows) * 7.6 * type + 16), Math.max(90, width * 0.3));
     const tall = Math.max(30, letters([...this.columns, this.none ? this.none.word : ""]) * 5.4 * type + 18);
-    const fit = Math.min((width - left - 0.6 * tall) / (this.count + (this.none ? 0.3 : 0)), (height - tall) / this.rows.length);
+    const fit = Math.min((width - left - 0.6 * tall) / (this.count + 0.3 * this.gaps), (height - tall) / this.rows.length);
     const { most, least } = this.view.type > 1 ? PROJECTED : CELL;
     return { left, tall, cell: Math.round(Math.min(most, Math.max(least, Math.floor(fit)))) };
   }
@@ -135,7 +142,7 @@ class MatrixPanel {
     this.top = svg("svg", { class: "top", width: across + slack, height: tall, "aria-hidden": "true" }, this.columnWords());
     this.side = svg("svg", { class: "side", width: left, height: down, "aria-hidden": "true" }, this.rowWords());
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
-    this.body = svg("svg", { class: "cells", width: across + slack, height: down + 2, role: "rowgroup" }, this.cellRows(), this.marks);
+    this.body = svg("svg", { class: "cells", width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" }, this.cellRows(), this.marks, this.lineNumbers(down));
     this.frame.replaceChildren(html("div", { class: "corner" }), html("div", { class: "pin-top" }, this.top),
       html("div", { class: "pin-side" }, this.side), this.body);
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
@@ -180,6 +187,19 @@ class MatrixPanel {
       return svg("rect", { x: this.x(j) + gap, y: i * cell + gap, width: inner, height: inner, rx: round, fill: value === null ? "none" : scaleColour((value - low) / (high - low)),
         role: "gridcell", tabindex: -1, "aria-colindex": j + 1, "aria-label": this.describe(i, j), "data-cell": `${i},${j}` });
     })));
+  }
+
+  // Below the cells, the number of each line over the width of its words.
+  lineNumbers(down) {
+    if (!this.several) return null;
+    const ends = [...this.lines.slice(1), this.columns.length];
+    return svg("g", { class: "line-numbers", "aria-hidden": "true" }, this.lines.map((start, line) => {
+      const [left, right] = [this.x(start), this.x(ends[line] - 1)].sort((a, b) => a - b);
+      const middle = (left + right + this.cell) / 2;
+      const y = down + 4 * this.view.type;
+      return [svg("line", { x1: left + 1, x2: right + this.cell - 1, y1: y, y2: y }),
+        svg("text", { x: middle, y: down + 16 * this.view.type, "text-anchor": "middle", "font-size": 12 * this.view.type }, String(line + 1))];
+    }).flat());
   }
 
   rect(i, j) {

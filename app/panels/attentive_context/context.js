@@ -25,7 +25,7 @@ class ContextPanel {
   ofRow(row, column) {
     const { rows, columns, weights } = this.record;
     return [
-      this.heading("Attentive context of ", rows, row, `The mix of ${columns} words that the model reads beside it.`,
+      this.heading("Attentive context of ", rows, row, this.map?.apart ? `One mix of words for each line of the ${columns}: over each line the weights add up to 100 %.` : `The mix of ${columns} words that the model reads beside it.`,
         `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
@@ -53,10 +53,15 @@ class ContextPanel {
     return weights.map((weight, index) => ({ weight, index, word: tokens[index] })).sort((a, b) => b.weight - a.weight || a.index - b.index);
   }
 
+  // The matrix of the same weights.
+  get map() {
+    const { rows, columns } = this.record;
+    return this.view.dataOf("attention_map", (map) => map.rows === rows && map.columns === columns);
+  }
+
   // Each word's weight on the null word, of a model that has one.
   get none() {
-    const { rows, columns } = this.record;
-    return this.view.dataOf("attention_map", (map) => map.rows === rows && map.columns === columns)?.none;
+    return this.map?.none;
   }
 
   // The words of this edge (0: rows, 1: columns) with the largest weights, the selected one, and the null word, all on
@@ -88,7 +93,7 @@ class ContextPanel {
     if (!this.late) return null;
     const nearest = this.looked.get(row);
     const words = nearest ? nearest.words.flatMap((word, i) => [i ? ", " : "", html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", {}, word))]) : [html("span", { class: "wait" }, "looking them up …")];
-    return html("p", { class: "nearest", "data-part": "nearest" }, "Nearest words to this mix: ", words);
+    return html("p", { class: "nearest", "data-part": "nearest" }, this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ", words);
   }
 
   won(row) {

@@ -30,6 +30,8 @@ def payloads(records: Sequence[object], explanation: Explanation, show: str) -> 
                 "made_from": record.made_from,
                 "activation": record.activation,
                 "parts": record.part_names,
+                "wins": list(record.wins),
+                "beside": [f.beside for f in record.filters] if record.wins else [],
                 "filters": [
                     [f.index, f.position, *f.window,
                      *_short((*f.offsets, f.context, f.bias, f.preactivation, f.activation, *f.logit_shares))]

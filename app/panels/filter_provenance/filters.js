@@ -33,7 +33,7 @@ class FilterPanel {
   read(side) {
     const sentence = this.view.sideOf(side.role);
     const end = 4 + side.parts.length;
-    const filters = side.filters.map((f) => ({ index: f[0], position: f[1], window: [f[2], f[3]], parts: f.slice(4, end), pre: f[end], activation: f[end + 1], shares: f.slice(end + 2) }));
+    const filters = side.filters.map((f, place) => ({ beside: side.beside[place] ?? null, index: f[0], position: f[1], window: [f[2], f[3]], parts: f.slice(4, end), pre: f[end], activation: f[end + 1], shares: f.slice(end + 2) }));
     const context = this.view.dataOf("attentive_context", (record) => record.rows === side.role);
     return { ...side, filters, context, tokens: sentence.tokens, axis: sentence.axis, used: side.parts.filter((_, i) => filters.some((f) => f.parts[i] !== 0)) };
   }
@@ -49,7 +49,8 @@ class FilterPanel {
   how() {
     const [side, other] = this.sides;
     const alone = this.record.shares && !other && !side.context && !side.made_from && !this.record.rest.length;
-    return `${alone ? `This model reads the ${side.role} alone. ` : ""}Max-pooling keeps one n-gram a filter. The strip splits its value before the ${side.activation} into parts: right of the line raises it, left lowers it.`;
+    const lines = side.wins.length ? ` Won beside ${side.wins.map((count, line) => `line ${line + 1}: ${count}`).join(", ")}.` : "";
+    return `${alone ? `This model reads the ${side.role} alone. ` : ""}Max-pooling keeps one n-gram a filter. The strip splits its value before the ${side.activation} into parts: right of the line raises it, left lowers it.${lines}`;
   }
 
   more() {
@@ -155,12 +156,15 @@ class FilterPanel {
     return this.side.tokens.slice(...f.window).map((word, i) => ({ word, centre: f.window[0] + i === f.position }));
   }
 
-  // The two words that weigh most in the attentive context of the winning n-gram.
+  // The two words that weigh most in the attentive context of the winning n-gram, of several contexts in the one that it
+  // won beside.
   contextWords(f) {
     const { columns, weights } = this.side.context;
     const row = weights[f.position];
-    const order = row.map((_, j) => j).sort((a, b) => row[b] - row[a]).slice(0, 2);
-    return order.map((j) => this.view.sideOf(columns).tokens[j]).join(", ");
+    const { tokens, lines } = this.view.sideOf(columns);
+    const [first, end] = f.beside === null ? [0, row.length] : [lines[f.beside], lines[f.beside + 1] ?? row.length];
+    const order = row.map((_, j) => j).slice(first, end).sort((a, b) => row[b] - row[a]).slice(0, 2);
+    return order.map((j) => tokens[j]).join(", ") + (f.beside === null ? "" : ` (line ${f.beside + 1})`);
   }
 
   line(f, scale) {
