@@ -47,8 +47,8 @@ def main() -> None:
     """Draw the page."""
     models = offered(reads_pairs, unreadable=True)
     PAGE.open(dict.fromkeys(models, ""))
-    page_style.apply()
-    st.html(figures.STYLE)
+    page_style.apply(projector=PAGE.state.projector)
+    st.html(figures.STYLE + (figures.PROJECTED if PAGE.state.projector else ""))
     mates = _sidebar(models)
     versions = PAGE.state.what == "versions"
     FORM.sentences(models.get(PAGE.state.model or ""))
@@ -86,6 +86,7 @@ def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
             )  # fmt: skip
         _whose_words(models)
         FORM.files()
+        page_style.projector_switch(PAGE)
     return mates
 
 
