@@ -95,7 +95,8 @@ def column(
         f"{percent(share['p'])}</li>"
         for share in shares
     )
-    said = names[explanation.labels.index(explanation.verdict)]
+    best = explanation.labels.index(explanation.verdict)
+    said = f"{names[best][:1].upper()}{names[best][1:]}, {percent(explanation.probabilities[best])}"
     return (
         f'<section><h2>{escape(title)}</h2><div class="pl-said">{escape(said)}</div><div class="pl-share">{bar}</div>'
         f"<ul>{key}</ul><p>{escape(' · '.join(facts))}</p>{''.join(body)}</section>"

@@ -51,6 +51,7 @@ _STYLE = (
 [data-testid="stMultiSelectTagsContainer"] [data-tag] { background: var(--pl-wash) !important; height: auto;
   color: inherit !important; border: 1px solid rgba(128, 140, 152, 0.5); max-width: 100%; }
 [data-testid="stMultiSelectTagsContainer"] [data-tag] > span { white-space: normal; max-width: none; }
+[data-testid="stMultiSelectTagsContainer"] input { flex: 1 1 1.5rem; min-width: 1.5rem; }
 [data-selected="true"] > div { color: var(--pl-ink); font-weight: 600; }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
 .pl-note { font-size: 0.86rem; opacity: 0.78; margin: -0.4rem 0 0; }

@@ -82,6 +82,7 @@ def main() -> None:
         FORM.example()
         FORM.files()
         page_style.projector_switch(PAGE)
+        components.follow_theme(PAGE.touch)
     if opened is not None:
         _texts(opened.checkpoint)
         _show(opened, layout)

@@ -37,7 +37,7 @@ STYLE = """
 .desk button:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 .desk .matrix td.cell { border: 2px solid var(--paper); padding: 0; text-align: center;
   min-width: calc(66px * var(--type, 1)); height: calc(46px * var(--type, 1));
-  background: color-mix(in srgb, var(--context) calc(var(--share) * 55%), var(--wash)); }
+  background: color-mix(in srgb, var(--context) calc(var(--share) * 45%), var(--wash)); }
 .desk .matrix td.cell > * { display: block; width: 100%; height: 100%; padding: 4px 6px; text-align: center; }
 .desk .matrix td.right { box-shadow: inset 0 0 0 1.5px var(--soft); }
 .desk .matrix th { border: 0; font-size: calc(13px * var(--type, 1)); }
