@@ -14,8 +14,10 @@ Card = Mapping[str, Any]
 
 
 _FIRST = (
-    "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "nli-esim", "nli-word-by-word", "te-phrases-kmin", "te-phrases-kmax",
-    "as-phrases-kmax", "as-phrases-kmin", "topic-acnn", "as-adaqa", "sentiment-acnn", "para-adaqa", "as-adaqa-att",
+    "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "nli-esim", "nli-decomposable", "nli-word-by-word",
+    "nli-local", "nli-global-general", "nli-global-dot", "nli-global-concat", "nli-transformer", "nli-chain",
+    "te-phrases-kmin", "te-phrases-kmax", "nli-abcnn", "nli-apcnn", "nli-bicnn", "as-phrases-kmax", "as-phrases-kmin",
+    "topic-acnn", "as-adaqa", "sentiment-acnn", "sentiment-attconv", "para-adaqa", "as-adaqa-att",
 )  # fmt: skip
 """Shipped checkpoints that lists begin with, the one that a page opens with first; all others follow by name."""
 FOR_LESSONS = ("lesson-light", "lesson-advanced")
