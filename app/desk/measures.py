@@ -74,7 +74,7 @@ def scores(opened: Opened) -> None:
     run, model = opened.run, opened.model
     if unscored(run):
         return
-    key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.annotations.version())
+    key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.version)
     left, right = st.columns([1.25, 1], gap="large")
     drawn = once("desk scores", key, lambda: score_figures(run, model, opened.rows))
     with left:
@@ -115,7 +115,7 @@ def all_slices(opened: Opened) -> None:
     run, model = opened.run, opened.model
     if unscored(run):
         return
-    key = (PAGE.state.file, PAGE.state.models, model, opened.annotations.version())
+    key = (PAGE.state.file, PAGE.state.models, model, opened.version)
     drawn = once("desk slices drawn", key, lambda: slice_figure(opened, model))
     drawing.figures([drawn], "desk all slices")
 

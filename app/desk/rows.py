@@ -76,7 +76,9 @@ def view(opened: Opened) -> None:
     order = once("desk order", _shown(opened), lambda: _ordered(opened))
     left, right = st.columns([1.75, 1], gap="medium")
     with left:
-        page_style.note(f"{len(order):,} of {len(opened.run.keys):,} rows. A row opens beside the table.")
+        page_style.note(
+            f"{len(order):,} of {len(opened.run.keys):,} rows. A row opens beside the table; a column’s name orders it."
+        )
         _table(opened, order)
     with right:
         place = opened.run.places.get(PAGE.state.row)
@@ -95,7 +97,7 @@ def view(opened: Opened) -> None:
 def _shown(opened: Opened) -> tuple[Any, ...]:
     """What decides the rows of the table."""
     state = PAGE.state
-    return state.file, state.models, state.filter, state.sort, opened.annotations.version()
+    return state.file, state.models, state.filter, state.sort, opened.version
 
 
 def _ordered(opened: Opened) -> np.ndarray:
@@ -133,14 +135,26 @@ def _table(opened: Opened, order: np.ndarray) -> None:
 
     def picked() -> None:
         PAGE.touch()
-        cells = st.session_state[key].selection.cells
-        if cells and cells[0][0] < len(order):
+        cells, heads = st.session_state[key].selection.cells, st.session_state[key].selection.columns
+        if heads:
+            sort_by(heads[0])
+        elif cells and cells[0][0] < len(order):
             PAGE.change(row=opened.run.keys[order[cells[0][0]]])
 
     st.dataframe(
         table, key=key, height=_HEIGHT, hide_index=True, column_config=config, on_select=picked,
-        selection_mode="single-cell", alt="Rows with what the models say",
+        selection_mode=["single-cell", "single-column"], alt="Rows with what the models say",
     )  # fmt: skip
+
+
+def sort_by(column: str) -> None:
+    """Order the rows by a column of the table; by it already, the other way round, and then as in the file."""
+    place = "".join(filter(str.isdigit, column))
+    name = {"says": "predicted", "p": "p"}.get(column.rstrip("0123456789"), column)
+    name += str(int(place) + 1) if place not in ("", "0") else ""
+    now = PAGE.state.sort
+    if name != "tags":
+        show(sort=f"-{name}" if now == name else "" if now == f"-{name}" else name)
 
 
 def _arrow(opened: Opened, order: np.ndarray) -> Any:

@@ -86,6 +86,13 @@ def test_a_filter_and_an_order_hold_for_the_table(run):
     assert app.dataframe[0].value["id"].tolist() == ["1c#2", "1n"]
 
 
+def test_the_order_is_chosen_and_stands_in_the_address(run):
+    app = page(run, filter="not right")
+    order = next(box for box in app.selectbox if box.label == "Order")
+    order.set_value("-p").run()
+    assert query(app)["sort"] == "-p" and app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
+
+
 def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
     app = page(run, row="2n")
     assert not app.exception
