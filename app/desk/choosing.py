@@ -201,7 +201,7 @@ def _renamed(labels: set[str], classes: tuple[str, ...], file: str) -> dict[str,
     if not others:
         return {}
     page_style.note("Labels that are no classes of the model. What does it call them?")
-    names = {}
+    names: dict[str, str] = {}
     for label, column in zip(others, itertools.cycle(st.columns(min(3, len(others)))), strict=False):
         key = f"desk label {label} {file} {classes}"
         name = column.selectbox(page_style.plain(f"“{label}” is"), [_NONE, *classes], key=key)

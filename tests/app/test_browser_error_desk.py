@@ -47,6 +47,11 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_label("Filter").first.press("Enter")
     expect(page.get_by_text("1 of 18 rows")).to_be_visible()
 
+    # A column's name orders the rows, and stands in the address.
+    page.locator(GRID).first.click(position={"x": 30, "y": 15})
+    page.wait_for_url(re.compile("sort=id"))
+    settled(page)
+
     # A row opens beside the table, is tagged under one's name, and goes into the report.
     page.get_by_role("textbox", name="Your name").fill("Ann of the browser")
     page.get_by_role("textbox", name="Your name").press("Enter")
