@@ -190,10 +190,10 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
         target = run.keys[order[at + step]] if there and at is not None else ""
         head.button(
             label, key=f"desk-step-{icon}", icon=f":material/{icon}:", disabled=not there, type="tertiary",
-            on_click=lambda target=target: show(row=target),
+            on_click=lambda target=target: PAGE.change(row=target),
         )  # fmt: skip
     head.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
-                 on_click=lambda: show(row=""))  # fmt: skip
+                 on_click=lambda: PAGE.change(row=""))  # fmt: skip
     roles = run.models[0].roles
     texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
     if row.label is not None:
