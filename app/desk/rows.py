@@ -89,7 +89,8 @@ def view(opened: Opened) -> None:
                 _open_row(opened, place, order)
         elif opened.run.labelled:
             measures.model_choice(opened)
-            drawing.figures([figures.confusion(opened.run, opened.model, opened.rows)], "desk confusion")
+            names = measures.label_names(opened.run.models[opened.model])
+            drawing.figures([figures.confusion(opened.run, opened.model, opened.rows, names)], "desk confusion")
         else:
             measures.unscored(opened.run)
 
@@ -122,15 +123,20 @@ def _table(opened: Opened, order: np.ndarray) -> None:
     table = once("desk table", _shown(opened), lambda: _arrow(opened, order))
     roles = opened.run.models[0].roles
     column = st.column_config
+    scale = page_style.enlarged(PAGE.state.projector)
+
+    def text(name: str | None, width: int, about: str | None = None) -> Any:
+        return column.TextColumn(name, width=round(scale * width), help=about)
+
+    # Tags have no width: the last column takes the room that is left.
     config: dict[str, Any] = {
-        "id": column.TextColumn(width=66), "first": column.TextColumn(roles["first"], width=140),
-        "second": column.TextColumn(roles["second"], width=140), "gold": column.TextColumn(width=82),
-        "tags": column.TextColumn(width=90),
+        "id": text(None, 66), "first": text(roles["first"], 140), "second": text(roles["second"], 140),
+        "gold": text(None, 82),
     }  # fmt: skip
     for i, model in enumerate(opened.run.models):
-        help_text = page_style.plain(model.title)
-        config[f"says{i}"] = column.TextColumn(f"{letter(i)} says", width=82, help=help_text)
-        config[f"p{i}"] = column.NumberColumn("p", width=52, format="%.0f %%", help=help_text)
+        about = page_style.plain(model.title)
+        config[f"says{i}"] = text(f"{letter(i)} says", 82, about)
+        config[f"p{i}"] = column.NumberColumn("p", width=round(scale * 56), format="%.0f %%", help=about)
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models))}"
 
     def picked() -> None:
