@@ -30,7 +30,7 @@ def model_choice(opened: Opened) -> None:
     key = PAGE.key("of")
     st.segmented_control(
         "Figures of", list(range(len(models))), default=opened.model, key=key, on_change=PAGE.take, args=("of", key),
-        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"), required=True,
+        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"), required=True, wrap=True,
     )  # fmt: skip
 
 
