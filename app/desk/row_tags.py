@@ -39,12 +39,13 @@ def refused() -> None:
         page_style.notice([sentence])
 
 
-def _place(shown: tuple[Any, ...]) -> int:
+def _place(*shown: Any) -> int:
     """A number for the widgets of what is ``shown``: other widgets than those before, and so without their values, but
     some that were used long ago, since Streamlit holds for a whole session what it knows of a widget."""
-    before: tuple[tuple[Any, ...], int] = st.session_state.get("desk place of widgets", ((), 0))
+    name = f"desk place of {len(shown)}"
+    before: tuple[tuple[Any, ...], int] = st.session_state.get(name, ((), 0))
     if before[0] != shown:
-        before = st.session_state["desk place of widgets"] = shown, (before[1] + 1) % _PLACES
+        before = st.session_state[name] = shown, (before[1] + 1) % _PLACES
     return before[1]
 
 
@@ -56,7 +57,7 @@ def draw(opened: Opened, row: str) -> None:
         page_style.note("Type your name in the sidebar to tag this row or write a note.")
     taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
     own = [tag for tag in taxonomy if name in given.get(tag, ())]
-    place = _place((file, row, name, opened.annotations.version()))
+    place = _place(file, row, name, opened.annotations.version())
     key = f"desk tags {place}"
 
     def tag() -> None:
@@ -76,7 +77,7 @@ def draw(opened: Opened, row: str) -> None:
     if not own:
         left.checkbox("No tag applies", looked, key=seen_key, on_change=look, disabled=not name,
                       help="You looked at the row: agreement counts it.")  # fmt: skip
-    _in_report(opened, row, right, place)
+    _in_report(opened, row, right)
     note_key = f"desk note {place}"
 
     def note() -> None:
@@ -95,7 +96,7 @@ def draw(opened: Opened, row: str) -> None:
             history(opened, changes)
 
 
-def _in_report(opened: Opened, row: str, column: st.delta_generator.DeltaGenerator, place: int) -> None:
+def _in_report(opened: Opened, row: str, column: st.delta_generator.DeltaGenerator) -> None:
     rows: list[str] = st.session_state.setdefault(EXAMPLES, {}).setdefault(opened.file, [])
 
     def put() -> None:
@@ -105,7 +106,7 @@ def _in_report(opened: Opened, row: str, column: st.delta_generator.DeltaGenerat
         else:
             rows.append(row)
 
-    column.checkbox("In the report", row in rows, key=f"desk report {place}", on_change=put,
+    column.checkbox("In the report", row in rows, key=f"desk report {_place(opened.file, row)}", on_change=put,
                    help="The report shows the row with its attention.")  # fmt: skip
 
 

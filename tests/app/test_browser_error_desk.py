@@ -61,7 +61,9 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.locator(".pl-row")).to_contain_text("=SUM(A1) <b>toy</b>")
     page.get_by_test_id("stMain").get_by_text("misled by noise", exact=True).click()
     expect(page.get_by_text("History (1)")).to_be_visible()
+    settled(page)
     page.get_by_text("In the report", exact=True).click()
+    settled(page)
     page.wait_for_url(re.compile("row=2n"))
     assert "Ann" not in page.url
 
