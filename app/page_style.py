@@ -73,6 +73,7 @@ _STYLE = (
 </style>"""
 )
 
+_WIDE = "<style>.stMainBlockContainer { max-width: 1600px; }</style>"
 _PROJECTOR = """<style>
 html { font-size: 22.5px !important; }
 .stMainBlockContainer { max-width: 1600px; }
@@ -81,9 +82,10 @@ html { font-size: 22.5px !important; }
 </style>"""
 
 
-def apply(*, projector: bool = False) -> None:
-    """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page."""
-    st.html(_STYLE + (_PROJECTOR if projector else ""))
+def apply(*, projector: bool = False, wide: bool = False) -> None:
+    """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page; ``wide``:
+    a page of tables, which takes the room that a large screen has."""
+    st.html(_STYLE + (_WIDE if wide else "") + (_PROJECTOR if projector else ""))
 
 
 def enlarged(projector: bool) -> float:

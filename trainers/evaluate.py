@@ -16,7 +16,7 @@ import argparse
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -93,11 +93,7 @@ def translate(dataset: Dataset, pairs: Sequence[str]) -> Dataset:
         if not sign or not ours or not theirs:
             raise RunError(f"--label wants FILE=MODEL, such as entails=entailment, got {pair!r}")
         names[ours.strip().lower()] = theirs.strip()
-    if not names:
-        return dataset
-    return replace(
-        dataset, rows=tuple(replace(row, label=names.get(row.label or "", row.label)) for row in dataset.rows)
-    )
+    return dataset.relabelled(names) if names else dataset
 
 
 def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:

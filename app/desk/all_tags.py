@@ -42,7 +42,7 @@ def view(opened: Opened) -> None:
             for name in names
             if any(name in own for own in tags.values())
         }
-        parts = once("desk slices", (PAGE.state.file, PAGE.state.models), lambda: slices(opened.run, opened.known))
+        parts = once("desk slices", (PAGE.state.models, opened.version), lambda: slices(opened.run, opened.known))
         dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
         dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
         own = [part for part in parts if part.dimension == dimension]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,8 @@ from core.errors import DeskError, MendableError
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
 _NONE = "(none)"
+_RENAMED = 12
+"""Labels that can be renamed on screen."""
 
 
 def run_choice() -> None:
@@ -192,6 +195,20 @@ def _recognised(path: Path) -> tuple[str, Any]:
             raise unknown from None
 
 
+def _renamed(labels: set[str], classes: tuple[str, ...], file: str) -> dict[str, str]:
+    """What a person calls the file's labels that are no classes of the model."""
+    others = sorted(labels - set(classes))[:_RENAMED]
+    if not others:
+        return {}
+    page_style.note("Labels that are no classes of the model. What does it call them?")
+    names: dict[str, str] = {}
+    for label, column in zip(others, itertools.cycle(st.columns(min(3, len(others)))), strict=False):
+        key = f"desk label {label} {file} {classes}"
+        name = column.selectbox(page_style.plain(f"“{label}” is"), [_NONE, *classes], key=key)
+        names |= {} if name == _NONE else {label: name}
+    return names
+
+
 def _models(dataset: Dataset) -> None:
     """The chooser of the checkpoints, and the button that begins."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
@@ -203,11 +220,13 @@ def _models(dataset: Dataset) -> None:
         "Checkpoints, one to four", fitting, fitting[:1], max_selections=MOST_MODELS, format_func=shown.__getitem__,
         key=f"desk checkpoints {dataset.sha256}",
     )  # fmt: skip
-    strange = [shown[name] for name in picked if not labels <= set(cards[name]["labels"])]
+    if picked:
+        dataset = dataset.relabelled(_renamed(labels, tuple(cards[picked[0]]["labels"]), dataset.sha256))
+    strange = [shown[name] for name in picked if not set(dataset.labels) <= set(cards[name]["labels"])]
     if strange:
         page_style.notice([
-            f"The file’s labels ({', '.join(sorted(labels)[:8])}) are no classes of {strange[0]}: its predictions "
-            "get no scores. `python -m trainers predict … --label FILE=MODEL --out run.parquet` renames labels."
+            f"The file’s labels ({', '.join(dataset.labels[:8])}) are not all classes of {strange[0]}: its predictions "
+            "get no scores."
         ])  # fmt: skip
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
         prediction = Prediction(dataset, picked)

@@ -103,7 +103,7 @@ def _in(opened: Opened) -> None:
         reads_as: dict[str, str] = {}
         for tag in opened.annotations.taxonomy():
             reads_as |= {one.casefold(): tag.name for one in (tag.name, *tag.merged)}
-        key = (uploaded.file_id, PAGE.state.file, opened.annotations.version())
+        key = (uploaded.file_id, PAGE.state.file, opened.version)
         planned = once("desk import", key, lambda: plan(opened.run, opened.said, reads_as, lines))
     except DeskError as error:
         page_style.notice([f"{error}."])

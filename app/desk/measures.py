@@ -11,8 +11,9 @@ from app import page_style
 from app.desk import drawing
 from app.desk.opened import PAGE, Opened, letter
 from app.pair_form import once
+from app.panels.verdict import readable
 from core.desk import figures
-from core.desk.run import Run
+from core.desk.run import Predictions, Run
 from core.desk.slices import scored, slices
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
@@ -29,8 +30,14 @@ def model_choice(opened: Opened) -> None:
     key = PAGE.key("of")
     st.segmented_control(
         "Figures of", list(range(len(models))), default=opened.model, key=key, on_change=PAGE.take, args=("of", key),
-        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"), required=True,
+        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"), required=True, wrap=True,
     )  # fmt: skip
+
+
+def label_names(model: Predictions) -> dict[str, str]:
+    """A model's labels as people read them, where those are no words with what they mean: 0: not an answer."""
+    named = zip(model.labels, readable(model.labels, model.roles["judged"]), strict=True)
+    return {label: name if name == label else f"{label}: {name}" for label, name in named}
 
 
 def summary(opened: Opened) -> str:
@@ -74,7 +81,7 @@ def scores(opened: Opened) -> None:
     run, model = opened.run, opened.model
     if unscored(run):
         return
-    key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.annotations.version())
+    key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.version)
     left, right = st.columns([1.25, 1], gap="large")
     drawn = once("desk scores", key, lambda: score_figures(run, model, opened.rows))
     with left:
@@ -88,7 +95,7 @@ def scores(opened: Opened) -> None:
 def score_figures(run: Run, model: int, rows: np.ndarray) -> list[str]:
     """Drawings of a model's scores on some rows, the calibration last."""
     predictions = run.models[model]
-    drawn = [figures.confusion(run, model, rows), figures.classes(run, model, rows)]
+    drawn = [draw(run, model, rows, label_names(predictions)) for draw in (figures.confusion, figures.classes)]
     if run.dataset.ranking:
         drawn.append(figures.ranked(predictions.title, _ranking(run, model)))
     confidence, rows = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
@@ -115,7 +122,7 @@ def all_slices(opened: Opened) -> None:
     run, model = opened.run, opened.model
     if unscored(run):
         return
-    key = (PAGE.state.file, PAGE.state.models, model, opened.annotations.version())
+    key = (PAGE.state.file, PAGE.state.models, model, opened.version)
     drawn = once("desk slices drawn", key, lambda: slice_figure(opened, model))
     drawing.figures([drawn], "desk all slices")
 

@@ -35,6 +35,8 @@ class Opened:
     rows: np.ndarray
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
+    version: tuple[Any, ...]
+    """Another one when anything was written: a tag or a note, or the run itself."""
 
     @property
     def file(self) -> str:
@@ -50,9 +52,9 @@ class Opened:
 def open_state() -> Opened:
     """What the page's state names. Raises DeskError where it is not there."""
     state = PAGE.state
-    run, plain = _run(state.file or "", state.models)
-    annotations = database()
-    version = annotations.version()
+    annotations, written = database(), store.written(state.file or "", state.models)
+    run, plain = _run(state.file or "", state.models, written)
+    version = annotations.version(), written
     said = once("desk said", (state.file, version), lambda: annotations.state(run.dataset.sha256))
 
     def tagged() -> dict[str, Column]:
@@ -69,11 +71,11 @@ def open_state() -> Opened:
         rows, error = once("desk rows", key, lambda: rows_of(state.filter, known)), None
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return Opened(run, known, said, annotations, rows, error)
+    return Opened(run, known, said, annotations, rows, error, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
-def _run(file: str, models: tuple[str, ...]) -> tuple[Run, dict[str, Column]]:
+def _run(file: str, models: tuple[str, ...], written: tuple[int, ...]) -> tuple[Run, dict[str, Column]]:
     run = store.open_run(file, models)
     return run, columns(run)
 

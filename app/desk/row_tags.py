@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -17,6 +18,9 @@ from core.errors import DeskError
 
 EXAMPLES = "desk examples"
 """Where the session holds the keys of the rows that go into the report, by file."""
+
+_PLACES = 20
+"""Rows whose widgets are told apart: a browser's late answer is not that late."""
 
 
 def attempt(change: Callable[[], None]) -> None:
@@ -35,6 +39,16 @@ def refused() -> None:
         page_style.notice([sentence])
 
 
+def _place(*shown: Any) -> int:
+    """A number for the widgets of what is ``shown``: other widgets than those before, and so without their values, but
+    some that were used long ago, since Streamlit holds for a whole session what it knows of a widget."""
+    name = f"desk place of {len(shown)}"
+    before: tuple[tuple[Any, ...], int] = st.session_state.get(name, ((), 0))
+    if before[0] != shown:
+        before = st.session_state[name] = shown, (before[1] + 1) % _PLACES
+    return before[1]
+
+
 def draw(opened: Opened, row: str) -> None:
     """The open row's."""
     name, said, file = annotator.name(), opened.said, opened.file
@@ -43,8 +57,8 @@ def draw(opened: Opened, row: str) -> None:
         page_style.note("Type your name in the sidebar to tag this row or write a note.")
     taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
     own = [tag for tag in taxonomy if name in given.get(tag, ())]
-    version = opened.annotations.version()
-    key = f"desk tags {row} {name} {version}"
+    place = _place(file, row, name, opened.annotations.version())
+    key = f"desk tags {place}"
 
     def tag() -> None:
         now = set(st.session_state[key] or ())
@@ -54,7 +68,7 @@ def draw(opened: Opened, row: str) -> None:
     st.pills("Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name,
              wrap=True)  # fmt: skip
     looked = row in said.looked.get(name, ())
-    seen_key = f"desk seen {row} {name} {version}"
+    seen_key = f"desk seen {place}"
 
     def look() -> None:
         attempt(lambda: opened.annotations.look(name, file, row, st.session_state[seen_key]))
@@ -64,7 +78,7 @@ def draw(opened: Opened, row: str) -> None:
         left.checkbox("No tag applies", looked, key=seen_key, on_change=look, disabled=not name,
                       help="You looked at the row: agreement counts it.")  # fmt: skip
     _in_report(opened, row, right)
-    note_key = f"desk note {row} {name} {version}"
+    note_key = f"desk note {place}"
 
     def note() -> None:
         attempt(lambda: opened.annotations.note(name, file, row, st.session_state[note_key]))
@@ -82,7 +96,7 @@ def draw(opened: Opened, row: str) -> None:
             history(opened, changes)
 
 
-def _in_report(opened: Opened, row: str, place: st.delta_generator.DeltaGenerator) -> None:
+def _in_report(opened: Opened, row: str, column: st.delta_generator.DeltaGenerator) -> None:
     rows: list[str] = st.session_state.setdefault(EXAMPLES, {}).setdefault(opened.file, [])
 
     def put() -> None:
@@ -92,7 +106,7 @@ def _in_report(opened: Opened, row: str, place: st.delta_generator.DeltaGenerato
         else:
             rows.append(row)
 
-    place.checkbox("In the report", row in rows, key=f"desk report {row}", on_change=put,
+    column.checkbox("In the report", row in rows, key=f"desk report {_place(opened.file, row)}", on_change=put,
                    help="The report shows the row with its attention.")  # fmt: skip
 
 

@@ -76,7 +76,9 @@ def view(opened: Opened) -> None:
     order = once("desk order", _shown(opened), lambda: _ordered(opened))
     left, right = st.columns([1.75, 1], gap="medium")
     with left:
-        page_style.note(f"{len(order):,} of {len(opened.run.keys):,} rows. A row opens beside the table.")
+        page_style.note(
+            f"{len(order):,} of {len(opened.run.keys):,} rows. A row opens beside the table; a column’s name orders it."
+        )
         _table(opened, order)
     with right:
         place = opened.run.places.get(PAGE.state.row)
@@ -87,7 +89,8 @@ def view(opened: Opened) -> None:
                 _open_row(opened, place, order)
         elif opened.run.labelled:
             measures.model_choice(opened)
-            drawing.figures([figures.confusion(opened.run, opened.model, opened.rows)], "desk confusion")
+            names = measures.label_names(opened.run.models[opened.model])
+            drawing.figures([figures.confusion(opened.run, opened.model, opened.rows, names)], "desk confusion")
         else:
             measures.unscored(opened.run)
 
@@ -95,7 +98,7 @@ def view(opened: Opened) -> None:
 def _shown(opened: Opened) -> tuple[Any, ...]:
     """What decides the rows of the table."""
     state = PAGE.state
-    return state.file, state.models, state.filter, state.sort, opened.annotations.version()
+    return state.file, state.models, state.filter, state.sort, opened.version
 
 
 def _ordered(opened: Opened) -> np.ndarray:
@@ -120,27 +123,44 @@ def _table(opened: Opened, order: np.ndarray) -> None:
     table = once("desk table", _shown(opened), lambda: _arrow(opened, order))
     roles = opened.run.models[0].roles
     column = st.column_config
+    scale = page_style.enlarged(PAGE.state.projector)
+
+    def text(name: str | None, width: int, about: str | None = None) -> Any:
+        return column.TextColumn(name, width=round(scale * width), help=about)
+
+    # Tags have no width: the last column takes the room that is left.
     config: dict[str, Any] = {
-        "id": column.TextColumn(width=66), "first": column.TextColumn(roles["first"], width=140),
-        "second": column.TextColumn(roles["second"], width=140), "gold": column.TextColumn(width=82),
-        "tags": column.TextColumn(width=90),
+        "id": text(None, 66), "first": text(roles["first"], 140), "second": text(roles["second"], 140),
+        "gold": text(None, 82),
     }  # fmt: skip
     for i, model in enumerate(opened.run.models):
-        help_text = page_style.plain(model.title)
-        config[f"says{i}"] = column.TextColumn(f"{letter(i)} says", width=82, help=help_text)
-        config[f"p{i}"] = column.NumberColumn("p", width=52, format="%.0f %%", help=help_text)
+        about = page_style.plain(model.title)
+        config[f"says{i}"] = text(f"{letter(i)} says", 82, about)
+        config[f"p{i}"] = column.NumberColumn("p", width=round(scale * 56), format="%.0f %%", help=about)
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models))}"
 
     def picked() -> None:
         PAGE.touch()
-        cells = st.session_state[key].selection.cells
-        if cells and cells[0][0] < len(order):
+        cells, heads = st.session_state[key].selection.cells, st.session_state[key].selection.columns
+        if heads:
+            sort_by(heads[0])
+        elif cells and cells[0][0] < len(order):
             PAGE.change(row=opened.run.keys[order[cells[0][0]]])
 
     st.dataframe(
         table, key=key, height=_HEIGHT, hide_index=True, column_config=config, on_select=picked,
-        selection_mode="single-cell", alt="Rows with what the models say",
+        selection_mode=["single-cell", "single-column"], alt="Rows with what the models say",
     )  # fmt: skip
+
+
+def sort_by(column: str) -> None:
+    """Order the rows by a column of the table; by it already, the other way round, and then as in the file."""
+    place = "".join(filter(str.isdigit, column))
+    name = {"says": "predicted", "p": "p"}.get(column.rstrip("0123456789"), column)
+    name += str(int(place) + 1) if place not in ("", "0") else ""
+    now = PAGE.state.sort
+    if name != "tags":
+        show(sort=f"-{name}" if now == name else "" if now == f"-{name}" else name)
 
 
 def _arrow(opened: Opened, order: np.ndarray) -> Any:
@@ -176,10 +196,10 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
         target = run.keys[order[at + step]] if there and at is not None else ""
         head.button(
             label, key=f"desk-step-{icon}", icon=f":material/{icon}:", disabled=not there, type="tertiary",
-            on_click=lambda target=target: show(row=target),
+            on_click=lambda target=target: PAGE.change(row=target),
         )  # fmt: skip
     head.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
-                 on_click=lambda: show(row=""))  # fmt: skip
+                 on_click=lambda: PAGE.change(row=""))  # fmt: skip
     roles = run.models[0].roles
     texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
     if row.label is not None:

@@ -14,7 +14,7 @@ from core.errors import MendableError
 def main() -> None:
     """Draw the page."""
     PAGE.open({})
-    page_style.apply(projector=PAGE.state.projector)
+    page_style.apply(projector=PAGE.state.projector, wide=True)
     with st.sidebar:
         choosing.run_choice()
         annotator.ask()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from sys import intern
 from typing import Any
 
@@ -106,6 +106,10 @@ class Dataset:
     def labels(self) -> tuple[str, ...]:
         """The classes that occur, sorted."""
         return tuple(sorted({row.label for row in self.rows if row.label is not None}))
+
+    def relabelled(self, names: Mapping[str, str]) -> Dataset:
+        """The same rows with labels of other ``names``; a label without one stays."""
+        return replace(self, rows=tuple(replace(row, label=names.get(row.label or "", row.label)) for row in self.rows))
 
     def summary(self) -> str:
         """One line: rows, rows dropped, the first broken rows by line."""

@@ -71,12 +71,13 @@ def heading(title: str, how: str) -> str:
     return f'<h3>{escape(title)}</h3><p class="how">{escape(how)}</p>'
 
 
-def confusion(run: Run, model: int, rows: np.ndarray) -> str:
-    """Counts by gold label and by what the model says, of ``rows`` (bool ``[N]``); its cells filter."""
+def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> str:
+    """Counts by gold label and by what the model says, of ``rows`` (bool ``[N]``); its cells filter. ``names``: labels
+    as people read them."""
     predictions, number = run.models[model], "" if model == 0 else str(model + 1)
     labels = list(predictions.labels)
     gold, said = run.gold[rows], predictions.predicted[rows]
-    head = "".join(f'<th scope="col" class="number">{escape(label)}</th>' for label in labels)
+    head = "".join(f'<th scope="col" class="number">{escape(names[label])}</th>' for label in labels)
     body = ""
     for label in labels:
         own = gold == label
@@ -89,14 +90,14 @@ def confusion(run: Run, model: int, rows: np.ndarray) -> str:
             spoken = f"{count} rows of gold {label} for which it says {other}"
             kind = "cell right" if other == label else "cell"
             cells += f'<td class="{kind}" style="--share:{share:.3f}">{_filtering(text, expression, spoken)}</td>'
-        body += f'<tr><th scope="row">{escape(label)}</th>{cells}</tr>'
+        body += f'<tr><th scope="row">{escape(names[label])}</th>{cells}</tr>'
     how = "Rows: the file’s label; columns: what the model says; shares are of a row. A cell shows its rows."
     table = f'<table class="matrix"><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
     return heading(f"Confusion of {predictions.title}", how) + f'<div class="scroll">{table}</div>'
 
 
-def classes(run: Run, model: int, rows: np.ndarray) -> str:
-    """Precision, recall and F1 of each class, with accuracy and macro-F1."""
+def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) -> str:
+    """Precision, recall and F1 of each class, with accuracy and macro-F1; ``names`` as in :func:`confusion`."""
     predictions = run.models[model]
     index, rows = {label: i for i, label in enumerate(predictions.labels)}, rows & run.judged
     gold = np.array([index[label] for label in run.gold[rows]])
@@ -104,8 +105,8 @@ def classes(run: Run, model: int, rows: np.ndarray) -> str:
         return heading(f"Classes of {predictions.title}", "No row is left to score.")
     scores = classification(gold, predictions.best[rows], predictions.labels)
     lines = [
-        (name, *(percent(own[key]) for key in ("precision", "recall", "f1")), f"{own['items']:,}")
-        for name, own in scores["classes"].items()
+        (names[label], *(percent(own[key]) for key in ("precision", "recall", "f1")), f"{own['items']:,}")
+        for label, own in scores["classes"].items()
     ]
     how = f"Accuracy {percent(scores['accuracy'])}, macro-F1 {percent(scores['macro_f1'])} of {len(gold):,} rows."
     return heading(f"Classes of {predictions.title}", how) + _table(

@@ -87,7 +87,11 @@ class Prediction:
         sha256 = str(checkpoint.card["sha256"])
         check_texts(checkpoint, self.dataset)
         before = place * len(self.dataset.rows)
-        if not store.stored(self.dataset, sha256):
+        if store.stored(self.dataset, sha256):
+            known = store.open_run(self.dataset.sha256, [sha256])
+            if known.dataset.rows != self.dataset.rows:  # its labels have other names now
+                store.keep(Run(self.dataset, known.models))
+        else:
             self._first_batch, self._before = time.perf_counter(), before
 
             def progress(rows: int) -> None:

@@ -52,6 +52,15 @@ def open_run(file: str, checkpoints: Sequence[str]) -> Run:
     return parts[0].with_models(tuple(model for part in parts for model in part.models))
 
 
+def written(file: str, checkpoints: Sequence[str]) -> tuple[int, ...]:
+    """When the kept runs of these checksums were written, in nanoseconds; a run is written again when its labels get
+    other names. Raises DeskError where one is not there."""
+    try:
+        return tuple(_path(file, checkpoint).stat().st_mtime_ns for checkpoint in checkpoints)
+    except FileNotFoundError:
+        raise DeskError("there is no such run: predict the file again") from None
+
+
 def runs() -> list[dict[str, Any]]:
     """What each data set's runs say of themselves (see :func:`core.desk.run.about`), those used last first, the models
     of one file together."""

@@ -11,8 +11,8 @@ from core.lessons.lesson import Lesson, Value, rounded
 from core.lessons.sources import Evaluated
 
 _STYLE = """
-@page { size: A4; margin: 12mm; }
-body { font: 9pt/1.22 Georgia, serif; color: #111; max-width: 184mm; margin: 8mm auto; }
+@page { size: A4; margin: 10mm; }
+body { font: 9pt/1.22 Georgia, serif; color: #111; max-width: 190mm; margin: 8mm auto; }
 @media print { body { margin: 0 auto; } }
 h1 { font-size: 16pt; margin: 0 0 1mm; } h2 { font-size: 10.5pt; margin: 0; } p { margin: 0.5mm 0; }
 section { display: grid; grid-template-columns: 42% 1fr; gap: 0 4mm; align-items: center; break-inside: avoid;

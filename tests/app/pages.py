@@ -30,6 +30,12 @@ def chooser(app, label):
     return next(widget for widget in [*app.selectbox, *app.radio] if widget.label == label)
 
 
+def choose_model(app, task, name):
+    """Select a task, then a model of it."""
+    chooser(app, "Task").select(task).run()
+    chooser(app, "Model").set_value(name).run()
+
+
 def query(app):
     """The parameters of the address as the browser shows it: as it was, or as the page has completed it."""
     completed = [data["query"] for data in components(app) if "query" in data]

@@ -31,7 +31,7 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
     page.wait_for_url(re.compile("rows=first"))
 
     page.get_by_text("One model on two versions of a pair").click()
-    box = page.get_by_label("The other version’s second sentence")
+    box = page.get_by_label("The other version’s hypothesis")
     box.fill("A cat in the cold")
     box.press("Enter")
     expect(page.locator(".pl-compare mark")).to_have_text(["dog", "cat"])

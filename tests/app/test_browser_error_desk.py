@@ -47,6 +47,11 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.get_by_label("Filter").first.press("Enter")
     expect(page.get_by_text("1 of 18 rows")).to_be_visible()
 
+    # A column's name orders the rows, and stands in the address.
+    page.locator(GRID).first.click(position={"x": 30, "y": 15})
+    page.wait_for_url(re.compile("sort=id"))
+    settled(page)
+
     # A row opens beside the table, is tagged under one's name, and goes into the report.
     page.get_by_role("textbox", name="Your name").fill("Ann of the browser")
     page.get_by_role("textbox", name="Your name").press("Enter")
@@ -56,7 +61,9 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.locator(".pl-row")).to_contain_text("=SUM(A1) <b>toy</b>")
     page.get_by_test_id("stMain").get_by_text("misled by noise", exact=True).click()
     expect(page.get_by_text("History (1)")).to_be_visible()
+    settled(page)
     page.get_by_text("In the report", exact=True).click()
+    settled(page)
     page.wait_for_url(re.compile("row=2n"))
     assert "Ann" not in page.url
 

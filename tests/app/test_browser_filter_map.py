@@ -160,6 +160,9 @@ def test_map_and_filter_are_saved_light_with_a_caption_and_without_a_raster(open
     assert all("test-qa" in name for name in names)
     assert page.evaluate("selector => document.querySelector(selector).layout.paper_bgcolor", MAP) == "#11161c"
     expect(page.locator(f'{MAP} [data-title^="Download plot"]')).to_be_hidden()
+    page.emulate_media(color_scheme="light")
+    ground = "selector => document.querySelector(selector)?.layout?.paper_bgcolor === '#ffffff'"
+    page.wait_for_function(ground, arg=MAP)  # without any gesture
 
 
 def test_on_a_phone_the_parts_stack_in_order(open_page):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 
 import pytest
 
 from app import comparison
 from app.comparison import Looks, PredictionsError
+from app.panels.verdict import percent
 from core.checkpoint import load
 from core.explain import explain
 from tests.app.pages import box, chooser, open_view, query, sentences
@@ -37,10 +39,16 @@ def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(ch
     text = drawn(app)
     for name in ("test-light", "test-other", "test-two-sided"):
         said = explain(load(checkpoints / name), *PAIR.values())
-        assert said.verdict in text
-    assert len(re.findall(r"explained in \d+\.\d ms", text)) == 3 and "parameters" in text
+        assert f"{said.verdict.capitalize()}, {percent(max(said.probabilities))}" in text
+    assert len(re.findall(r"explained in \d+ ms", text)) == 3 and "parameters" in text
     assert differences[-1].startswith("How far they disagree") and len(differences) == 3
     assert query(app)["with"] == "test-other,test-two-sided"
+
+
+def test_what_is_unlike_the_training_data_is_said_once_for_all_models(checkpoints):
+    app = page(first="dgo snwo qqxz", **{"with": "test-other"})
+    warnings = explain(load(checkpoints / "test-light"), "dgo snwo qqxz", PAIR["second"]).warnings
+    assert warnings and sum(map(drawn(app).count, map(escape, warnings))) == len(warnings)
 
 
 def test_differences_are_those_of_the_weights(checkpoints):
@@ -71,7 +79,7 @@ def test_two_versions_mark_the_changed_words():
     assert not app.exception
     assert titles(app)[:2] == ["This version", "The other version"]
     assert re.findall(r"<mark>(.*?)</mark>", drawn(app)) == ["dog", "cat"]
-    version = next(w for w in app.text_input if w.label == "The other version’s second sentence")
+    version = next(w for w in app.text_input if w.label == "The other version’s hypothesis")
     version.set_value("A dog in the cold snow").run()
     assert re.findall(r"<mark>(.*?)</mark>", drawn(app)) == ["snow"]
     assert query(app)["second2"] == "A dog in the cold snow"

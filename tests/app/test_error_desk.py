@@ -1,22 +1,27 @@
 """The Error desk without a browser: its state, its parts, and one sentence for what cannot be."""
 
+import gc
 import gzip
 import json
 import re
+import tracemalloc
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from app.desk import choosing
 from app.page_state.error_desk import DeskState
 from core.checkpoint import read_card
+from core.data import read
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from core.desk.run import save
+from core.desk.run import Run, save
 from core.errors import DeskError
+from tests.app.conftest import make_checkpoint
 from tests.app.pages import components, open_view, query, sentences
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import ROWS, made_up_run, predictions, taxi
 
 pytestmark = pytest.mark.usefixtures("desk")
 
@@ -86,6 +91,13 @@ def test_a_filter_and_an_order_hold_for_the_table(run):
     assert app.dataframe[0].value["id"].tolist() == ["1c#2", "1n"]
 
 
+def test_the_order_is_chosen_and_stands_in_the_address(run):
+    app = page(run, filter="not right")
+    order = next(box for box in app.selectbox if box.label == "Order")
+    order.set_value("-p").run()
+    assert query(app)["sort"] == "-p" and app.dataframe[0].value["id"].tolist() == ["1n", "1c#2"]
+
+
 def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
     app = page(run, row="2n")
     assert not app.exception
@@ -95,13 +107,26 @@ def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
     assert query(app)["row"] == "2e"
 
 
-def test_opening_rows_leaves_nothing_behind(run):
-    app = page(run, row="1e")
-    button(app, "Next row").click().run()
-    before = len(app.session_state._state.filtered_state)
-    for _ in range(3):
-        button(app, "Next row").click().run()
-    assert not app.exception and len(app.session_state._state.filtered_state) == before
+def test_two_hundred_opened_rows_leave_nothing_behind(tmp_path):
+    """What the session holds, and what Python holds in all: not half a megabyte more after 200 rows than after 25."""
+    data = read(taxi(tmp_path, ROWS * 34))
+    chances = np.tile(np.array([0.7, 0.2, 0.1], dtype=np.float32), (len(data.rows), 1))
+    store.keep(Run(data, (predictions("one", chances, "a" * 64),)))
+    app = open_view("error_desk", file=data.sha256[:16], models="a" * 16, row="1e")
+
+    def opened(rows):
+        for _ in range(rows):
+            button(app, "Next row").click().run()
+        gc.collect()
+        return len(app.session_state._state.filtered_state), tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        (held, before), (after, now) = opened(25), opened(175)
+    finally:
+        tracemalloc.stop()
+    assert not app.exception and after == held
+    assert now - before < 500_000, f"{now - before:,} bytes"
 
 
 def test_tags_are_given_and_undone_under_ones_name(run):
@@ -220,3 +245,43 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     assert {m["sha256"] for m in known["models"]} == {
         read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")
     }
+
+
+def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_path, monkeypatch):
+    checkpoints, sets = tmp_path / "checkpoints", tmp_path / "sets"
+    sets.mkdir()
+    make_checkpoint(
+        checkpoints, "test-claims", "Test claims", 9, task="fact checking", labels=["true", "false", "not enough info"],
+        roles={"first": "claim", "second": "evidence", "judged": "claim"},
+    )  # fmt: skip
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(checkpoints))
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(sets))
+    claims = [
+        ("SUPPORTS", "a dog is outside", ["a dog is in the snow", "the snow is outside"]),
+        ("REFUTES", "a cat is cold", ["the cat is not cold"]),
+        ("NOT ENOUGH INFO", "the toy is plastic", []),
+    ]
+    lines = [{"id": i, "label": label, "claim": c, "evidence": e} for i, (label, c, e) in enumerate(claims)]
+    (sets / "fever.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def predicted(**names):
+        app = open_view("error_desk")
+        next(box for box in app.selectbox if box.label.startswith("or open")).set_value("fever.jsonl").run()
+        assert "3 rows (FEVER jsonl)" in texts(app)
+        next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-claims"]).run()
+        for label, name in names.items():
+            next(box for box in app.selectbox if box.label == f"“{label}” is").set_value(name).run()
+        strange = any("are not all classes of Test claims" in sentence for sentence in sentences(app))
+        button(app, "Predict").click().run()
+        app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+        app.run()
+        assert not app.exception
+        return app, strange
+
+    app, strange = predicted()
+    assert strange and "There are no scores" in texts(app)
+    assert "right" not in texts(app).split("Test claims")[1][:20]
+    app, strange = predicted(supports="true", refutes="false")
+    assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
+    assert app.dataframe[0].value["gold"].tolist() == ["true", "false", "not enough info"]
+    assert "Confusion of Test claims" in figures(app)

@@ -23,7 +23,7 @@ from core.filter_map.map import FilterMap, MapItem, Neighbour, codes_of
 from core.filter_map.ngrams import ReadWords, TextNgrams, window_values
 from core.reading.tokens import tokenize
 from tests.app.conftest import WORDS
-from tests.app.pages import chooser, open_view, query
+from tests.app.pages import choose_model, chooser, open_view, query
 
 ALBUM = suiting("topics", MAP_EXAMPLES)[0]
 
@@ -388,10 +388,10 @@ def test_typing_a_side_without_filters_looks_into_the_other_one_of_its_pair():
 
 def test_another_models_example_gives_way_and_own_texts_stay():
     app = page()
-    chooser(app, "Model").select("test-qa").run()
+    choose_model(app, "answer selection", "test-qa")
     assert query(app) == {"model": "test-qa", "example": suiting("answers", MAP_EXAMPLES)[0].slug}
     app.text_area[0].input("my own question").run()
-    chooser(app, "Model").select("test-topics").run()
+    choose_model(app, "text classification", "test-topics")
     assert texts(app) == ["my own question"]
     assert not app.exception
 
@@ -405,7 +405,8 @@ def test_examples_can_be_chosen():
 
 
 def test_only_models_that_make_filters_are_offered(checkpoints):
-    options = chooser(page(), "Model").options
+    tasks = {"test-topics": "text classification", "test-qa": "answer selection"}
+    options = [option for name in tasks for option in chooser(page(model=name), "Model").options]
     for title in ("Test topics", "Test questions and answers", "Test without a map"):
         assert any(title in option for option in options)
     assert not any("Test fixed" in option or "Test light" in option for option in options)
@@ -514,7 +515,7 @@ def test_a_wrong_value_in_the_address_gets_one_sentence(wrong):
 def test_another_model_has_its_own_side_and_filter():
     app = page(model="test-qa", first="is a dog outside", second="a toy", side="second", filter="6")
     assert not any("link" in notice for notice in notices(app))
-    chooser(app, "Model").select("test-topics").run()
+    choose_model(app, "text classification", "test-topics")
     assert not any("link" in notice for notice in notices(app))
 
 

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from app.model_choice import judging_alone
+from app.model_choice import FOR_LESSONS, by_task, judging_alone, offered, reads_pairs
 from core.checkpoint import available, read_card
+from tests.app.pages import chooser, open_view
 
 
 def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
@@ -17,6 +18,13 @@ def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
     assert beside == {name: "nli-hypothesis-only" if name in entailment else None for name in cards} | {
         "nli-hypothesis-only": None
     }
+
+
+def test_models_that_are_small_for_the_lessons_stand_last_and_say_so():
+    names = [name for name in by_task(offered(reads_pairs))["entailment"] if not name.startswith("test-")]
+    assert set(names[-2:]) == set(FOR_LESSONS) and len(names) == 10
+    options = chooser(open_view("explore"), "Model").options
+    assert sum("small, for the lessons" in option for option in options) == 2
 
 
 @pytest.mark.parametrize(

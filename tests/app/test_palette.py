@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app import palette
+from app import comparison_figures, palette
+from app.panels.verdict import percent
 
 # Machado, Oliveira & Fernandes 2009, severity 1.0, on linear RGB.
 VISION = {
@@ -139,3 +140,21 @@ def test_streamlits_theme_has_the_same_colours():
         assert config[name]["primaryColor"] == palette.ACCENT[theme]
         assert config[name]["backgroundColor"] == palette.PAPER[theme]
         assert config[name]["textColor"] == palette.INK[theme]
+
+
+def test_numbers_stand_out_on_every_strength_of_a_difference():
+    def colour(channels):
+        return "#" + "".join(f"{channel:02x}" for channel in channels)
+
+    for paper in palette.PAPER:
+        for own in (comparison_figures._LESS, comparison_figures._MORE):
+            for share in range(101):
+                ground = comparison_figures._over(paper, own, share / 100)
+                ink = {"#000": "#000000", "#fff": "#ffffff"}[palette.readable_on(ground)]
+                assert contrast(ink, colour(ground)) >= 4.5
+
+
+def test_a_share_has_the_digits_it_deserves():
+    shares = [percent(share) for share in (0, 0.0004, 0.046, 0.46, 0.994, 0.996, 0.9996, 1)]
+    wanted = ["0 %", "< 0.1 %", "4.6 %", "46 %", "99 %", "99.6 %", "> 99.9 %", "100 %"]
+    assert [text.replace("\u00a0", " ") for text in shares] == wanted

@@ -20,9 +20,10 @@ from core.errors import DeskError
 from core.evaluation.reliability import mcnemar, reliability
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import made_up_run
+from tests.core.made_up_runs import LABELS, made_up_run
 
 ALL = np.ones(6, dtype=bool)
+NAMES = dict(zip(LABELS, LABELS, strict=True))
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     scores = scored(run, 0, slices(run, known))
     parts = [score.slice for score in scores[:3]]
     drawn = [
-        figures.confusion(run, 0, ALL), figures.classes(run, 0, ALL),
+        figures.confusion(run, 0, ALL, NAMES), figures.classes(run, 0, ALL, NAMES),
         figures.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0))),
         figures.slices("The one", scores, "accuracy"),
         figures.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
@@ -143,7 +144,9 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
 
 
 def test_the_confusion_matrix_counts_by_hand(run):
-    cells = re.findall(r'data-filter="([^"]+)"[^>]*>(\d+)<small>', figures.confusion(run, 0, ALL))
+    named = figures.confusion(run, 0, ALL, NAMES | {"neutral": "1: maybe"})
+    assert named.count("1: maybe</th>") == 2 and "gold = &quot;neutral&quot;" in named, "filters have the file's labels"
+    cells = re.findall(r'data-filter="([^"]+)"[^>]*>(\d+)<small>', figures.confusion(run, 0, ALL, NAMES))
     counts = {expression.replace("&quot;", '"'): int(count) for expression, count in cells}
     assert counts['gold = "neutral" and predicted = "entailment"'] == 1
     assert counts['gold = "entailment" and predicted = "entailment"'] == 2

@@ -11,7 +11,7 @@ from core.desk.columns import columns, with_tags
 from core.desk.filters import LONGEST, FilterError, rows_of
 from core.desk.run import Run
 from core.desk.slices import scored, slices
-from tests.core.made_up_runs import made_up_run, predictions
+from tests.core.made_up_runs import LABELS, made_up_run, predictions
 
 
 @pytest.fixture
@@ -141,4 +141,4 @@ def test_rows_without_a_label_are_left_out_of_scores(run):
     negated = {score.slice.expression: score for score in scored(some, 0, slices(some, known))}["not negation"]
     # Rows 2, 4 and 5; of row 0 nobody knows whether the model is right.
     assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
-    assert "of 5 rows" in figures.classes(some, 0, np.ones(6, dtype=bool))
+    assert "of 5 rows" in figures.classes(some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True)))
