@@ -6,17 +6,12 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from app.comparison import Difference, Looks
-from app.palette import CIVIDIS, INK, LINE, SOFT, WASH
+from app.palette import CIVIDIS, PAPER, readable_on
 from app.panels.verdict import classes, percent
 from core.evidence import Explanation
 from core.evidence.attention_map import NO_WORD
 
-STYLE = (
-    f"""<style>
-:root {{ --pl-ink: light-dark({INK[0]}, {INK[1]}); --pl-soft: light-dark({SOFT[0]}, {SOFT[1]});
-  --pl-line: light-dark({LINE[0]}, {LINE[1]}); --pl-wash: light-dark({WASH[0]}, {WASH[1]}); }}
-</style>"""
-    + """<style>
+STYLE = """<style>
 .pl-compare { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); gap: 1.4rem; }
 .pl-compare:has(> section:nth-child(4)) { grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
 .pl-compare section, .pl-differences section { min-width: 0; }
@@ -54,7 +49,13 @@ STYLE = (
 .pl-key i { display: inline-block; width: 150px; height: 9px; border-radius: 2px; }
 .pl-differences { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); gap: 1.4rem; }
 </style>"""
-)
+
+PROJECTED = """<style>
+.pl-scroll table { font-size: 0.85rem; }
+.pl-scroll tbody td { width: 56px; min-width: 56px; height: 56px; }
+:is(.pl-compare, .pl-differences) { grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)) !important; }
+</style>"""
+"""For a room full of people."""
 
 _LESS, _MORE = (36, 100, 176), (176, 108, 10)
 """Blue and orange of app.palette.DIVERGING, which every eye tells apart."""
@@ -68,7 +69,12 @@ def attention_colour(share: float) -> tuple[str, str]:
         round(low + (high - low) * (place - left))
         for low, high in zip(_channels(CIVIDIS[left]), _channels(CIVIDIS[left + 1]), strict=True)
     ]
-    return f"rgb({','.join(map(str, mixed))})", "#000" if share > 0.45 else "#fff"
+    return f"rgb({','.join(map(str, mixed))})", readable_on(mixed)
+
+
+def _over(paper: str, colour: Sequence[int], share: float) -> list[int]:
+    """The colour on the paper, of which the rest shows."""
+    return [round(share * own + (1 - share) * below) for own, below in zip(colour, _channels(paper), strict=True)]
 
 
 def _channels(colour: str) -> list[int]:
@@ -89,7 +95,8 @@ def column(
         f"{percent(share['p'])}</li>"
         for share in shares
     )
-    said = names[explanation.labels.index(explanation.verdict)]
+    best = explanation.labels.index(explanation.verdict)
+    said = f"{names[best][:1].upper()}{names[best][1:]}, {percent(explanation.probabilities[best])}"
     return (
         f'<section><h2>{escape(title)}</h2><div class="pl-said">{escape(said)}</div><div class="pl-share">{bar}</div>'
         f"<ul>{key}</ul><p>{escape(' · '.join(facts))}</p>{''.join(body)}</section>"
@@ -146,11 +153,15 @@ def differences(drawn: Difference, high: float, caption: str) -> str:
     for row, values in zip(drawn.rows, drawn.weights, strict=True):
         cells = []
         for value, name in zip(values, drawn.columns, strict=True):
-            red, green, blue = _MORE if value > 0 else _LESS
-            ground = f"rgba({red},{green},{blue},{min(1.0, abs(value) / high):.2f})"
-            ink = ";color:#fff" if abs(value) > 0.6 * high else ""
+            share = min(1.0, abs(value) / high)
+            grounds = [_over(paper, _MORE if value > 0 else _LESS, share) for paper in PAPER]
+            light, dark = (f"rgb({','.join(map(str, ground))})" for ground in grounds)
+            inks = ",".join(map(readable_on, grounds))
             number = f"{100 * value:+.0f}".replace("-", "−") if abs(value) >= 0.005 else ""
-            cells.append(f'<td style="background:{ground}{ink}" title="{escape(row)} to {escape(name)}">{number}</td>')
+            cells.append(
+                f'<td style="background:light-dark({light},{dark});color:light-dark({inks})" '
+                f'title="{escape(row)} to {escape(name)}">{number}</td>'
+            )
         rows.append(cells)
     return _table(drawn.rows, drawn.columns, rows, caption)
 

@@ -14,10 +14,15 @@ Card = Mapping[str, Any]
 
 
 _FIRST = (
-    "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "te-phrases-kmin", "te-phrases-kmax",
-    "as-phrases-kmax", "as-phrases-kmin", "topic-acnn", "as-adaqa", "sentiment-acnn", "para-adaqa", "as-adaqa-att",
+    "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "nli-esim", "nli-decomposable", "nli-word-by-word",
+    "nli-local", "nli-global-general", "nli-global-dot", "nli-global-concat", "nli-transformer", "nli-chain",
+    "te-phrases-kmin", "te-phrases-kmax", "nli-abcnn", "nli-apcnn", "nli-bicnn", "as-phrases-kmax", "as-phrases-kmin",
+    "topic-acnn", "as-adaqa", "sentiment-acnn", "sentiment-attconv", "para-adaqa", "as-adaqa-att",
 )  # fmt: skip
 """Shipped checkpoints that lists begin with, the one that a page opens with first; all others follow by name."""
+FOR_LESSONS = ("lesson-light", "lesson-advanced")
+"""Shipped checkpoints so small that a lesson shows all their numbers: they judge worse than the others of their task,
+and stand last in lists."""
 
 
 def offered(
@@ -38,7 +43,7 @@ def offered(
         except CheckpointError:
             suits, behind = unreadable, True
         if suits:
-            places[name] = behind, _FIRST.index(name) if name in _FIRST else len(_FIRST)
+            places[name] = behind or name in FOR_LESSONS, _FIRST.index(name) if name in _FIRST else len(_FIRST)
     return {name: models[name] for name in sorted(places, key=places.__getitem__)}
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import streamlit as st
 
 from app.page_state.session import PageSession
-from app.palette import ACCENT, PAPER
+from app.palette import ACCENT, INK, LINE, PAPER, SOFT, WASH
 
 _STYLE = (
     f"""<style>
-:root {{ --pl-accent: light-dark({ACCENT[0]}, {ACCENT[1]}); --pl-paper: light-dark({PAPER[0]}, {PAPER[1]}); }}
+:root {{ --pl-accent: light-dark({ACCENT[0]}, {ACCENT[1]}); --pl-paper: light-dark({PAPER[0]}, {PAPER[1]});
+  --pl-ink: light-dark({INK[0]}, {INK[1]}); --pl-soft: light-dark({SOFT[0]}, {SOFT[1]});
+  --pl-line: light-dark({LINE[0]}, {LINE[1]}); --pl-wash: light-dark({WASH[0]}, {WASH[1]}); }}
 </style>"""
     + """<style>
 .stMainBlockContainer { padding: 1.1rem 1.75rem 2.5rem; max-width: 1240px; }
@@ -23,6 +25,7 @@ _STYLE = (
 .stAppHeader button { pointer-events: auto; }
 .stMain [data-testid="stVerticalBlock"] { gap: 0.7rem; }
 .stMain [data-testid="stWidgetLabel"] { min-height: 0; margin-bottom: 0.15rem; }
+[data-testid="stWidgetLabel"] { color: var(--pl-ink) !important; }
 .stMain [data-testid="stWidgetLabel"] p, [data-testid="stSidebarContent"] [data-testid="stWidgetLabel"] p {
   font-size: 0.86rem; opacity: 0.78; }
 .stMain [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
@@ -43,6 +46,13 @@ _STYLE = (
 [data-testid="stLayoutWrapper"]:has(> :is(.st-key-address, .st-key-annotator-memory)) { display: none; }
 /* The table's own CSV would hold formulas as they are: the Error desk has an export that does not. */
 [data-testid="stElementToolbarButton"]:has([aria-label*="ownload"]) { display: none; }
+.stApp input[role="combobox"] { text-overflow: ellipsis; }
+/* Values that a box holds are not "selected": no accent behind them, and their names are whole. */
+[data-testid="stMultiSelectTagsContainer"] [data-tag] { background: var(--pl-wash) !important; height: auto;
+  color: inherit !important; border: 1px solid rgba(128, 140, 152, 0.5); max-width: 100%; }
+[data-testid="stMultiSelectTagsContainer"] [data-tag] > span { white-space: normal; max-width: none; }
+[data-testid="stMultiSelectTagsContainer"] input { flex: 1 1 1.5rem; min-width: 1.5rem; }
+[data-selected="true"] > div { color: var(--pl-ink); font-weight: 600; }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
 .pl-note { font-size: 0.86rem; opacity: 0.78; margin: -0.4rem 0 0; }
 [class*="st-key-tried-"] button { text-align: start; font-size: 0.86rem; justify-content: start; }
@@ -66,18 +76,19 @@ _STYLE = (
 _PROJECTOR = """<style>
 html { font-size: 22.5px !important; }
 .stMainBlockContainer { max-width: 1600px; }
-.stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, small) { font-size: 0.9rem !important; }
+.stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, code, small) { font-size: 0.9rem !important; }
 [data-testid="stSidebar"] { min-width: 400px; }
 </style>"""
-
-
-PROJECTED = 1.5
-"""How many times as large type is for a projector."""
 
 
 def apply(*, projector: bool = False) -> None:
     """Call at the top of every page. ``projector``: all type one and a half times as large, on a wide page."""
     st.html(_STYLE + (_PROJECTOR if projector else ""))
+
+
+def enlarged(projector: bool) -> float:
+    """How many times as large as usual type is."""
+    return 1.5 if projector else 1.0
 
 
 def projector_switch(page: PageSession[Any]) -> None:

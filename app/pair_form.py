@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from app import page_style
+from app.model_choice import FOR_LESSONS
 from app.page_state.session import PageSession
 from app.pairs import SIDES, Pair
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
@@ -54,27 +55,20 @@ class ModelForm:
         page_style.notice(problems)
         return None
 
-    def model(self, models: Mapping[str, str]) -> None:
-        """The chooser of the model, by the names that people read."""
-        names, model, key = list(models), self.page.state.model, self.page.key("model")
-        st.selectbox(
-            "Model", names, names.index(model) if model else None, key=key, on_change=self.page.take,
-            args=("model", key), format_func=models.__getitem__, placeholder="No model is installed",
-        )  # fmt: skip
-
     def task_and_model(self, groups: Mapping[str, Sequence[str]], models: Mapping[str, str]) -> Sequence[str]:
         """The choosers of the task, of which another begins with its first model, and of a model of it, whose names
         are never cut. Returns the task's models."""
-        tasks, key = list(groups), self.page.key("task")
+        tasks, key, none = list(groups), self.page.key("task"), "No model is installed"
         shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
         st.selectbox(
             "Task", tasks, tasks.index(shown) if shown else None, key=key, on_change=self._take_task,
-            args=(key, groups), format_func=lambda task: task[:1].upper() + task[1:],
+            args=(key, groups), format_func=lambda task: task[:1].upper() + task[1:], placeholder=none,
         )  # fmt: skip
         names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
+        small = dict.fromkeys(FOR_LESSONS, " (small, for the lessons)")
         st.radio(
             "Model", names, names.index(model) if model in names else None, key=key, on_change=self.page.take,
-            args=("model", key), format_func=lambda name: page_style.plain(models[name]),
+            args=("model", key), format_func=lambda name: page_style.plain(models[name] + small.get(name, "")),
         )  # fmt: skip
         return names
 

@@ -5,14 +5,17 @@
     python -m trainers sweep sick-phrases-kmin --set keep=last --folds 5 --csv folds.csv
     python -m trainers sweep as-adaqa --folds 5 --teachers 1,2,3 --csv folds.csv
     python -m trainers sweep as-adaqa --vary model.adaptivity=none,two-way --csv a.csv --question-words figure3b.csv
+    python -m trainers sweep nli-two-sided --vary model.place=0,0.3 --csv a.csv --alignments rte2_dev.json
 
 A row is a run: what was varied, the seed, the score of the kept classifier and of each kind of classifier, and the
 command of the table. With --folds training and dev data are put together and cut into as many parts, a ranking set by
 questions; each part is dev once. With --teachers every run learns from the mean predictions of runs with these seeds on
 the same training data, as the checkpoint does that is shipped; the table has their scores beside its own: the mean of
 the teachers one by one, and that of their mean prediction. --question-words writes the MAP of each kind of question
-(what, where, how, when, who, others) as a second table. Every run's folder keeps the probabilities of its dev set,
-which `python -m trainers compare` reads. A run whose folder is finished is not run again.
+(what, where, how, when, who, others) as a second table. --alignments adds how well attention agrees with people's word
+alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files. Every run's folder
+keeps the probabilities of its dev set, which `python -m trainers compare` reads. A run whose folder is finished is not
+run again.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ import itertools
 import re
 import shlex
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +35,11 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from core.checkpoint import read_card
+from core.checkpoint import open_checkpoint, read_card
+from core.data.alignments import Alignments
+from core.data.alignments import read as read_alignments
 from core.errors import RunError
+from core.evaluation import alignment
 from core.evaluation.intervals import half_width
 from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.evaluation.scores import summary as summary_of
@@ -54,11 +60,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--question-words", type=Path, metavar="FILE", help="a table of rankings by question word as well"
     )
+    parser.add_argument(
+        "--alignments", type=Path, action="append", default=[], metavar="FILE",
+        help="a file of word alignments to measure attention on; may be given again",
+    )  # fmt: skip
     parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--vary", action="append", default=[], metavar="KEY=A,B,C",
         help="values of a key to try; given again, every combination is run",
     )  # fmt: skip
+    parser.add_argument(
+        "--alone", action="store_true", help="vary one key at a time, and run the recipe as it is beside them"
+    )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="as in train")
     parser.add_argument("--seeds", default="1", metavar="1,2,3", help="seeds of every variant")
     parser.add_argument(
@@ -78,10 +91,12 @@ def run(args: argparse.Namespace) -> int:
         if path is not None:
             check_writable(path, option)
     check_writable(args.runs, "--runs", folder=True)
-    folder = data_folder(args.data)
+    folder, alignments = data_folder(args.data), word_alignments(args.alignments)
     rows: list[dict[str, Any]] = []
     by_word: list[dict[str, Any]] = []
-    for varied in variants(args.vary):
+    variants = alone(args.vary) if args.alone else combinations(args.vary)
+    for row in variants:
+        varied = {key: value for key, value in row.items() if value}
         for seed in whole_numbers(args.seeds):
             for fold in range(max(1, args.folds)):
                 changes = [*args.changes, *(f"{key}={value}" for key, value in varied.items()), f"seed={seed}"]
@@ -96,8 +111,8 @@ def run(args: argparse.Namespace) -> int:
                     recipe, taught = with_teachers(recipe, folder, out, args, fold)
                     out = out.with_name(f"{out.name}-taught-by={args.teachers}")
                 card = one_run(recipe, folder, out, args, fold, recipe.seed)
-                head = {**varied, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-                rows.append(head | scores(card) | taught | {"command": command(args)})
+                head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
+                rows.append(head | scores(card) | taught | aligned(out, alignments) | {"command": command(args)})
                 write(args.csv, rows)
                 if args.question_words:
                     by_word += [
@@ -106,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
                     ]
                     write(args.question_words, by_word)
                 print(f"{name}: {rows[-1]}", flush=True)
-    for line in summary(rows, [*next(iter(variants(args.vary)))]):
+    for line in summary(rows, [*variants[0]]):
         print(line)
     return 0
 
@@ -116,22 +131,35 @@ def command(args: argparse.Namespace) -> str:
     parts = ["python", "-m", "trainers", "sweep", Path(args.recipe).stem]
     for name, values in (("--set", args.changes), ("--vary", args.vary)):
         parts += [part for value in values for part in (name, value)]
+    parts += ["--alone"] * args.alone
+    parts += [part for path in args.alignments for part in ("--alignments", path.name)]
     for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
         parts += [name, str(value)] if value else []
     return shlex.join([*parts, "--precision", args.precision])
 
 
-def variants(vary: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Every combination of the values of ``KEY=A,B,C`` texts; one empty one without any."""
-    keys, values = [], []
+def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
+    """The values to try of each key, from ``KEY=A,B,C`` texts. Raises RunError for others."""
+    values = {}
     for text in vary:
         key, sign, listed = text.partition("=")
         if not sign or not listed:
             raise RunError(f"--vary wants KEY=A,B,C, such as model.k=1,2,3, got {text!r}")
-        keys.append(key)
-        values.append(listed.split(","))
-    for combination in itertools.product(*values):
-        yield dict(zip(keys, combination, strict=True))
+        values[key] = listed.split(",")
+    return values
+
+
+def combinations(vary: Sequence[str]) -> list[dict[str, str]]:
+    """Every combination of the values; one empty one without any."""
+    values = values_of(vary)
+    return [dict(zip(values, row, strict=True)) for row in itertools.product(*values.values())]
+
+
+def alone(vary: Sequence[str]) -> list[dict[str, str]]:
+    """Each value with the other keys as the recipe has them (""), after the recipe itself."""
+    values = values_of(vary)
+    recipe = dict.fromkeys(values, "")
+    return [recipe, *({**recipe, key: value} for key, listed in values.items() for value in listed)]
 
 
 def whole_numbers(text: str) -> list[int]:
@@ -250,6 +278,28 @@ def scores(card: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
+def word_alignments(paths: Sequence[Path]) -> dict[str, Alignments]:
+    """Files of word alignments by their names. Raises RunError for one of chunks."""
+    files = {path.stem: read_alignments(path) for path in paths}
+    for name, file in files.items():
+        if file.chunked:
+            raise RunError(f"--alignments: {name} has alignments of chunks; give files of word alignments")
+    return files
+
+
+def aligned(run: Path, files: Mapping[str, Alignments]) -> dict[str, float]:
+    """F1 of a finished run's links on each file, above the threshold that is best on the first."""
+    if not files:
+        return {}
+    checkpoint, thresholds = open_checkpoint(str(run)), dict[str, float]()
+    columns = {}
+    for name, file in files.items():
+        attended = [*alignment.attend(checkpoint, file.pairs)]
+        thresholds = thresholds or alignment.fix_thresholds(attended)
+        columns[f"F1 ({name})"] = round(alignment.word_scores(attended, thresholds)["f1"], 4)
+    return columns
+
+
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
     """Write the table so far."""
     with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
@@ -260,7 +310,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 def summary(rows: list[dict[str, Any]], keys: list[str]) -> Iterator[str]:
     """A line a variant: mean over its runs and the 95 % interval of the mean (Student's t)."""
-    measures = [name for name in rows[0] if name.split(" ")[0] in ("accuracy", "map", "mrr")]
+    measures = [name for name in rows[0] if name.split(" ")[0] in ("accuracy", "map", "mrr", "F1")]
     for varied in dict.fromkeys(tuple(row[key] for key in keys) for row in rows):
         of_it = [row for row in rows if tuple(row[key] for key in keys) == varied]
         cells = []

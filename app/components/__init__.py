@@ -122,6 +122,21 @@ def listen_for_gestures() -> None:
     _gestures()(key="gestures", data={})
 
 
+def follow_theme(on_theme_change: Callable[[], None]) -> None:
+    """On a page whose figures are made for the theme: a change of the theme draws it anew."""
+    _theme()(key="theme", data={}, on_theme_change=on_theme_change)
+
+
+@functools.cache
+def _theme() -> Any:
+    return st.components.v2.component(
+        "pairlens_theme",
+        html="<i></i>",
+        css="i { background-color: var(--st-background-color); transition: background-color 1ms; }",
+        js=_read(_FOLDER / "theme.js"),
+    )
+
+
 @functools.cache
 def _gestures() -> Any:
     return st.components.v2.component("pairlens_gestures", html="<span></span>", js=_read(_FOLDER / "gestures.js"))

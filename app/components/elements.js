@@ -18,12 +18,12 @@ function fill(node, attributes, children) {
 const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 
-// As many digits as a share deserves: 46 %, 4.6 %, < 0.1 %.
+// As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %.
 function percent(share) {
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "< 0.1\u00a0%";
   if (value > 99.9 && value < 100) return "> 99.9\u00a0%";
-  const digits = value < 9.95 && value > 0 ? 1 : 0;
+  const digits = (value < 9.95 && value > 0) || (value >= 99.5 && value < 100) ? 1 : 0;
   return `${value.toFixed(digits)}\u00a0%`;
 }
 

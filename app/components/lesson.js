@@ -186,16 +186,35 @@ class LessonView extends View {
     this.step_.querySelector(".guess")?.replaceChildren(off <= 0.005 * Math.max(1, Math.abs(value)) ? "Right." : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`);
   }
 
+  // From where to where a guess can be dragged: shares from 0 to 1, others around the numbers of their kind, rounded so
+  // that the ends tell nothing.
+  reach() {
+    const [head] = this.now.guess.split(".");
+    if (this.data.lines.some(({ rows }) => rows.some(({ value, shape }) => value === head && shape === "bars"))) return [0, 1];
+    const numbers = (name) => [this.data.values[name].number].flat(Infinity).filter(Number.isFinite);
+    const own = numbers(head);
+    const all = own.length > 1 ? own : Object.keys(this.data.values).flatMap(numbers);
+    const high = Math.max(...all.map(Math.abs)) || 1;
+    const power = 10 ** Math.floor(Math.log10(high));
+    const most = [1, 2, 5, 10].map((times) => times * power).find((end) => end >= high);
+    return [all.some((number) => number < 0) ? -most : 0, most];
+  }
+
   guess() {
     if (!this.now.guess) return null;
-    if (!this.secret) return html("p", { class: "guess" });
-    const field = html("input", { type: "number", step: "any", "aria-label": "Your guess", onkeydown: (event) => {
+    if (!this.secret) return html("div", { class: "guess" });
+    const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
+    const onkeydown = (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
-      if (field.value.trim() !== "") this.reveal(Number(field.value));
-    } });
-    return html("p", { class: "guess" }, html("label", {}, "Your guess for the ? ", field), " ",
-      linkButton("Check", "Compare the guess with the number", () => field.value.trim() !== "" && this.reveal(Number(field.value))), " ", linkButton("Show it", "Show the number (Enter)", () => this.reveal(null)));
+      check();
+    };
+    const [min, max] = this.reach();
+    const field = html("input", { type: "number", step: "any", "aria-label": "Your guess", onkeydown, oninput: () => { slider.value = field.value; } });
+    const slider = html("input", { type: "range", min, max, step: Number(((max - min) / 100).toPrecision(3)), value: (min + max) / 2, "aria-label": "Drag the guess", onkeydown, oninput: () => { field.value = slider.value; } });
+    const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
+    return html("div", { class: "guess" }, html("label", {}, "Your guess for the ? ", field), html("span", { class: "dragged" }, ends[0], slider, ends[1]),
+      html("span", {}, linkButton("Check", "Compare the guess with the number", check), " ", linkButton("Show it", "Show the number (Enter)", () => this.reveal(null))));
   }
 
   draw() {

@@ -13,9 +13,7 @@ class ModelTable extends View {
   build() {
     this.head = html("tr");
     this.body = html("tbody");
-    this.order = html("select", { "aria-label": "Sort the models by", onchange: () => this.sortBy(this.order.value || null) });
-    const table = html("table", { class: "models" }, html("caption", {}, `All ${this.data.models.length} models`), html("thead", {}, this.head), this.body);
-    return [html("div", { class: "sorting" }, html("label", {}, "Sort by ", this.order)), table];
+    return [html("table", { class: "models" }, html("caption", {}, `All ${this.data.models.length} models`), html("thead", {}, this.head), this.body)];
   }
 
   arrange() {}
@@ -48,8 +46,6 @@ class ModelTable extends View {
       return html("th", { scope: "col", class: NUMBERS.includes(column) ? "number" : null, "aria-sort": now || "none" },
         html("button", { type: "button", "data-sort": column, onclick: () => this.sortBy(this.next(column)) }, name, html("span", { class: "arrow", "aria-hidden": "true" }, now ? (now === "ascending" ? "↑" : "↓") : "↕")));
     }));
-    const orders = [["", "task"], ...MODEL_COLUMNS.flatMap(([column, name]) => (NUMBERS.includes(column) ? [[`-${column}`, `${name}, largest first`], [column, `${name}, smallest first`]] : [[column, name]]))];
-    this.order.replaceChildren(...orders.map(([value, name]) => html("option", { value, selected: value === (this.sort || "") }, name)));
     this.body.replaceChildren(...this.sorted().map((model) => html("tr", {}, MODEL_COLUMNS.map(([column, name]) => this.cell(model, column, name)))));
   }
 

@@ -16,7 +16,7 @@ from core.desk import figures
 from core.desk.agreement import agreement, disagreements
 from core.desk.slices import slices
 
-SHOWN = 40
+SHOWN = 12
 """Disagreements listed at once."""
 
 
@@ -73,6 +73,8 @@ def _to_settle(opened: Opened, names: list[str]) -> None:
         no.button("No", key=f"{key} no", on_click=settle, args=(False,), disabled=not writes)
         link.button("Open", key=f"{key} open", type="tertiary",
                     on_click=lambda row=one.row: show(row=row, view="rows", filter=""))  # fmt: skip
+    if len(open_ones) > SHOWN:
+        page_style.note(f"{len(open_ones) - SHOWN} more follow as these are settled.")
 
 
 def _taxonomy(opened: Opened, names: list[str]) -> None:

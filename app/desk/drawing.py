@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from app.desk.opened import show
+from app import page_style
+from app.desk.opened import PAGE, show
 from app.pair_form import digest
 from app.palette import css_variables
 from core.desk.figures import STYLE
@@ -20,6 +21,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     root.innerHTML = data.html; // made by core/desk/figures.py, which escapes every text
     root.dataset.drawing = data.drawing;
   }
+  root.style.setProperty("--type", data.type);
   root.onclick = (event) => {
     const cell = event.target.closest("[data-filter]");
     if (cell) setTriggerValue("filter", { expression: cell.dataset.filter, turn: Date.now() });
@@ -39,7 +41,8 @@ def figures(drawn: Sequence[str], key: str) -> None:
             st.session_state[f"{key} turn"] = picked["turn"]
             show(filter=str(picked["expression"]), view="rows", row="")
 
-    _component()(key=key, data={"html": html, "drawing": digest(html)}, on_filter_change=filtered)
+    data = {"html": html, "drawing": digest(html), "type": page_style.enlarged(PAGE.state.projector)}
+    _component()(key=key, data=data, on_filter_change=filtered)
 
 
 @functools.cache

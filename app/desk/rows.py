@@ -128,7 +128,7 @@ def _table(opened: Opened, order: np.ndarray) -> None:
     for i, model in enumerate(opened.run.models):
         help_text = page_style.plain(model.title)
         config[f"says{i}"] = column.TextColumn(f"{letter(i)} says", width=82, help=help_text)
-        config[f"p{i}"] = column.NumberColumn("p", width=52, format="percent", help=help_text)
+        config[f"p{i}"] = column.NumberColumn("p", width=52, format="%.0f %%", help=help_text)
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models))}"
 
     def picked() -> None:
@@ -158,7 +158,7 @@ def _arrow(opened: Opened, order: np.ndarray) -> Any:
         del columns["second"]
     for number, model in enumerate(run.models):
         columns[f"says{number}"] = pa.array(model.predicted[order], pa.string())
-        columns[f"p{number}"] = pa.array(model.probabilities[order, model.best[order]], pa.float32())
+        columns[f"p{number}"] = pa.array(100 * model.probabilities[order, model.best[order]], pa.float32())
     columns["tags"] = [", ".join(sorted(tags.get(run.keys[i], ()))) for i in order]
     return pa.table(columns)
 

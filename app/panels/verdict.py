@@ -41,11 +41,11 @@ def summary(explanation: Explanation) -> str:
 
 
 def percent(share: float) -> str:
-    """As many digits as a share deserves, as the components' own ``percent``: 46 %, 4.6 %, > 99.9 %."""
+    """As many digits as a share deserves, as the components' own ``percent``: 46 %, 4.6 %, 99.6 %, > 99.9 %."""
     value = 100 * share
     if 0 < value < 0.1 or 99.9 < value < 100:
         return "< 0.1\u00a0%" if value < 1 else "> 99.9\u00a0%"
-    return f"{value:.{1 if 0 < value < 9.95 else 0}f}\u00a0%"
+    return f"{value:.{1 if 0 < value < 9.95 or 99.5 <= value < 100 else 0}f}\u00a0%"
 
 
 def payload(

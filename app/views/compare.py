@@ -47,20 +47,22 @@ def main() -> None:
     """Draw the page."""
     models = offered(reads_pairs, unreadable=True)
     PAGE.open(dict.fromkeys(models, ""))
-    page_style.apply()
-    st.html(figures.STYLE)
+    page_style.apply(projector=PAGE.state.projector)
+    st.html(figures.STYLE + (figures.PROJECTED if PAGE.state.projector else ""))
     mates = _sidebar(models)
     versions = PAGE.state.what == "versions"
     FORM.sentences(models.get(PAGE.state.model or ""))
     if versions:
-        _other_version()
+        _other_version(_roles(models))
     columns = FORM.explained(
         lambda page: _versions(page) if versions else _models(page, mates, titles(models)),
         "No model is installed: train one with `python -m trainers train`",
     )
     way_back.draw(PAGE.state.pair.now)
     if columns is not None:
-        page_style.notice(PAGE.problems)
+        said = (column.explanation for column in columns if column.explanation is not None)
+        warnings = dict.fromkeys(warning for explanation in said for warning in explanation.warnings)
+        page_style.notice([*PAGE.problems, *warnings])
         _show(PAGE.state, columns, versions)
     _disagreements()
 
@@ -86,18 +88,25 @@ def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
             )  # fmt: skip
         _whose_words(models)
         FORM.files()
+        page_style.projector_switch(PAGE)
     return mates
 
 
 def _whose_words(models: Mapping[str, Path]) -> None:
     """The choice of the sentence whose words' attention is shown."""
-    roles, key = dict(zip(SIDES, SIDES, strict=True)), PAGE.key("rows")
-    with contextlib.suppress(CheckpointError, KeyError):
-        roles |= {side: str(role) for side, role in read_card(models[PAGE.state.model or ""])["roles"].items()}
+    roles, key = _roles(models), PAGE.key("rows")
     st.radio(
         "Attention of the words of the", ROWS, ROWS.index(PAGE.state.rows), key=key, on_change=PAGE.take,
-        args=("rows", key), format_func=lambda side: page_style.plain(roles[side]),
+        args=("rows", key), format_func=roles.__getitem__,
     )  # fmt: skip
+
+
+def _roles(models: Mapping[str, Path]) -> dict[str, str]:
+    """What the sentences are called, as labels show it."""
+    roles = dict(zip(SIDES, ("first sentence", "second sentence"), strict=True))
+    with contextlib.suppress(CheckpointError, KeyError):
+        roles |= {side: str(role) for side, role in read_card(models[PAGE.state.model or ""])["roles"].items()}
+    return {side: page_style.plain(role) for side, role in roles.items()}
 
 
 def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
@@ -112,14 +121,12 @@ def _take_others(key: str) -> None:
         PAGE.change(others=tuple(st.session_state[key]))
 
 
-def _other_version() -> None:
+def _other_version(roles: Mapping[str, str]) -> None:
     """The boxes of the other version of the pair."""
     left, right = st.columns([1, 1], gap="small")
     for column, side, text in zip((left, right), SIDES, PAGE.state.version.now, strict=True):
         key = PAGE.key(f"version {side}")
-        column.text_input(
-            f"The other version’s {side} sentence", text, key=key, on_change=_new_version, args=(side, key)
-        )
+        column.text_input(f"The other version’s {roles[side]}", text, key=key, on_change=_new_version, args=(side, key))
 
 
 def _new_version(side: str, key: str) -> None:
@@ -196,7 +203,7 @@ def _section(column: Column, looks: Looks | None, high: float, null: bool, marke
         return figures.problem(column.title, f"{column.problem.rstrip('.')}.")
     counts = card_lines.parameters(checkpoint.card)
     facts = [] if counts is None else [f"{card_lines.count(sum(counts))} parameters"]
-    facts.append(f"explained in {explanation.milliseconds:.1f} ms")
+    facts.append(f"explained in {explanation.milliseconds:.0f} ms")
     body = [figures.sentence(comparison.words(explanation, role), marks) for role, marks in marked.items()]
     for role in (explanation.first.role, explanation.second.role):
         shares = comparison.pooled(explanation, role)

@@ -13,11 +13,12 @@ from core.errors import MendableError
 
 def main() -> None:
     """Draw the page."""
-    page_style.apply()
     PAGE.open({})
+    page_style.apply(projector=PAGE.state.projector)
     with st.sidebar:
         choosing.run_choice()
         annotator.ask()
+        page_style.projector_switch(PAGE)
     PAGE.write_link()
     page_style.notice(PAGE.problems)
     row_tags.refused()

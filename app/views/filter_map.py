@@ -13,7 +13,7 @@ import streamlit as st
 from app import components, page_style
 from app.examples import kind_of
 from app.filter_ngrams import reference_ngrams, vocabulary
-from app.model_choice import offered, shows
+from app.model_choice import by_task, offered, shows
 from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
@@ -66,7 +66,7 @@ def main() -> None:
     st.html(_STYLE + _numbers() + lists.STYLE)
     components.listen_for_gestures()
     with st.sidebar:
-        FORM.model(titles(models))
+        FORM.task_and_model(by_task(models), titles(models))
         below = st.container()
     PAGE.write_link()
     opened = FORM.answer(
@@ -82,6 +82,7 @@ def main() -> None:
         FORM.example()
         FORM.files()
         page_style.projector_switch(PAGE)
+        components.follow_theme(PAGE.touch)
     if opened is not None:
         _texts(opened.checkpoint)
         _show(opened, layout)
@@ -290,7 +291,7 @@ _SETTINGS = {
 
 def _scale() -> float:
     """How many times as large as usual the figures' letters are."""
-    return page_style.PROJECTED if PAGE.state.projector else 1.0
+    return page_style.enlarged(PAGE.state.projector)
 
 
 def _saves(what: str, file: str, lines: Sequence[str]) -> None:

@@ -110,7 +110,7 @@ def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> 
     ]  # fmt: skip
     values = {name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
               for name in sorted(names)}  # fmt: skip
-    about = [f"Numbers: {evaluated.checkpoint}" if evaluated.checkpoint else "Numbers: an example, its weights by hand"]
+    about = [f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example, its weights by hand"]
     if evaluated.checkpoint not in lesson.checkpoints[:1] and lesson.checkpoints:
         about.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
     return {

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import components, page_style
-from app.model_choice import offered, shows
+from app.model_choice import by_task, offered, shows
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, once, titles
@@ -35,7 +35,7 @@ def main() -> None:
     PAGE.open(dict.fromkeys(models, ""))
     page_style.apply(projector=PAGE.state.projector)
     with st.sidebar:
-        FORM.model(_named(models))
+        FORM.task_and_model(by_task(models), _named(models))
         FORM.example()
         FORM.files()
         page_style.projector_switch(PAGE)

@@ -2,7 +2,7 @@
 
 What can be clicked on the page carries ``data-filter``, the filter that shows its rows; the report has them too, as
 text, so both are one drawing. Colours are the custom properties ``--ink``, ``--soft``, ``--line``, ``--context`` and
-``--accent`` of whoever embeds them.
+``--accent`` of whoever embeds them; ``--type``, where it is set, is how many times as large the type is.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from core.evaluation.reliability import McNemar, Reliability
 from core.evaluation.scores import Ranking, classification
 
 STYLE = """
-.desk { color: var(--ink); font-size: 14px; line-height: 1.35; }
+.desk { color: var(--ink); font-size: calc(14px * var(--type, 1)); line-height: 1.35; }
 .desk * { box-sizing: border-box; }
-.desk h3 { font-size: 15px; font-weight: 600; margin: 0; }
-.desk p.how { margin: 1px 0 6px; font-size: 13px; color: var(--soft); max-width: 80ch; }
+.desk h3 { font-size: calc(15px * var(--type, 1)); font-weight: 600; margin: 0; }
+.desk p.how { margin: 1px 0 6px; font-size: calc(13px * var(--type, 1)); color: var(--soft); max-width: 80ch; }
 .desk table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .desk th, .desk td { border: 0; border-bottom: 1px solid var(--line); padding: 3px 12px 3px 0; text-align: left;
   font-weight: 400; vertical-align: middle; overflow-wrap: anywhere; }
-.desk thead th { color: var(--soft); font-size: 12.5px; vertical-align: bottom; }
+.desk thead th { color: var(--soft); font-size: calc(12.5px * var(--type, 1)); vertical-align: bottom; }
 .desk .number { text-align: right; white-space: nowrap; }
 .desk .wide { width: 100%; }
 .desk button { font: inherit; color: inherit; background: none; border: 0; padding: 0; margin: 0; cursor: pointer;
   text-align: inherit; width: 100%; }
 .desk button:hover { text-decoration: underline; }
 .desk button:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
-.desk .matrix td.cell { border: 2px solid var(--paper); padding: 0; text-align: center; min-width: 66px; height: 46px;
-  background: color-mix(in srgb, var(--context) calc(var(--share) * 55%), var(--wash)); }
+.desk .matrix td.cell { border: 2px solid var(--paper); padding: 0; text-align: center;
+  min-width: calc(66px * var(--type, 1)); height: calc(46px * var(--type, 1));
+  background: color-mix(in srgb, var(--context) calc(var(--share) * 45%), var(--wash)); }
 .desk .matrix td.cell > * { display: block; width: 100%; height: 100%; padding: 4px 6px; text-align: center; }
 .desk .matrix td.right { box-shadow: inset 0 0 0 1.5px var(--soft); }
-.desk .matrix th { border: 0; font-size: 13px; }
-.desk .matrix small { display: block; font-size: 12px; }
+.desk .matrix th { border: 0; font-size: calc(13px * var(--type, 1)); }
+.desk .matrix small { display: block; font-size: calc(12px * var(--type, 1)); }
 .desk .soft { color: var(--soft); }
 .desk .bar { position: relative; display: block; height: 14px; min-width: 90px; background: var(--wash); }
 .desk .bar i { position: absolute; top: 6px; height: 2px; background: var(--context); }
@@ -146,7 +147,8 @@ def calibration(title: str, measured: Reliability) -> str:
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="var(--context)"><title>{said}</title></circle>'
         )
     parts.append(f'<text x="{left + size / 2}" y="{top + size + 34}" text-anchor="middle">confidence, %</text>')
-    drawn = f'<svg viewBox="0 0 {left + size + 16} {top + size + 42}" width="{left + size + 16}" role="img" '
+    drawn = f'<svg viewBox="0 0 {left + size + 16} {top + size + 42}" role="img" '
+    drawn += f'style="width:calc({left + size + 16}px * var(--type, 1))" '
     drawn += f'aria-label="Calibration of {escape(title)}">{"".join(parts)}</svg>'
     how = (
         f"Height: the share that is right; a larger point stands for more rows. ECE {percent(measured.ece)} (15 bins)."
@@ -207,7 +209,7 @@ def agreements(rows: Sequence[Agreement]) -> str:
     """Agreement of annotators on each tag."""
 
     def value(number: float | None) -> str:
-        return "–" if number is None else f"{number:.2f}"
+        return "–" if number is None else f"{number:.2f}".replace("-", "−")
 
     lines = [(r.tag, f"{r.rows:,}", f"{r.given:,}", f"{r.agreed:,}", value(r.kappa), value(r.alpha)) for r in rows]
     how = "Over rows that two annotators or more looked at. κ: Cohen’s, of two annotators; α: Krippendorff’s, of more."

@@ -158,6 +158,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
         raise ValueError("its first line does not name a sweep’s columns")
     names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
     names |= {f"{measure} ({kind})": kind for kind in (*KINDS, *TEACHERS)}
+    names |= {key: key for key in head if key.startswith("F1 (")}
     columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
@@ -256,6 +257,10 @@ def caption(sweep: Sweep, dev: str, bars: bool) -> str:
     if not single and not names.isdisjoint(TEACHERS):
         rest += f"; then {measures[0]} of one teacher (mean of theirs) and of the teachers’ mean prediction"
     line += f" with the classifier that was kept{rest}. "
+    if not single and any(name.startswith("F1 (") for name in names):
+        line += (
+            "F1: of links by attention on people’s word alignments, above a threshold fixed on the first of the files. "
+        )
     if runs == [1]:
         return f"{line}One run each, so there is no interval."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.checkpoint import load_named
 from core.lessons.lesson import Lesson, LessonError, Value, Values
 
 
@@ -18,6 +19,11 @@ class Evaluated:
     values: Values
     words: dict[str, list[str]] = field(default_factory=dict)
     checkpoint: str = ""
+
+    @property
+    def model(self) -> str:
+        """The checkpoint's title with its name; empty without one. Raises CheckpointError where it is gone."""
+        return f"{load_named(self.checkpoint).card['title']} ({self.checkpoint})" if self.checkpoint else ""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ What is new beside the paper, and why:
   and each word of "the cat chased the dog" has its equal in "the dog chased the cat".
 
 Where words look is not left to the loss alone: how much neighbours, places and rivals count and how well the null word
-matches are constants, chosen on the word alignments of RTE-2's development part. Trained with the rest they went where
+matches are settings, chosen on the word alignments of RTE-2's development part. Trained with the rest they went where
 attention aligned worse and verdicts were no better.
 """
 
@@ -39,18 +39,6 @@ from core.models.base import Evidence, ModelConfig, Output, PairModel, register,
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
 
-BESIDE = (0.2, 0.1)
-"""How much the matches of the nearest words, and of those one further, count for a word's own (b)."""
-
-PLACE = 0.3
-"""How much the difference of relative places takes off a match (λ)."""
-
-RIVALRY = 0.5
-"""How much a word that others match loses (γ)."""
-
-NULL_MATCH = 0.4
-"""The null word's cosine with every word (β)."""
-
 CROSSINGS = 5.0
 """What the share of crossing words is multiplied by, to be as large as the other numbers of a compared word."""
 
@@ -60,13 +48,23 @@ class TwoSidedConfig(ModelConfig):
     """Sizes. ``hidden``: d of a word, ``compared``: of a compared word, ``filters``: K of each sentence, with the same
     weights for both; ``layer``: units of a hidden layer before the classes, 0 for a linear classifier of the pooled
     filters. Dropout runs on the projected words (one mask a sentence), on the compared words, on the pooled filters and
-    on the hidden layer."""
+    on the hidden layer.
+
+    Where words look: ``neighbours`` b, how much the matches of the nearest words count for a word's own (those one
+    further count half of it); ``place`` λ, how much the difference of relative places takes off a match; ``rivalry`` γ,
+    how much a word that others match loses; ``null_match`` β, the null word's cosine with every word. ``agreement``:
+    weight of :meth:`TwoSided.penalty` in the loss."""
 
     hidden: int = setting(200, least=1)
     compared: int = setting(200, least=1)
     filters: int = setting(200, least=1)
     width: int = setting(3, least=1)
     layer: int = setting(0, least=0)
+    neighbours: float = setting(0.2, least=0)
+    place: float = setting(0.3, least=0)
+    rivalry: float = setting(0.5, least=0)
+    null_match: float = setting(0.4, least=-1)
+    agreement: float = setting(0.0, least=0)
     embedding_dropout: float = setting(0.1, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
 
@@ -86,6 +84,8 @@ class Direction:
     """The weights used, [B, T_x, T_y]; with ``null`` each row adds up to 1 over real words (or is the caller's)."""
     null: Tensor
     """Weight on the null word, [B, T_x]."""
+    mask: Tensor
+    """[B, T_x], true on words."""
     overridden: bool
     compared: Tensor
     """Each word beside what it finds, [B, T_x, compared], zero on pads."""
@@ -122,7 +122,7 @@ class TwoSided(PairModel):
     For words x_i, y_j of the two sentences (projected, R^d), and their directions m = [w / ‖w‖; W_m w / ‖W_m w‖] / √2
     by word vector w, so that m_i·m_j is the mean of two cosines, one learned:
 
-    - s_ij = τ (m_i·m_j + Σ_{k = ±1, ±2} b_|k| m_{i+k}·m_{j+k} - λ |p_i - p_j|), relative places p_i = (i + ½) / T;
+    - s_ij = τ (m_i·m_j + Σ_{k = ±1, ±2} b / |k| m_{i+k}·m_{j+k} - λ |p_i - p_j|), relative places p_i = (i + ½) / T;
     - e_ij = s_ij - γ (log (e^{τβ} + Σ_i' e^{s_i'j}) - τβ): less for a word that others match;
     - weights (w_i, w_i0) = softmax (e_i, τβ), c_i = Σ_j w_ij y_j + w_i0 v;
     - o_i = Σ_j w_ij j / (1 - w_i0), the place that word i looks at, and r_ik = (1 - w_i0) (1 - w_k0);
@@ -173,6 +173,21 @@ class TwoSided(PairModel):
         logits = self.classifier(self._dropped(features))
         return Output(logits, features, TwoSidedTrace(second_direction, first_direction, pooled))
 
+    def penalty(self, output: Output) -> Tensor | None:
+        """How little the two directions agree on links (Liang et al. 2006, section 3.2), mean over pairs.
+
+        -log (2 Σ_ij w_ij w'_ji / (Σ_ij w_ij + Σ_ij w'_ji)): 0 where each linked word is the only link of its link. The
+        paper multiplies the posteriors of two models of whole alignments; a weight here is one of each word alone.
+        """
+        if not self.config.agreement:
+            return None
+        trace: TwoSidedTrace = output.trace
+        second, first = (way.weights * way.mask[..., None] for way in (trace.second, trace.first))
+        agreed = (
+            2 * (second * first.transpose(1, 2)).sum((1, 2)) / (second.sum((1, 2)) + first.sum((1, 2))).clamp_min(1e-6)
+        )
+        return self.config.agreement * -agreed.clamp_min(1e-6).log().mean()
+
     def _dropped(self, values: Tensor) -> Tensor:
         return F.dropout(values, self.config.dropout, self.training)
 
@@ -183,11 +198,13 @@ class TwoSided(PairModel):
         """s ``[B, T_x, T_y]``; meaningless on pads."""
         cosines = self._directions(x) @ self._directions(y).transpose(1, 2)
         matches = cosines
-        for near, share in enumerate(BESIDE, start=1):
+        for near in (1, 2):
             framed = F.pad(cosines, (near,) * 4)
-            matches = matches + share * (framed[:, : -2 * near, : -2 * near] + framed[:, 2 * near :, 2 * near :])
+            matches = matches + self.config.neighbours / near * (
+                framed[:, : -2 * near, : -2 * near] + framed[:, 2 * near :, 2 * near :]
+            )
         apart = (self._places(x.mask)[:, :, None] - self._places(y.mask)[:, None]).abs()
-        return self.temperature.exp() * (matches - PLACE * apart)
+        return self.temperature.exp() * (matches - self.config.place * apart)
 
     def _directions(self, side: Side) -> Tensor:
         """m ``[B, T, 2D]``, zero on pads."""
@@ -216,10 +233,10 @@ class TwoSided(PairModel):
         self, x: Tensor, y: Tensor, x_side: Side, y_side: Side, matches: Tensor, override: Tensor | None
     ) -> tuple[Direction, Tensor]:
         """The words of x beside what they find in y, and the pooled filters ``[B, K]``."""
-        null = self.temperature.exp() * NULL_MATCH
+        null = self.temperature.exp() * self.config.null_match
         own = matches.masked_fill(~x_side.mask[..., None], torch.finfo(matches.dtype).min)
         taken = torch.logsumexp(torch.cat([own, null.expand(len(own), 1, own.shape[2])], dim=1), dim=1) - null
-        scores = matches - RIVALRY * taken[:, None]
+        scores = matches - self.config.rivalry * taken[:, None]
         mask = F.pad(y_side.mask, (0, 1), value=True)
         weights = attention_weights(torch.cat([scores, null.expand(*scores.shape[:2], 1)], dim=-1), mask)
         if override is not None:
@@ -231,7 +248,9 @@ class TwoSided(PairModel):
         compared = self._dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
         preactivations = self.convolution(windows(compared, self.config.width))
         pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask)
-        return Direction(scores, weights, alone, override is not None, compared, preactivations, winners), pooled
+        return Direction(
+            scores, weights, alone, x_side.mask, override is not None, compared, preactivations, winners
+        ), pooled
 
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
         trace: TwoSidedTrace = output.trace

@@ -22,10 +22,14 @@ import torch
 from core import checkpoint
 from core.checkpoint import Checkpoint
 from core.data import read
+from core.desk.annotations import Annotations
+from core.desk.database import open_database
+from core.desk.store import keep
 from core.filter_map.map import FilterMap, codes_of, filter_sides
 from core.models import build
 from core.reading.word_table import WordTable, default_table
 from tests.app.pages import components
+from tests.core.made_up_runs import made_up_run
 from trainers.map import draw
 
 PATIENCE = 60_000
@@ -219,8 +223,17 @@ def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture(scope="session")
 def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of the running app."""
-    yield from serve("streamlit_app.py", checkpoints, tmp_path_factory.mktemp("server") / "log.txt")
+    """Address of the running app, whose Error desk has a run over the made-up file, with tags of Ann and Bob."""
+    folder = tmp_path_factory.mktemp("server")
+    run = made_up_run(folder)
+    keep(run, folder / "desk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAIRLENS_DESK", str(folder / "desk"))
+        patch.delenv("PAIRLENS_DB", raising=False)
+        annotations = Annotations(open_database())
+        for annotator, tag in (("Ann", "misled by noise"), ("Bob", "misled by noise"), ("Bob", "other")):
+            annotations.give(annotator, run.dataset.sha256, "1c", tag)
+    yield from serve("streamlit_app.py", checkpoints, folder / "log.txt")
 
 
 def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:

@@ -7,6 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from core.lessons import evaluate, lessons
+from core.lessons.handout import handout
+
 pytestmark = pytest.mark.browser
 
 
@@ -21,7 +24,15 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     score = page.locator('.cell[data-of="score.1"] .text')
     expect(numbers).to_contain_text("=?")
     expect(score).to_have_text("?")
+    # A guess is typed or dragged, with the arrow keys, too; they do not leave the step then.
+    page.get_by_label("Drag the guess").focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_label("Your guess")).to_have_value("0")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("Your guess")).to_have_value("0.002")
+    expect(title).to_contain_text("One score")
     page.get_by_label("Your guess").fill("0.2")
+    expect(page.get_by_label("Drag the guess")).to_have_value("0.2")
     page.keyboard.press("Enter")
     expect(numbers).to_contain_text("0.16")
     expect(page.locator(".guess")).to_have_text("You guessed 0.2; it is off by 0.04.")
@@ -58,6 +69,18 @@ def test_the_whole_screen_keeps_its_large_type_from_step_to_step(open_page):
     field.fill("0.7")
     page.wait_for_timeout(800)
     expect(field).to_have_value("0.7")
+
+
+def test_a_handout_is_one_page_on_which_nothing_is_cut(browser):
+    page = browser.new_page(viewport={"width": 720, "height": 1000})
+    page.emulate_media(media="print")
+    for name, lesson in lessons().items():
+        page.set_content(handout(lesson, evaluate(lesson, {}, {}), lesson.inputs, {}))
+        printed = page.pdf(prefer_css_page_size=True)
+        assert len(re.findall(rb"/Type */Page\b", printed)) == 1, name
+        right = "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
+        assert page.locator("math > *").evaluate_all(right) <= 720, name
+    page.close()
 
 
 def test_in_large_type_and_on_a_narrow_screen_the_page_does_not_run_over(open_page):

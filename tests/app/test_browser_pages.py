@@ -8,6 +8,9 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from core.desk.store import short
+from tests.core.made_up_runs import made_up_run
+
 pytestmark = pytest.mark.browser
 
 PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping outside in the snow"}
@@ -17,17 +20,31 @@ PAGES = {
     "/?" + urlencode({"model": "test-as", "candidates": "a cat\na toy"} | PAIR): ".pl-list",
     "/phrases?" + urlencode({"model": "test-te", "select": "a3"} | PAIR): ".pairlens footer",
     "/filter-map?" + urlencode({"model": "test-qa"} | PAIR): ".pl-list",
+    "/compare?" + urlencode({"model": "test-light", "with": "test-two-sided,test-alone"} | PAIR): ".pl-differences",
+    "/compare?" + urlencode({"model": "test-te", "compare": "versions"} | PAIR): ".pl-compare",
+    "/lessons?lesson=global-attention&step=5": ".step h3",
+    "/lessons?lesson=light&step=3": ".step h3",
+    "/error-desk?DESK": "[data-testid=stDataFrame]",
+    "/error-desk?row=1c&DESK": ".pl-row",
+    "/error-desk?view=scores&DESK": ".desk svg",
+    "/error-desk?view=slices&DESK": ".desk table",
+    "/error-desk?view=against&DESK": ".desk table",
+    "/error-desk?view=tags&DESK": ".desk table",
+    "/error-desk?view=files&DESK": "[data-testid=stFileUploader]",
+    "/error-desk": "[data-testid=stFileUploader]",
     "/models": "table.models tbody tr",
     "/models?model=sick-phrases-kmin": ".pl-card table",
 }
-"""An address of each page, with a sign that it is drawn."""
+"""An address of each page, with a sign that it is drawn. DESK stands for the run of the server's Error desk."""
 SMALL = """() => {
   const out = [];
   const walk = (root) => root.querySelectorAll('*').forEach((node) => {
     if (node.shadowRoot) walk(node.shadowRoot);
     const text = Array.from(node.childNodes).some((child) => child.nodeType === 3 && child.textContent.trim());
     if (!text || !node.getClientRects().length || node.closest('style, script')) return;
-    const size = parseFloat(getComputedStyle(node).fontSize);
+    // A drawing is enlarged as a whole, letters and all.
+    const { a, b } = node.ownerSVGElement ? node.getScreenCTM() : { a: 1, b: 0 };
+    const size = Math.hypot(a, b) * parseFloat(getComputedStyle(node).fontSize);
     if (size < 18) out.push([node.textContent.slice(0, 30), size]);
   });
   walk(document.body);
@@ -36,10 +53,12 @@ SMALL = """() => {
 """Texts smaller than 18 pixels, with their sizes."""
 
 
-def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_page, server):
+def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_page, server, tmp_path):
     from axe_playwright_python.sync_playwright import Axe
 
     page = open_page("/", viewport={"width": 1920, "height": 1080})
+    run = made_up_run(tmp_path)
+    desk = {"file": short(run.dataset.sha256), "models": ".".join(short(model.sha256) for model in run.models)}
 
     def violations(**options):
         rules = Axe().run(page, options={"resultTypes": ["violations"]} | options).response["violations"]
@@ -47,7 +66,7 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
                 if rule["impact"] in ("serious", "critical")]  # fmt: skip
 
     for address, sign in PAGES.items():
-        page.goto(server + address)
+        page.goto(server + address.replace("DESK", urlencode(desk)))
         page.wait_for_selector(sign)
         assert violations() == [], address
         page.emulate_media(color_scheme="dark")

@@ -35,8 +35,8 @@ def crossings(weights, i):
 
 
 def two_sided(model, first, contexts, judged, extra):
-    tau = model.temperature.exp().item()
-    null = math.exp(tau * 0.4)
+    tau, config = model.temperature.exp().item(), model.config
+    null = math.exp(tau * config.null_match)
     texts = first, contexts[0]
     words = [projected(model, text) for text in texts]
     m = [[direction(model, word) for word in text.tolist()] for text in texts]
@@ -45,10 +45,10 @@ def two_sided(model, first, contexts, judged, extra):
         """The match of word i of side x with word j of the other side."""
         ours, theirs = m[x], m[1 - x]
         total = dot(ours[i], theirs[j])
-        for k, weight in {-1: 0.2, 1: 0.2, -2: 0.1, 2: 0.1}.items():
+        for k in (-2, -1, 1, 2):
             if 0 <= i + k < len(ours) and 0 <= j + k < len(theirs):
-                total += weight * dot(ours[i + k], theirs[j + k])
-        return tau * (total - 0.3 * abs((i + 0.5) / len(ours) - (j + 0.5) / len(theirs)))
+                total += config.neighbours / abs(k) * dot(ours[i + k], theirs[j + k])
+        return tau * (total - config.place * abs((i + 0.5) / len(ours) - (j + 0.5) / len(theirs)))
 
     def compared(x):
         ours, theirs, weights = words[x], words[1 - x], []
@@ -56,8 +56,8 @@ def two_sided(model, first, contexts, judged, extra):
             scores = []
             for j in range(len(theirs)):
                 rivals = null + sum(math.exp(s(x, k, j)) for k in range(len(ours)))
-                scores.append(s(x, i, j) - 0.5 * (math.log(rivals) - tau * 0.4))
-            weights.append(softmax([*scores, tau * 0.4]))
+                scores.append(s(x, i, j) - config.rivalry * (math.log(rivals) - tau * config.null_match))
+            weights.append(softmax([*scores, tau * config.null_match]))
         states = []
         for i, word in enumerate(ours):
             context = scaled(weights[i], [*theirs, model.null_word.tolist()])
@@ -74,4 +74,9 @@ def two_sided(model, first, contexts, judged, extra):
 
 
 LOOPS = {"two-sided": two_sided}
-CHOICES = {"two-sided": [{"layer": 4}, {"width": 5}]}
+CHOICES = {
+    "two-sided": [
+        {"layer": 4},
+        {"width": 5, "neighbours": 0.0, "place": 1.0, "rivalry": 0.0, "null_match": -0.3},
+    ]
+}

@@ -20,6 +20,7 @@ from core.evaluation.scores import per_item, summary
 from core.models import build
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
+from tests.trainers.test_align import CHUNKS, PAIRS
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.compare import compare, table
@@ -105,6 +106,42 @@ def test_rankings_are_told_by_question_word(data: Path, tmp_path: Path, capsys) 
     assert weighed / sum(int(row["questions"]) for row in of_two.values()) == pytest.approx(
         float(scored[1]["map"]), abs=1e-4
     )
+
+
+def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_path: Path, capsys) -> None:
+    words, others, chunks = (tmp_path / name for name in ("words.json", "others.json", "chunks.wa"))
+    words.write_text(json.dumps(PAIRS))
+    others.write_text(json.dumps(PAIRS[:1]))
+    chunks.write_text(CHUNKS)
+    command = ["sweep", "nli-two-sided-natural", "--data", str(data), "--csv", str(tmp_path / "a.csv"),
+               "--runs", str(tmp_path / "runs"), "--vary", "model.place=0.3,0", "--alignments", str(words),
+               "--alignments", str(others)]  # fmt: skip
+    command += [part_ for change in ("model.hidden=6", "model.compared=6", "model.filters=6", "epochs=1")
+                for part_ in ("--set", change)]  # fmt: skip
+    assert main(command) == 0
+    assert "F1 (words)" in capsys.readouterr().out.splitlines()[-1]
+    for row, run in zip(rows(tmp_path / "a.csv"), sorted((tmp_path / "runs").iterdir(), reverse=True), strict=True):
+        assert main(["align", str(run), str(words), "--fix-threshold", "--json", "--card", "Made up"]) == 0
+        assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(float(row["F1 (words)"]), abs=1e-4)
+        assert main(["align", str(run), str(others), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(float(row["F1 (others)"]), abs=1e-4)
+        assert row["command"].endswith("--alignments words.json --alignments others.json --seeds 1 --precision 32")
+    shown = sweeps.read(tmp_path / "a.csv")
+    assert isinstance(shown, sweeps.Sweep) and "F1: of links by attention" in sweeps.caption(shown, "", bars=False)
+    assert [*shown.columns] == ["accuracy", "F1 (words)", "F1 (others)"]
+    assert main([*command[:-8], "--alignments", str(chunks)]) == 2
+    assert "has alignments of chunks" in capsys.readouterr().err
+
+
+def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tmp_path: Path, capsys) -> None:
+    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--alone",
+               "--runs", str(tmp_path / "runs"), "--vary", "model.k=1,2", "--vary", "lr=0.01", *CHANGES]  # fmt: skip
+    assert main(command) == 0
+    table = rows(tmp_path / "a.csv")
+    assert [(row["model.k"], row["lr"]) for row in table] == [("", ""), ("1", ""), ("2", ""), ("", "0.01")]
+    assert all(shlex.split(row["command"]).count("--alone") == 1 for row in table)
+    labels = [sweeps.label(varied) for varied, _ in sweeps.read(tmp_path / "a.csv").variants]  # type: ignore[union-attr]
+    assert labels == ["as the recipe says", "k = 1", "k = 2", "lr 0.01"]
 
 
 def test_questions_of_folds_keep_their_words(data: Path, tmp_path: Path) -> None:

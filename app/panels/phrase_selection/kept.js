@@ -62,9 +62,10 @@ class KeptPanel {
   side(pooling, side, place) {
     const unknown = new Set(side.unknown);
     const chips = side.tokens.map((token, index) => html("span", { class: `chip${unknown.has(index) ? " unknown" : ""}` }, token));
-    const words = html("div", { class: "chips", dir: "auto" }, chips);
+    const dir = directionOf(side.tokens);
+    const words = html("div", { class: "chips", dir }, chips);
     if (side.truncated) words.append(html("span", { class: "cut", dir: "ltr" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`));
-    const phrases = html("div", { class: "phrases", dir: "auto", role: "group", "aria-label": `${capital(side.role)}: kept phrases in order, ${POOLING_NAMES[pooling]}` });
+    const phrases = html("div", { class: "phrases", dir, role: "group", "aria-label": `${capital(side.role)}: kept phrases in order, ${POOLING_NAMES[pooling]}` });
     return {
       chips, words, phrases,
       block: html("div", { class: "side", "data-role": side.role, "data-side": place }, html("span", { class: "role" }, capital(side.role)), words),
