@@ -51,6 +51,11 @@ starts from. Checkpoints with `extra` in their recipe read word counts or lingui
 there is a mean over seeds, the seed that is best on dev is the one that is shipped. `as-adaqa` was chosen by folds
 instead, and learns from the mean predictions of the five networks of its folds (`teachers` in its recipe); dev is among
 its training data, so that folds.csv, not its score on dev, says what it reaches.""",
+    "fact checking": """\
+Evidence is given, not retrieved, and names no pages, so that the FEVER score cannot be computed. Claims of NOT ENOUGH
+INFO have none: they are given the sentences of other claims that are nearest by TF-IDF, as many as the other classes
+have, and what that gives away is what `fever-claim-only` and `fever-evidence-only` reach. "Evidence cut" is the share
+of claims with more evidence than the model reads.""",
     "text classification": f"Of a text the models read the first {MAX_TOKENS} words.",
 }
 """What to know about the checkpoints of a task."""
@@ -224,6 +229,9 @@ def scores(result: Mapping[str, float]) -> str:
     """Accuracy, or MAP and MRR; a dash where the set was not scored."""
     if "map" in result:
         return f"MAP {_text(result['map'], 'map')}, MRR {_text(result['mrr'], 'mrr')}"
+    if "accuracy_with_evidence" in result:
+        own, cut = (_text(result[key], "accuracy") for key in ("accuracy_with_evidence", "evidence_cut"))
+        return f"{_text(result['accuracy'], 'accuracy')}, with evidence of their own {own}, evidence cut {cut}"
     return _text(result["accuracy"], "accuracy") if result else "–"
 
 

@@ -43,6 +43,10 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             notes.append(f"{items:,} {'questions' if _number(result.get('map')) else _rows(card)}")
         if _number(result.get("macro_f1")):
             notes.append(f"macro-F1 {100 * result['macro_f1']:.1f} %")
+        if _number(result.get("accuracy_with_evidence")):
+            notes.append(f"{100 * result['accuracy_with_evidence']:.1f} % of the claims with evidence of their own")
+        if _number(result.get("evidence_cut")):
+            notes.append(f"{100 * result['evidence_cut']:.1f} % have more evidence than is read")
         lines.append((str(name), score(result), ", ".join(notes)))
     lines += simple_pairs(card)
     for name, value in _mapping(card.get("paper")).items():

@@ -69,8 +69,11 @@ class ESIM(Baseline):
 
     def _composed(self, states: Tensor, aligned: Tensor, side: Side) -> tuple[Tensor, Tensor]:
         """Mean and max over a sentence's compared words after the second reading, ``[B, 2d]`` each."""
-        beside = torch.cat([states, aligned, states - aligned, states * aligned], dim=-1)  # [Chen17 eq. 14-15]
-        compared = self._dropped(torch.relu(self.compare(beside)))
+        # F [a; ã; a - ã; a∘ã] = (F_1 + F_3) a + (F_2 - F_3) ã + F_4 (a∘ã), three quarters of the products.
+        own, other, difference, product = self.compare.weight.chunk(4, dim=1)
+        weight = torch.cat([own + difference, other - difference, product], dim=1)
+        beside = torch.cat([states, aligned, states * aligned], dim=-1)  # [Chen17 eq. 14-15]
+        compared = self._dropped(torch.relu(F.linear(beside, weight, self.compare.bias)))
         read = self.composition(compared, side.mask)
         return masked_mean(read, side.mask), masked_max(read, side.mask)[0]  # [Chen17 eq. 18-19]
 

@@ -166,6 +166,12 @@ def test_a_full_card_is_told_in_words(tmp_path):
     assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "score": 0.6, "measure": "accuracy"}]
 
 
+def test_a_card_of_fact_checking_tells_what_stands_beside_its_accuracy():
+    scores = {"accuracy": 0.861, "macro_f1": 0.85, "items": 6000, "accuracy_with_evidence": 0.9, "evidence_cut": 0.016}
+    ((_, _, notes),) = card.results({"results": {"FEVER dev": scores}, "task": "fact checking"})
+    assert notes.endswith("90.0 % of the claims with evidence of their own, 1.6 % have more evidence than is read")
+
+
 def test_a_rankers_card_tells_map_and_mrr_and_the_classifier_that_was_kept(tmp_path):
     ranked = {
         "name": "as", "title": "AS", "architecture": "phrases", "licence": "CC0", "words": {"name": "w"},

@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from core.checkpoint import Checkpoint
 from core.explain import explain
 from core.layers.lstm import BiLSTM
+from core.memory import keep_freed_memory
 from core.models import PairModel, build
 from core.models.attentive_pooling import ABCNN
 from core.reading.batch import Batch
@@ -92,6 +93,7 @@ def compared(
     ours: PairModel, plain: PairModel, data: Batch, repeats: int, precision: torch.dtype
 ) -> tuple[float, float, float]:
     """Ratio of the times of a step (forward and backward), and both in ms: medians of ``repeats`` in turns."""
+    keep_freed_memory()  # as every training does
     torch.testing.assert_close(ours(data).logits, plain(data).logits, rtol=1e-4, atol=1e-4)
 
     def step(model: PairModel) -> Callable[[], None]:
