@@ -169,6 +169,7 @@ def test_all_pages_are_walked_with_the_keyboard_alone_and_show_where_it_is(open_
     reach(page.locator("table.models .open").nth(1))
     page.keyboard.press("Enter")
     page.locator(".pl-card h2").wait_for()
+    page.wait_for_url(re.compile(r"/models\?.*model="))
     page.go_back()
     page.locator("table.models").wait_for()
     leave_for("Explore", ".verdict .said")
