@@ -174,18 +174,18 @@ class TwoSided(PairModel):
         return Output(logits, features, TwoSidedTrace(second_direction, first_direction, pooled))
 
     def penalty(self, output: Output) -> Tensor | None:
-        """How little the two directions agree on links (Liang et al. 2006, section 3.2), mean over pairs.
+        """How little the two directions agree on links (Liang et al. 2006, section 3.2), mean over pairs, a scalar.
 
-        -log (2 Σ_ij w_ij w'_ji / (Σ_ij w_ij + Σ_ij w'_ji)): 0 where each linked word is the only link of its link. The
-        paper multiplies the posteriors of two models of whole alignments; a weight here is one of each word alone.
+        -log (2 Σ_ij w_ij w'_ji / (Σ_ij w_ij + Σ_ij w'_ji)), weighed by ``agreement``: 0 where both directions have the
+        same links, each of weight 1; None without that setting. The paper multiplies the posteriors of two models of
+        whole alignments, and a weight here is one word's alone.
         """
         if not self.config.agreement:
             return None
         trace: TwoSidedTrace = output.trace
         second, first = (way.weights * way.mask[..., None] for way in (trace.second, trace.first))
-        agreed = (
-            2 * (second * first.transpose(1, 2)).sum((1, 2)) / (second.sum((1, 2)) + first.sum((1, 2))).clamp_min(1e-6)
-        )
+        both = (second * first.transpose(1, 2)).sum((1, 2))
+        agreed = 2 * both / (second.sum((1, 2)) + first.sum((1, 2))).clamp_min(1e-6)
         return self.config.agreement * -agreed.clamp_min(1e-6).log().mean()
 
     def _dropped(self, values: Tensor) -> Tensor:
