@@ -17,8 +17,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from core.checkpoint import read_card
 from core.errors import RunError
 from core.files import parse_json, whole_file
+from trainers.recipe import Recipe
 
 FILE = "resume.safetensors"
 _FORMAT = "pairlens-resume-1"
@@ -76,6 +78,19 @@ def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] |
             "processes; call it with the same ones, or give another --out"
         )
     return progress, tensors
+
+
+def finished(folder: Path, recipe: Recipe) -> dict[str, Any] | None:
+    """The card of this recipe's run in the folder, None where it is not there or not finished.
+
+    Raises RunError where a run of other settings is finished there.
+    """
+    if (folder / FILE).is_file() or not (folder / "card.json").is_file():
+        return None
+    card = read_card(folder)
+    if card["recipe"] != recipe.to_dict():
+        raise RunError(f"{folder.name} holds a run of other settings; give another --runs folder, or delete it")
+    return card
 
 
 def forget(folder: Path) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.checkpoint import read_card
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
@@ -84,16 +83,12 @@ def one_run(
     """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
     from trainers import loop
 
-    unfinished = (out / resume.FILE).is_file()
-    if (out / "card.json").is_file() and not unfinished:
-        card = read_card(out)
-        if card["recipe"] != recipe.to_dict():
-            raise RunError(f"{out.name} holds a run of other settings; give another --runs folder, or delete it")
-        return card
+    if done := resume.finished(out, recipe):
+        return done
     data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
     words, own = table_for(recipe, folder, None, data.vocabulary)
     print(f"{recipe.name}: {recipe.architecture}, {len(data.train):,} rows", flush=True)
-    options = loop.Options(out, precision=precision, resume=unfinished, command=command)
+    options = loop.Options(out, precision=precision, resume=True, command=command)
     return loop.train(recipe, data, words, options, own_words=own)
 
 

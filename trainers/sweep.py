@@ -35,7 +35,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
-from core.checkpoint import open_checkpoint, read_card
+from core.checkpoint import open_checkpoint
 from core.data.alignments import Alignments
 from core.data.alignments import read as read_alignments
 from core.errors import RunError
@@ -46,6 +46,7 @@ from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import TEACHERS
 from core.files import check_writable, whole_file
 from trainers import recipe as recipes
+from trainers import resume
 from trainers.recipe import Recipe
 from trainers.train import data_folder
 from trainers.training_data import TrainingData, load_data, table_for
@@ -193,11 +194,8 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     from core.evaluation.predict import probabilities
     from trainers import loop
 
-    if (out / DEV).is_file() and (out / "card.json").is_file():
-        card = read_card(out)
-        if card["recipe"] != recipe.to_dict():
-            raise RunError(f"{out} holds a run of other settings; give another --runs folder, or delete it")
-        return card
+    if (out / DEV).is_file() and (done := resume.finished(out, recipe)):
+        return done
     data = load_data(recipe, folder, quiet=True)
     rows = np.arange(len(data.dev))
     if args.folds:

@@ -21,7 +21,7 @@ from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.models.base import Evidence, Output, register, setting
-from core.models.baselines import BASELINE, LookingBaseline, LookingConfig
+from core.models.baselines import BASELINE, LookingBaseline, PoolingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -32,12 +32,14 @@ POSITIONS = 200
 """Words of a sentence for which ABCNN has a row in its attention feature maps."""
 
 
-LOOKING = BASELINE | {"config": LookingConfig}
+LOOKING = BASELINE | {"config": PoolingConfig}
 """What both register."""
 
 
 class AttentivePooling(LookingBaseline):
     """What both show: how much each word of either sentence counts in pooling, or of a text that looks at itself."""
+
+    config: PoolingConfig
 
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
         shown = dict(zip(self.roles(reading), (output.trace.y_weights, output.trace.x_weights), strict=True))
@@ -63,7 +65,8 @@ class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
     H = W [w_{i-1}; w_i; w_{i+1}] + b, G = tanh(H_x^T U H_y), σ_x = softmax(row-wise max G), σ_y = softmax(column-wise
-    max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1.
+    max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1 (4d + 1
+    with ``compare``).
 
     | here | paper | space |
     |---|---|---|
@@ -74,8 +77,8 @@ class APCNN(AttentivePooling):
     classifier reads both vectors beside the cosine. U starts as the identity.
     """
 
-    def __init__(self, config: LookingConfig) -> None:
-        super().__init__(config, 2 * config.hidden + 1)
+    def __init__(self, config: PoolingConfig) -> None:
+        super().__init__(config, config.joined_size(config.hidden) + 1)
         self.convolution = nn.Linear(WIDTH * config.hidden, config.hidden)
         self.match = Match("bilinear", config.hidden)
 
@@ -94,7 +97,7 @@ class APCNN(AttentivePooling):
         x_weights = _pooling_weights(scores, x_mask, y_mask)
         y_weights = _pooling_weights(scores.transpose(1, 2), y_mask, x_mask)
         first, second = (y_weights[:, None] @ y)[:, 0], (x_weights[:, None] @ x)[:, 0]
-        own = torch.cat([first, second, F.cosine_similarity(first, second)[:, None]], dim=1)
+        own = torch.cat([self.config.joined(first, second), F.cosine_similarity(first, second)[:, None]], dim=1)
         return self.classify(own, own.shape[1] - 1, batch, APCNNTrace(scores, x_weights, y_weights))
 
 
@@ -108,7 +111,7 @@ def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class ABCNNConfig(LookingConfig):
+class ABCNNConfig(PoolingConfig):
     """``attention``: on the words before the convolution (ABCNN-1), on its states while pooling (ABCNN-2), or both
     (ABCNN-3)."""
 
@@ -140,7 +143,7 @@ class ABCNN(AttentivePooling):
     A_ij = 1/(1 + ‖x_i - y_j‖) of the words; attention feature maps F_x = W_0 A^T, F_y = W_1 A; convolution over both
     channels h_i = tanh(W [w_{i-1}; f_{i-1}; w_i; f_i; w_{i+1}; f_{i+1}] + b). Then A' of the outputs h like A, weights
     a_i = Σ_j A'_ij (columns for y), w-ap p_i = Σ_{k = i-1 … i+1} a_k h_k, all-ap r = mean_i p_i.
-    features = [r_y; r_x; cos(r_y, r_x); 1/(1 + ‖r_y - r_x‖)], H = 2d + 2.
+    features = [r_y; r_x; cos(r_y, r_x); 1/(1 + ‖r_y - r_x‖)], H = 2d + 2 (4d + 2 with ``compare``).
     ABCNN-1 has no A': p_i is the mean over its window. ABCNN-2 has no maps: the convolution reads words alone.
 
     | here | paper | space |
@@ -160,7 +163,7 @@ class ABCNN(AttentivePooling):
 
     def __init__(self, config: ABCNNConfig) -> None:
         size, channels = config.hidden, 1 if config.attention == "states" else 2
-        super().__init__(config, 2 * size + 2)
+        super().__init__(config, config.joined_size(size) + 2)
         # A row has about length 1, so that with A near 1/5 and twenty words a map is about as long as a word.
         for name in ("x_map", "y_map"):
             rows = nn.Parameter(nn.init.normal_(torch.empty(POSITIONS, size), std=size**-0.5))
@@ -194,7 +197,7 @@ class ABCNN(AttentivePooling):
         pooling = (y_mask.to(y) / WIDTH, x_mask.to(x) / WIDTH) if kind == "words" else (y_weights, x_weights)
         first, second = self._pooled(y, pooling[0], y_mask), self._pooled(x, pooling[1], x_mask)
         similarities = [F.cosine_similarity(first, second), nearness(first[:, None], second[:, None])[:, 0, 0]]
-        own = torch.cat([first, second, torch.stack(similarities, dim=1)], dim=1)
+        own = torch.cat([self.config.joined(first, second), torch.stack(similarities, dim=1)], dim=1)
         trace = ABCNNTrace(scores, output_scores, x_weights, y_weights)
         return self.classify(own, own.shape[1] - 2, batch, trace)
 

@@ -49,6 +49,24 @@ class BaselineConfig(ModelConfig):
         return self.extra
 
 
+@dataclass(frozen=True)
+class ComparingConfig(BaselineConfig):
+    """``compare``: the classifier also reads how the two sentence vectors differ and agree. A linear classifier over
+    both vectors alone adds up what speaks for a class in either sentence, whatever the other one says."""
+
+    compare: bool = setting(False)
+
+    def joined(self, first: Tensor, second: Tensor) -> Tensor:
+        """[u; v], or [u; v; |u - v|; u ∘ v] (Mou et al. 2016, section 3.2): ``[B, E]`` each -> ``[B, 2E]`` or ``[B,
+        4E]``."""
+        beside = (torch.abs(first - second), first * second) if self.compare else ()  # [Mou16 heuristics]
+        return torch.cat([first, second, *beside], dim=1)
+
+    def joined_size(self, size: int) -> int:
+        """How many numbers :meth:`joined` makes of two vectors of ``size`` E."""
+        return (4 if self.compare else 2) * size
+
+
 BASELINE: dict[str, Any] = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
 """What all baselines register."""
 
@@ -107,6 +125,11 @@ class LookingBaseline(Baseline):
     def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
         """The judged text alone will do where it looks at itself."""
         return (0, 1) if config.get("context") == "intra" else (1,)
+
+
+@dataclass(frozen=True)
+class PoolingConfig(LookingConfig, ComparingConfig):
+    """Settings of the baselines whose sentences look at each other while they are pooled into a vector each."""
 
 
 def refuse(override: Tensor | None) -> None:

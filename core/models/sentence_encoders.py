@@ -8,7 +8,8 @@
 | bi-lstm | :class:`core.models.recurrent_encoders.BiLSTMEncoder` | LSTM in both directions, its two last states |
 | self-attention | :class:`core.models.recurrent_encoders.SelfAttention` | the same, several weighted means |
 
-Of a pair the classifier reads both vectors, with ``context="none"`` that of the judged text alone: a classifier of
+Of a pair the classifier reads both vectors, with ``compare`` their difference and product too, with
+``context="none"`` that of the judged text alone: a classifier of
 single texts, or of pairs "w/o context".
 """
 
@@ -26,16 +27,21 @@ from core.layers.attention import Override, attention_weights, each_map, put_in_
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.models.base import Evidence, Output, register, setting
-from core.models.baselines import Baseline, BaselineConfig, refuse
+from core.models.baselines import Baseline, ComparingConfig, refuse
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
 
 @dataclass(frozen=True)
-class EncoderConfig(BaselineConfig):
+class EncoderConfig(ComparingConfig):
     """``context``: extra (both sentences are encoded, with the same weights), none (the judged text alone)."""
 
     context: str = setting("extra", one_of=("extra", "none"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.compare and self.context == "none":
+            raise ValueError("compare needs both sentences, and context none reads one")
 
 
 ENCODER: dict[str, Any] = {"tasks": ("entailment", "paraphrase", "text classification")}
@@ -59,13 +65,14 @@ class EncoderTrace:
 
 
 class SentenceEncoder(Baseline):
-    """features = [vector of the first; vector of the second], or that of the judged text alone."""
+    """features = [vector of the first; vector of the second], perhaps compared, or that of the judged text alone."""
 
     config: EncoderConfig
 
     def __init__(self, config: EncoderConfig, encoded: int, projected: bool = True) -> None:
         """``encoded``: E, numbers of a sentence's vector."""
-        super().__init__(config, encoded if config.context == "none" else 2 * encoded, projected)
+        own = encoded if config.context == "none" else config.joined_size(encoded)
+        super().__init__(config, own, projected)
 
     def encode(self, side: Side, override: Tensor | None) -> Encoded:
         """A sentence's vector; ``override [B, R, T]`` takes the place of its attention. Raises ValueError for another
@@ -81,7 +88,8 @@ class SentenceEncoder(Baseline):
         sides = (batch.x,) if self.config.context == "none" else (batch.first, batch.second)
         own = each_map(override, len(sides))
         encoded = [self.encode(side, given) for side, given in zip(sides, own, strict=True)]
-        features = torch.cat([side.vector for side in encoded], dim=1)
+        vectors = [side.vector for side in encoded]
+        features = vectors[0] if len(vectors) == 1 else self.config.joined(*vectors)
         weights = tuple(side.weights for side in encoded if side.weights is not None)
         return self.classify(features, features.shape[1], batch, EncoderTrace(weights or None))
 

@@ -120,6 +120,14 @@ def looking(model, first, contexts, judged):
     return (own, own) if model.config.context == "intra" else (first, contexts[0])
 
 
+def joined(model, first, second):
+    """Both sentence vectors, and with ``compare`` their difference and their product."""
+    if not model.config.compare:
+        return first + second
+    pairs = list(zip(first, second, strict=True))
+    return first + second + [abs(a - b) for a, b in pairs] + [a * b for a, b in pairs]
+
+
 def classified(model, own, extra):
     """Logits and feature vector: own features, then the standardised linguistic ones (Yin & Schütze 2017, 4.2.1)."""
     scales = zip(extra or [], model.extra_mean.tolist(), model.extra_scale.tolist(), strict=True)

@@ -8,6 +8,7 @@ from tests.loops.arithmetic import (
     classified,
     cosine,
     dot,
+    joined,
     looking,
     matvec,
     mean,
@@ -34,7 +35,7 @@ def apcnn(model, first, contexts, judged, extra):
     g = [[math.tanh(dot(a, matvec(model.match.w, b))) for b in hy] for a in hx]
     x_weights, y_weights = (softmax([max(row) for row in rows]) for rows in (g, transposed(g)))
     r_x, r_y = scaled(x_weights, hx), scaled(y_weights, hy)
-    out = classified(model, r_y + r_x + [cosine(r_y, r_x)], extra)
+    out = classified(model, [*joined(model, r_y, r_x), cosine(r_y, r_x)], extra)
     return {**out, "scores": g, "x_weights": x_weights, "y_weights": y_weights}
 
 
@@ -60,11 +61,11 @@ def abcnn(model, first, contexts, judged, extra):
         pooled.append(mean([scaled([weights[k] for k in places], [h[k] for k in places]) for places in near]))
     r_y, r_x = pooled
     return {
-        **classified(model, r_y + r_x + [cosine(r_y, r_x), nearness(r_y, r_x)], extra),
+        **classified(model, [*joined(model, r_y, r_x), cosine(r_y, r_x), nearness(r_y, r_x)], extra),
         "scores": out if kind == "states" else a, "output_scores": out, "x_weights": x_weights, "y_weights": y_weights,
     }  # fmt: skip
 
 
 LOOPS = {"apcnn": apcnn, "abcnn": abcnn}
-VARIANTS = [*BASELINE, {"context": "intra"}]
+VARIANTS = [*BASELINE, {"context": "intra"}, {"compare": True}]
 CHOICES = {"apcnn": VARIANTS, "abcnn": [*VARIANTS, {"attention": "words"}, {"attention": "states"}]}

@@ -6,6 +6,7 @@ from tests.loops.arithmetic import (
     bilstm,
     centred,
     classified,
+    joined,
     largest,
     matvec,
     projected,
@@ -29,7 +30,8 @@ def encoder(encode):
 
     def loop(model, first, contexts, judged, extra):
         texts = sentences(model, first, contexts, judged)
-        return classified(model, [number for text in texts for number in encode(model, text)], extra)
+        vectors = [encode(model, text) for text in texts]
+        return classified(model, vectors[0] if len(vectors) == 1 else joined(model, *vectors), extra)
 
     return loop
 
@@ -76,6 +78,6 @@ LOOPS = {
     "bi-cnn": encoder(bi_cnn), "internal-attention-cnn": encoder(internal_attention),
     "multichannel-cnn": encoder(multichannel), "bi-lstm": encoder(bi_lstm), "self-attention": encoder(self_attention),
 }  # fmt: skip
-CHOICES = {name: [{"context": "none"}] for name in LOOPS}
+CHOICES = {name: [{"context": "none"}, {"compare": True}] for name in LOOPS}
 CHOICES["bi-cnn"] += [{"width": 5}, {"extra": "entailment"}]
 CHOICES["self-attention"] += [{"hops": 1}]
