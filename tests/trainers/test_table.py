@@ -68,7 +68,7 @@ def test_fever_shows_what_stands_beside_every_accuracy(tmp_path):
 
 def test_unlike_runs_and_folders_without_runs_are_one_sentence(tmp_path, capsys):
     run(tmp_path, "a", "esim", 0.8)
-    run(tmp_path, "b", "bi-cnn", 0.8, rows=11)
+    run(tmp_path, "b", "attconv-light", 0.8, rows=11)
     for folder, what in ((tmp_path, "unlike data"), (tmp_path / "a", "no finished run")):
         assert main(["table", "nli", "--runs", str(folder), "--out", str(tmp_path / "x")]) == 2
         assert what in capsys.readouterr().err
