@@ -38,6 +38,9 @@ class DataSource:
     layout: str = "auto"
     rows: int = 0
     """Take a sample of so many rows, the same ones whatever the recipe's seed; 0: all."""
+    block: int = 0
+    """Read FEVER's file in blocks of so many lines, each as a file of its own, see :func:`core.data.read`; 0: at
+    once."""
     weight: float = 1.0
     """Weight of a row in the training loss; rows of weight 0 are left out before a sample is taken."""
     part_weights: dict[str, float] = field(default_factory=dict)

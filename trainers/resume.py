@@ -20,7 +20,7 @@ from torch import Tensor
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.files import parse_json, whole_file
-from trainers.recipe import Recipe
+from trainers.recipe import Recipe, from_dict
 
 FILE = "resume.safetensors"
 _FORMAT = "pairlens-resume-1"
@@ -88,7 +88,7 @@ def finished(folder: Path, recipe: Recipe) -> dict[str, Any] | None:
     if (folder / FILE).is_file() or not (folder / "card.json").is_file():
         return None
     card = read_card(folder)
-    if card["recipe"] != recipe.to_dict():
+    if from_dict(card["recipe"]) != recipe:
         raise RunError(f"{folder.name} holds a run of other settings; give another --runs folder, or delete it")
     return card
 

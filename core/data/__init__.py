@@ -44,8 +44,14 @@ _READERS: tuple[Reader, ...] = (nli_jsonl, fever, document_jsonl, table, quora, 
 """The first that recognises a file reads it: Quora's rule asks more of a file than SelQA's."""
 
 
-def read(path: str | Path, name: str | None = None, *, layout: str = "auto", labelled: bool = True) -> Dataset:
+def read(
+    path: str | Path, name: str | None = None, *, layout: str = "auto", labelled: bool = True, block: int = 0
+) -> Dataset:
     """Read a data file. ``labelled=False`` keeps rows without a label, for prediction.
+
+    ``block``: FEVER's files are read in blocks of so many lines, each as a file of its own (0: at once). The larger a
+    file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file
+    that is judged leaves no such difference.
 
     Broken rows are named in ``problems`` and left out. Raises DataError when the layout is unknown, is not the one
     asked for, or no row is usable.
@@ -62,7 +68,16 @@ def read(path: str | Path, name: str | None = None, *, layout: str = "auto", lab
             f"the layout of {path} is not known; give a file in one of these: {', '.join(LAYOUTS)}, "
             "or CSV with the header premise,hypothesis,label or text,label"
         )
-    rows, broken, dropped, recognised = reader.read(lines, labelled)
+    if block and reader is not fever:
+        raise DataError(f"{path} is not {fever.NAME}: leave block out")
+    rows: list[Example] = []
+    broken: list[Problem] = []
+    dropped, recognised = 0, ""
+    for start in range(0, len(lines), block or len(lines)):
+        more, wrong, without, recognised = reader.read(lines[start : start + (block or len(lines))], labelled)
+        rows += more
+        broken += wrong
+        dropped += without
     if layout not in ("auto", recognised):
         raise DataError(f"{path} looks like {recognised}, not {layout}; write layout: auto or give another file")
     problems = sorted([*problems, *broken], key=lambda problem: problem.line)

@@ -64,6 +64,17 @@ def test_as_many_sentences_are_given_as_the_other_classes_have() -> None:
     assert all(len(set(row.second.split("\n"))) == row.second.count("\n") + 1 for row in out)
 
 
+def test_blocks_of_a_file_are_filled_as_files_of_their_own(tmp_path: Path) -> None:
+    other = [{**record, "id": 10 + record["id"], "claim": f"{record['claim']} Not so."} for record in CLAIMS]
+    other[0]["evidence"], other[1]["evidence"] = ["A red dog in the snow ."], ["No dog runs ."]
+    path = write(tmp_path / "x.jsonl", [*CLAIMS, *other])
+    rows = read(path, block=4).rows
+    assert [row.second for row in rows[:4]] == [row.second for row in read(write(path, CLAIMS)).rows]
+    assert [row.second for row in rows[4:]] == [row.second for row in read(write(path, other)).rows]
+    with pytest.raises(DataError, match="leave block out"):
+        read(write(path, [{"text": "x", "label": "1"}]), block=4)
+
+
 def test_evidence_without_text_is_named(tmp_path: Path) -> None:
     pages = {**CLAIMS[0], "evidence": [[[10, 20, "A_page", 0]]]}
     dataset = read(write(tmp_path / "x.jsonl", [pages, CLAIMS[1], {**CLAIMS[1], "label": "MAYBE"}]))
