@@ -185,13 +185,18 @@ def make_map(model: Checkpoint, file: Path) -> None:
 
 @pytest.fixture(scope="session")
 def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, two phrase models, those
-    that make filters (with and without a map), and broken ones. The folder data beside them has what the maps were made
-    of."""
+    """Two good checkpoints (one whose title is Markdown), one that reads the hypothesis alone, one that reads each
+    evidence sentence of a claim by itself, two phrase models, those that make filters (with and without a map), and
+    broken ones. The folder data beside them has what the maps were made of."""
     folder = tmp_path_factory.mktemp("checkpoints")
     make_checkpoint(folder, "test-light", "Test light", 1, alignment=ALIGNMENT)
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
+    make_checkpoint(
+        folder, "test-claims", "Test claims", 1, task="fact checking", labels=["supports", "refutes", "unknown"],
+        roles={"first": "claim", "second": "evidence", "judged": "claim"},
+        config={"input_size": 16, "hidden": 12, "classes": 3, "context": "each"},
+    )  # fmt: skip
     make_two_sided(folder, "test-two-sided", "Test two-sided")
     make_phrases(folder, "test-te", "Test entailment phrases", "entailment", "kmin", 5)
     make_phrases(folder, "test-as", "Test answer phrases", "answer selection", "kmax", 6)

@@ -383,3 +383,25 @@ def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):
     expect(tour).to_contain_text("1 of 5")
     tour.get_by_role("button", name="Leave the tour").click()
     expect(tour).to_have_count(0)
+
+
+def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_too(open_page):
+    page = open_page(link(model="test-claims", first="a dog playing", second="the dog is outside\na cat in snow"))
+    numbers = page.locator(".matrix .line-numbers text")
+    expect(numbers).to_have_text(["1", "2"])
+
+    def gap(before, after):
+        """Between two cells of the first row, in pixels."""
+        left, right = (page.locator(f'[data-cell="0,{j}"]').bounding_box() for j in (before, after))
+        return right["x"] - left["x"] - left["width"]
+
+    assert gap(3, 4) > gap(2, 3) + 4
+    expect(page.locator(".matrix")).to_have_attribute("aria-colcount", "8")
+    expect(page.locator("section", has_text="What won the filters").last).to_contain_text(
+        re.compile(r"Won beside line 1: \d+, line 2: \d+")
+    )
+    page.get_by_label("Evidence (the context), one sentence a line").press("Control+End")
+    page.keyboard.type("\nthe animal is not playing")
+    page.keyboard.press("Control+Enter")
+    expect(numbers).to_have_text(["1", "2", "3"])
+    expect(page.locator(".context")).to_contain_text("One mix of words for each line of the evidence")
