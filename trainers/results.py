@@ -11,6 +11,7 @@ map/map.json and docs/speed.json (`python -m trainers bench --json docs/speed.js
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import re
 import sys
@@ -88,15 +89,30 @@ TABLES = {
 OPENING = f"""\
 # Results
 
-<!-- Written by `{MADE_BY}` from the files in pretrained/ and docs/{SPEED}. Do not edit. -->
+<!-- Written by `{MADE_BY}` from the files in pretrained/, docs/tables/ and docs/{SPEED}. Do not edit. -->
 
-Every number on this page stands in the card of a checkpoint, in a CSV table beside it, in its map or in a kept run of
-`python -m trainers bench`; a test checks that `{MADE_BY}` wrote the page from them. The page Models
-of the app draws the same tables.
+Every number on this page stands in the card of a checkpoint, in a CSV table beside it, in its map, in docs/tables or in
+a kept run of `python -m trainers bench`; a test checks that `{MADE_BY}` wrote the page from them. The
+page Models of the app draws the tables of checkpoints.
 
 How to read it: ± is half the 95 % interval of the mean over runs (Student’s t); a single run has none. Differences
 smaller than that are not resolved. Scores are on development sets; the papers’ own, beside them, are on test sets, some
 after training on more data. `DATA` in a command is the folder of the data sets, as in the README."""
+
+SYSTEMS = """\
+## Systems of Yin & Schütze 2018, trained alike
+
+All systems of a table have the same data, sizes and epochs, and no teachers. Ours are accuracies on dev in per cent, ±
+half the 95 % interval over three runs where there are three; the paper’s are its own, on the data that it names, and no
+run here repeats them: its data are larger. What was not run says why."""
+
+SYSTEM_TABLES = {
+    "comparison-nli": ("nli", "**One context: entailment** (the paper’s table 7)."),
+    "comparison-sst5": ("sentiment", "**No extra context: sentiment of sentences** (the paper’s table 3, on Yelp)."),
+    "comparison-imdb": ("sentiment", "**No extra context: sentiment of reviews** (the paper’s table 3, on Yelp)."),
+    "comparison-fever": ("fever", "**Several contexts: claims** (the paper’s table 9)."),
+}
+"""By the recipe that a table's systems were trained with: what `python -m trainers table` calls it, and its title."""
 
 DIFFERENCES = """\
 ## Where the models differ from their papers
@@ -157,7 +173,7 @@ def document(pretrained: Path, speed: Path) -> str:
     parts = [OPENING, "## Checkpoints"]
     for task, members in sorted(by_task.items(), key=lambda item: (-len(item[1]), item[0])):
         parts += shipped(task, members)
-    parts += [*aligned(cards), DIFFERENCES, "## Tables beside the checkpoints"]
+    parts += [*aligned(cards), DIFFERENCES, *systems(speed.parent / "tables"), "## Tables beside the checkpoints"]
     for folder, card in cards.items():
         parts += tables(folder, card)
     parts += [*maps(folders), *word_table(pretrained / "words" / "card.json"), *speeds(speed), *licences(cards)]
@@ -217,6 +233,23 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     )
     yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
     yield _commands(result["command"] for stored in measured.values() for result in stored["results"].values())
+
+
+def systems(folder: Path) -> Iterator[str]:
+    """The tables of all systems that `python -m trainers table` wrote; nothing without any."""
+    stored = {name: folder / f"{name}.csv" for name in SYSTEM_TABLES if (folder / f"{name}.csv").is_file()}
+    if stored:
+        yield SYSTEMS
+    for name, path in stored.items():
+        table, title = SYSTEM_TABLES[name]
+        with path.open(encoding="utf-8", newline="") as file:
+            head, *rows = csv.reader(file)
+        yield title
+        yield _table(head, rows)
+        yield _commands([
+            f"python -m trainers table {table} --train {name} --data DATA --runs runs/{name} "
+            f"--out docs/tables/{name} --precision bf16 --threads 1"
+        ])  # fmt: skip
 
 
 def minutes(card: Card) -> str:

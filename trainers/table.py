@@ -130,7 +130,7 @@ TABLES: dict[str, Table] = {
         System("all systems on retrieved evidence (ALL, SUB)", None, why=RETRIEVAL),
     )),
 }  # fmt: skip
-"""Tables 3 to 5 of Yin & Schütze 2018, accuracies in per cent."""
+"""Tables 7, 3 and 9 of Yin & Schütze 2018, accuracies in per cent."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -235,7 +235,8 @@ def same_data(runs: Sequence[Card]) -> None:
     """Raises RunError where runs that are to be compared were trained or scored on unlike data."""
     seen = {
         repr([[(s["name"], s["rows"]) for s in card["data"]], card["recipe"]["dev"]["name"],
-              [(s["path"], s["rows"], s["part_weights"]) for s in card["recipe"]["train"]]]): card["name"]
+              [[s.get(key) for key in ("path", "rows", "block", "part_weights")] for s in card["recipe"]["train"]]]):
+        card["name"]
         for card in runs
     }  # fmt: skip
     if len(seen) > 1:

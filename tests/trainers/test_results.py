@@ -95,6 +95,16 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
     assert "Trained on CPU (Abacus), torch 9.9" in page and "No speeds are kept here yet" in page
 
 
+def test_tables_of_systems_stand_beside_the_papers_numbers_with_their_command(made_up: Path) -> None:
+    rows = "system,ours: SST-5 dev,runs,not run\nCNN,41.23,1,\nParagraph vector,–,–,no reader\n"
+    write(made_up.parent / "docs/tables/comparison-sst5.csv", rows)
+    assert main(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    assert "| CNN | 41.23 | 1 |  |\n| Paragraph vector | – | – | no reader |" in page
+    assert "    python -m trainers table sentiment --train comparison-sst5 --data DATA" in page
+    assert {name for name in recipes.names() if name.startswith("comparison-")} == set(results.SYSTEM_TABLES)
+
+
 def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
     links = {"precision": 0.5, "recall": 0.25, "f1": 1 / 3, "aer": 2 / 3}
     ways = {"intersection": links | {"threshold": 0.1}, "union": links | {"threshold": 0.9}}
