@@ -70,7 +70,7 @@ def _with(**settings: Any) -> dict[str, Any]:
 
 _EXTRA, _EACH = _with(context="extra"), _with(context="each")
 _INTRA, _NONE = _with(context="intra"), _with(context="none")
-_BOTH = _with(attention="both")
+_BOTH = _with(attention="both", means=True)
 _COMPARE = _with(compare=True)
 """The paper does not say how its classifier joins two sentence vectors; its figures are out of reach of a linear one
 over both alone."""
@@ -85,7 +85,7 @@ TABLES: dict[str, Table] = {
         System("Bi-CNN", 80.3, "bi-cnn", _EXTRA | _COMPARE),
         System("Attentive-LSTM", 83.5, "attentive-lstm"),
         System("ABCNN-1", None, "abcnn", _with(attention="words") | _COMPARE),
-        System("ABCNN-2", None, "abcnn", _with(attention="states") | _COMPARE),
+        System("ABCNN-2", None, "abcnn", _with(attention="states", means=True) | _COMPARE),
         System("ABCNN (3)", 83.7, "abcnn", _BOTH | _COMPARE),
         System("APCNN", 83.9, "apcnn", _COMPARE),
         System("AttConv light", 86.3, "attconv-light", _EXTRA),

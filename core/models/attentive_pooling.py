@@ -113,9 +113,11 @@ def _pooling_weights(scores: Tensor, mask: Tensor, others: Tensor) -> Tensor:
 @dataclass(frozen=True)
 class ABCNNConfig(PoolingConfig):
     """``attention``: on the words before the convolution (ABCNN-1), on its states while pooling (ABCNN-2), or both
-    (ABCNN-3)."""
+    (ABCNN-3). ``means``: the sums of pooling are means, so that a sentence's vector does not grow with the other one's
+    length; the paper pads all sentences to one length, which makes the two the same but for a constant."""
 
     attention: str = setting("both", one_of=("words", "states", "both"))
+    means: bool = setting(False)
 
 
 @dataclass(frozen=True)
@@ -127,10 +129,10 @@ class ABCNNTrace:
     output_scores: Tensor
     """A', of the convolution's outputs, [B, T_x, T_y], 0 on pads; of ABCNN-1, which has none, A."""
     x_weights: Tensor
-    """Row sums of ``output_scores``, [B, T_x]: how much each state of the second sentence counts in pooling (of
-    ABCNN-1: how near its words are to the other sentence's)."""
+    """Row sums (with ``means``, means) of ``output_scores``, [B, T_x]: how much each state of the second sentence
+    counts in pooling (of ABCNN-1: how near its words are to the other sentence's)."""
     y_weights: Tensor
-    """Its column sums, [B, T_y]."""
+    """Its column sums or means, [B, T_y]."""
 
 
 @register(
@@ -154,7 +156,7 @@ class ABCNN(AttentivePooling):
     Where we differ: the paper pads all sentences to one length s and has W_0, W_1 ∈ R^{d×s}; here sentences keep their
     lengths, the maps have 200 positions, and the first T_y (T_x) of them are used. Words beyond the 200th are left out
     of the other sentence's feature map and of nothing else. Pooling windows are centred, with zeros beyond the ends.
-    The sums of w-ap are the paper's: nothing divides them by the window or by the lengths.
+    The sums of w-ap are the paper's: nothing divides them by the window or by the lengths, unless ``means`` is set.
     """
 
     config: ABCNNConfig
@@ -193,8 +195,12 @@ class ABCNN(AttentivePooling):
             y = self._convolve(y, _feature_map(scores.mT, self.y_map))
             output_scores = self._near(x, y) * both if kind == "both" else scores
         x_weights, y_weights = output_scores.sum(2), output_scores.sum(1)
+        if self.config.means:
+            x_weights, y_weights = x_weights / y_mask.sum(1, keepdim=True), y_weights / x_mask.sum(1, keepdim=True)
         # The bias makes states of pads non-zero; a weight of 0 keeps them out of the pooling windows of real words.
-        pooling = (y_mask.to(y) / WIDTH, x_mask.to(x) / WIDTH) if kind == "words" else (y_weights, x_weights)
+        pooling = (y_mask.to(y), x_mask.to(x)) if kind == "words" else (y_weights, x_weights)
+        if kind == "words" or self.config.means:
+            pooling = (pooling[0] / WIDTH, pooling[1] / WIDTH)
         first, second = self._pooled(y, pooling[0], y_mask), self._pooled(x, pooling[1], x_mask)
         similarities = [F.cosine_similarity(first, second), nearness(first[:, None], second[:, None])[:, 0, 0]]
         own = torch.cat([self.config.joined(first, second), torch.stack(similarities, dim=1)], dim=1)

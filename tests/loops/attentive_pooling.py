@@ -23,6 +23,10 @@ from tests.loops.baselines import BASELINE
 WIDTH = 3
 
 
+def mean_of(numbers):
+    return sum(numbers) / len(numbers)
+
+
 def transposed(matrix):
     return list(zip(*matrix, strict=True))
 
@@ -52,11 +56,14 @@ def abcnn(model, first, contexts, judged, extra):
         states.append([tanh(affine(model.convolution, centred(channels, i, WIDTH))) for i in range(len(words))])
     hx, hy = states
     out = a if kind == "words" else [[nearness(p, q) for q in hy] for p in hx]
-    x_weights, y_weights = [sum(row) for row in out], [sum(column) for column in transposed(out)]
+    total = mean_of if model.config.means else sum
+    x_weights, y_weights = [total(row) for row in out], [total(column) for column in transposed(out)]
     pooled = []
     for h, weights in ((hy, y_weights), (hx, x_weights)):
         if kind == "words":
             weights = [1 / WIDTH] * len(h)
+        elif model.config.means:
+            weights = [weight / WIDTH for weight in weights]
         near = [range(max(i - 1, 0), min(i + 2, len(h))) for i in range(len(h))]
         pooled.append(mean([scaled([weights[k] for k in places], [h[k] for k in places]) for places in near]))
     r_y, r_x = pooled
@@ -68,4 +75,4 @@ def abcnn(model, first, contexts, judged, extra):
 
 LOOPS = {"apcnn": apcnn, "abcnn": abcnn}
 VARIANTS = [*BASELINE, {"context": "intra"}, {"compare": True}]
-CHOICES = {"apcnn": VARIANTS, "abcnn": [*VARIANTS, {"attention": "words"}, {"attention": "states"}]}
+CHOICES = {"apcnn": VARIANTS, "abcnn": [*VARIANTS, {"attention": "words"}, {"attention": "states"}, {"means": True}]}
