@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.palette import ACCENT, ACCENT_MARK, INK, OTHER_LINE, PAPER, map_look
+from app.palette import ACCENT, ACCENT_MARK, INK, LINE, OTHER_LINE, PAPER, map_look
 from app.panels.verdict import percent
 from core.evidence.record import cell
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
@@ -24,6 +24,8 @@ _STARS = ("star", "hexagram")
 """Of a pair's first and second text."""
 _BADGE = INK[0]
 """Ground of a star's number, with white on it: it stands out on either theme."""
+_FONT = '"Source Sans", sans-serif'
+"""The page's own."""
 _LINE = 56
 """Characters in a line of a hover label."""
 _BEGINNING = 54
@@ -79,14 +81,19 @@ def figure(
     ``near`` is a view of its own, because a person's own zoom is gone with every edit: Streamlit 1.67 makes a chart's
     identity from its whole figure, whatever its key, so a changed figure is a new element in the browser, and Plotly's
     uirevision, which lets one element keep its zoom, has nothing to keep.
+
+    Streamlit also gives each figure to Plotly twice, the second time as a copy, and all points would be drawn twice.
+    Plotly sees that nothing has changed where numbers are lists (not NumPy's, which are sent as bytes) under one
+    ``datarevision``, and where there is no template: all looks are said here.
     """
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
     add = drawn.add_scatter  # as SVG: two thousand points are few, and without WebGL they are drawn twice as fast
     for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
+        across, up = np.round(at.astype(float), 3).T.tolist()
         add(
-            x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=labels,
+            x=across, y=up, mode="markers", name=_safe(name), text=labels,
             hovertemplate="%{text}<extra></extra>",
             marker={"color": colour, "symbol": symbol, "size": (9 if near else 7) * scale, "opacity": 0.85},
         )  # fmt: skip
@@ -94,7 +101,7 @@ def figure(
     rings = layout.coordinates[[n.index for n in nearest]]
     if len(rings):
         add(
-            x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
+            x=rings[:, 0].tolist(), y=rings[:, 1].tolist(), mode="markers", name="nearest filters", hoverinfo="skip",
             marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14 * scale, "line": {"width": 2.5}},
         )  # fmt: skip
     around = [star for star in stars if star.of == looked_into and not star.age] if near else []
@@ -112,11 +119,14 @@ def figure(
     below = 12 + 19 * scale * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
     drawn.update_layout(
         height=HEIGHT * scale + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
-        hoverlabel={"align": "left", "font": {"color": INK[dark], "size": 13 * scale}},
+        font={"family": _FONT, "color": INK[dark]}, datarevision=1,
+        hoverlabel={"align": "left", "bgcolor": PAPER[dark], "bordercolor": LINE[dark],
+                    "font": {"family": _FONT, "color": INK[dark], "size": 13 * scale}},
         margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
         legend={"orientation": "h", "yanchor": "top", "y": -0.01, "xref": "container", "x": 0, "itemsizing": "constant",
                 "entrywidth": 122 * scale, "font": {"size": 12 * scale}},
     )  # fmt: skip
+    drawn.layout.pop("template")
     return drawn
 
 
