@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import html
 import io
 import itertools
@@ -89,6 +90,7 @@ def figure(
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
+    class_names: list[dict[str, Any]] = []
     add = drawn.add_scatter  # as SVG: two thousand points are few, and without WebGL they are drawn twice as fast
     for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
         across, up = np.round(at.astype(float), 3).T.tolist()
@@ -97,7 +99,8 @@ def figure(
             hovertemplate="%{text}<extra></extra>",
             marker={"color": colour, "symbol": symbol, "size": (9 if near else 7) * scale, "opacity": 0.85},
         )  # fmt: skip
-        _add_name(drawn, name, at, layout.coordinates, dark, scale)
+        class_names += _class_name(name, at, layout.coordinates, dark, scale)
+    drawn.update_layout(annotations=class_names)  # at once: Plotly checks all of them again with each that is added
     rings = layout.coordinates[[n.index for n in nearest]]
     if len(rings):
         add(
@@ -154,18 +157,17 @@ def _groups(
     return out
 
 
-def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dark: bool, scale: float) -> None:
+def _class_name(name: str, at: np.ndarray, everything: np.ndarray, dark: bool, scale: float) -> list[dict[str, Any]]:
     """The class's name amid its points, where it has a place of its own: most points near their middle are its own."""
     middle = np.median(at, axis=0)
     middle = at[np.argmin(((at - middle) ** 2).sum(1))]
     nearest = np.sort(((everything - middle) ** 2).sum(1))[: QUALITY_NEIGHBOURS + 1][-1]
     own = (((at - middle) ** 2).sum(1) <= nearest).sum()
-    if own > QUALITY_NEIGHBOURS * 0.7:
-        halo = ", ".join(f"0 0 {size}px {PAPER[dark]}" for size in (2, 2, 3, 3, 4, 5))
-        drawn.add_annotation(
-            x=middle[0], y=middle[1], text=_safe(name), showarrow=False, name="class",
-            font={"size": 13 * scale, "color": INK[dark], "shadow": halo},
-        )  # fmt: skip
+    if own <= QUALITY_NEIGHBOURS * 0.7:
+        return []
+    halo = ", ".join(f"0 0 {size}px {PAPER[dark]}" for size in (2, 2, 3, 3, 4, 5))
+    font = {"size": 13 * scale, "color": INK[dark], "shadow": halo}
+    return [{"x": middle[0], "y": middle[1], "text": _safe(name), "showarrow": False, "name": "class", "font": font}]
 
 
 def _add_trails(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None, shown: np.ndarray) -> None:
@@ -371,6 +373,7 @@ def hovering(item: MapItem, name: str, text: str) -> str:
     return "<br>".join([*head, _wrapped(opening(item, text), 3), _safe(kind_and_id)])
 
 
+@functools.lru_cache(maxsize=8192)  # the reference texts are the same for everyone
 def _wrapped(text: str, most: int = 4) -> str:
     return "<br>".join(map(_safe, _lines(text, _LINE, most)))
 
