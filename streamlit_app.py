@@ -21,7 +21,6 @@ PAGES = {
 
 def navigate() -> None:
     """Draw the page that the visitor's address names, and the menu of all."""
-    st.set_page_config(layout="wide", initial_sidebar_state=256)
     asked = urlsplit(st.context.url or "").path.rstrip("/").endswith(f"/{EXPLORE}")
     explore = "app/views/explore.py"
     # The first page has the app's address, and its name is one as well: the one that is open stands in the menu.
@@ -32,7 +31,7 @@ def navigate() -> None:
     for path, title in PAGES.items():
         pages.append(st.Page(f"app/views/{path.replace('-', '_')}.py", title=title, url_path=path))
     page = st.navigation(pages, position="sidebar")
-    st.set_page_config(page_title=f"{page.title} · PairLens")
+    st.set_page_config(page_title=f"{page.title} · PairLens", layout="wide", initial_sidebar_state=256)
     page.run()
 
 

@@ -7,6 +7,7 @@ has the folder can say so.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -174,16 +175,28 @@ def _stored(value: Tensor) -> Tensor:
 
 
 def read_card(folder: Path) -> dict[str, Any]:
-    """The card of a checkpoint folder. Raises CheckpointError when it is missing, broken or of another version."""
-    where = f"{folder.name}/card.json"
+    """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
+    broken or of another version."""
+    file = folder / "card.json"
     try:
-        card = read_json(folder / "card.json")
+        now = file.stat()
+        return dict(_card(file, now.st_ino, now.st_mtime_ns, now.st_ctime_ns))
     except (FileNotFoundError, NotADirectoryError):
         raise CheckpointError(
             f"{folder.name} has no card.json: choose a folder written by `python -m trainers train`"
         ) from None
     except OSError as error:
-        raise CheckpointError(f"{where} cannot be read ({error.strerror}): mend its permissions") from error
+        raise CheckpointError(
+            f"{folder.name}/card.json cannot be read ({error.strerror}): mend its permissions"
+        ) from error
+
+
+@functools.lru_cache(maxsize=256)
+def _card(file: Path, *changed: int) -> dict[str, Any]:
+    """Kept, because a run of a page asks for each of some thirty cards several times."""
+    where = f"{file.parent.name}/card.json"
+    try:
+        card = read_json(file)
     except ValueError as error:
         raise CheckpointError(f"{where} is no readable JSON: copy the checkpoint again") from error
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import html
 import io
 import itertools
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.palette import ACCENT, ACCENT_MARK, INK, OTHER_LINE, PAPER, map_look
+from app.palette import ACCENT, ACCENT_MARK, INK, LINE, OTHER_LINE, PAPER, map_look
 from app.panels.verdict import percent
 from core.evidence.record import cell
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
@@ -24,6 +25,8 @@ _STARS = ("star", "hexagram")
 """Of a pair's first and second text."""
 _BADGE = INK[0]
 """Ground of a star's number, with white on it: it stands out on either theme."""
+_FONT = '"Source Sans", sans-serif'
+"""The page's own."""
 _LINE = 56
 """Characters in a line of a hover label."""
 _BEGINNING = 54
@@ -79,22 +82,29 @@ def figure(
     ``near`` is a view of its own, because a person's own zoom is gone with every edit: Streamlit 1.67 makes a chart's
     identity from its whole figure, whatever its key, so a changed figure is a new element in the browser, and Plotly's
     uirevision, which lets one element keep its zoom, has nothing to keep.
+
+    Streamlit also gives each figure to Plotly twice, the second time as a copy, and all points would be drawn twice.
+    Plotly sees that nothing has changed where numbers are lists (not NumPy's, which are sent as bytes) under one
+    ``datarevision``, and where there is no template: all looks are said here.
     """
     import plotly.graph_objects as go  # here, so that the other pages start without it
 
     drawn = go.Figure()
+    class_names: list[dict[str, Any]] = []
     add = drawn.add_scatter  # as SVG: two thousand points are few, and without WebGL they are drawn twice as fast
     for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
+        across, up = np.round(at.astype(float), 3).T.tolist()
         add(
-            x=at[:, 0], y=at[:, 1], mode="markers", name=_safe(name), text=labels,
+            x=across, y=up, mode="markers", name=_safe(name), text=labels,
             hovertemplate="%{text}<extra></extra>",
             marker={"color": colour, "symbol": symbol, "size": (9 if near else 7) * scale, "opacity": 0.85},
         )  # fmt: skip
-        _add_name(drawn, name, at, layout.coordinates, dark, scale)
+        class_names += _class_name(name, at, layout.coordinates, dark, scale)
+    drawn.update_layout(annotations=class_names)  # at once: Plotly checks all of them again with each that is added
     rings = layout.coordinates[[n.index for n in nearest]]
     if len(rings):
         add(
-            x=rings[:, 0], y=rings[:, 1], mode="markers", name="nearest filters", hoverinfo="skip",
+            x=rings[:, 0].tolist(), y=rings[:, 1].tolist(), mode="markers", name="nearest filters", hoverinfo="skip",
             marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14 * scale, "line": {"width": 2.5}},
         )  # fmt: skip
     around = [star for star in stars if star.of == looked_into and not star.age] if near else []
@@ -112,11 +122,14 @@ def figure(
     below = 12 + 19 * scale * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
     drawn.update_layout(
         height=HEIGHT * scale + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
-        hoverlabel={"align": "left", "font": {"color": INK[dark], "size": 13 * scale}},
+        font={"family": _FONT, "color": INK[dark]}, datarevision=1,
+        hoverlabel={"align": "left", "bgcolor": PAPER[dark], "bordercolor": LINE[dark],
+                    "font": {"family": _FONT, "color": INK[dark], "size": 13 * scale}},
         margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
         legend={"orientation": "h", "yanchor": "top", "y": -0.01, "xref": "container", "x": 0, "itemsizing": "constant",
                 "entrywidth": 122 * scale, "font": {"size": 12 * scale}},
     )  # fmt: skip
+    drawn.layout.pop("template")
     return drawn
 
 
@@ -144,18 +157,17 @@ def _groups(
     return out
 
 
-def _add_name(drawn: Any, name: str, at: np.ndarray, everything: np.ndarray, dark: bool, scale: float) -> None:
+def _class_name(name: str, at: np.ndarray, everything: np.ndarray, dark: bool, scale: float) -> list[dict[str, Any]]:
     """The class's name amid its points, where it has a place of its own: most points near their middle are its own."""
     middle = np.median(at, axis=0)
     middle = at[np.argmin(((at - middle) ** 2).sum(1))]
     nearest = np.sort(((everything - middle) ** 2).sum(1))[: QUALITY_NEIGHBOURS + 1][-1]
     own = (((at - middle) ** 2).sum(1) <= nearest).sum()
-    if own > QUALITY_NEIGHBOURS * 0.7:
-        halo = ", ".join(f"0 0 {size}px {PAPER[dark]}" for size in (2, 2, 3, 3, 4, 5))
-        drawn.add_annotation(
-            x=middle[0], y=middle[1], text=_safe(name), showarrow=False, name="class",
-            font={"size": 13 * scale, "color": INK[dark], "shadow": halo},
-        )  # fmt: skip
+    if own <= QUALITY_NEIGHBOURS * 0.7:
+        return []
+    halo = ", ".join(f"0 0 {size}px {PAPER[dark]}" for size in (2, 2, 3, 3, 4, 5))
+    font = {"size": 13 * scale, "color": INK[dark], "shadow": halo}
+    return [{"x": middle[0], "y": middle[1], "text": _safe(name), "showarrow": False, "name": "class", "font": font}]
 
 
 def _add_trails(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None, shown: np.ndarray) -> None:
@@ -361,6 +373,7 @@ def hovering(item: MapItem, name: str, text: str) -> str:
     return "<br>".join([*head, _wrapped(opening(item, text), 3), _safe(kind_and_id)])
 
 
+@functools.lru_cache(maxsize=8192)  # the reference texts are the same for everyone
 def _wrapped(text: str, most: int = 4) -> str:
     return "<br>".join(map(_safe, _lines(text, _LINE, most)))
 

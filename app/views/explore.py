@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app import candidates, components, page_style, pairs_tried, panels
 from app.desk import way_back
@@ -40,16 +39,16 @@ def main() -> None:
     models = offered(attends_or_reads_pairs, unreadable=True)  # all others belong to the page Filter map
     PAGE.open(dict.fromkeys(models, ""))
     page_style.apply(projector=PAGE.state.projector)
-    options, tried = _sidebar(models)
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
+    # The pair first, whose verdict a person waits for.
+    drawn = None
     if explained is not None:
+        drawn, explanation = _show(PAGE.state, explained, PAGE.problems)
         pairs_tried.remember(explained.trained)
-        _show(PAGE.state, explained, PAGE.problems, options)
-        if candidates.fits(explained.checkpoint):
-            candidates.draw(PAGE, explained.checkpoint)
-    with tried:
-        pairs_tried.draw(_reopen)
+        _below(PAGE.state, explained.checkpoint, explanation)
+    with st.sidebar:
+        _sidebar(models, drawn)
 
 
 def _selected() -> None:
@@ -67,18 +66,16 @@ def _reopen(tried: pairs_tried.Tried) -> None:
     PAGE.set(PAGE.state.anew(model=model, texts=(Pair(*tried.texts),)))
 
 
-def _sidebar(models: Mapping[str, Path]) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Its widgets, with a place for those that suit some models only, and one for the pairs that were tried."""
-    with st.sidebar:
-        FORM.example()
-        shown = titles(models)
-        names = FORM.task_and_model(by_task(models), shown)
-        _about({name: models[name] for name in names}, shown)
-        options = st.container()
-        tried = st.container()
-        FORM.files()
-        page_style.projector_switch(PAGE)
-    return options, tried
+def _sidebar(models: Mapping[str, Path], drawn: Payload | None) -> None:
+    FORM.example()
+    shown = titles(models)
+    names = FORM.task_and_model(by_task(models), shown)
+    _about({name: models[name] for name in names}, shown)
+    if drawn is not None:
+        _options(drawn)
+    pairs_tried.draw(_reopen)
+    FORM.files()
+    page_style.projector_switch(PAGE)
 
 
 def _about(models: Mapping[str, Path], shown: Mapping[str, str]) -> None:
@@ -129,7 +126,7 @@ def _explained(page: ExploreState) -> Explained:
 
     def alone() -> Explanation | None:
         try:
-            return None if name is None else explain(load_named(name), *page.pair.now)
+            return None if name is None else explain(load_named(name), *page.pair.now, records=())
         except (CheckpointError, PairError):
             return None
 
@@ -139,7 +136,8 @@ def _explained(page: ExploreState) -> Explained:
     return Explained(checkpoint, shown, explanation, without)
 
 
-def _show(page: ExploreState, explained: Explained, problems: list[str], options: DeltaGenerator) -> None:
+def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tuple[Payload, Explanation]:
+    """Draw the pair. Returns its drawing, and the explanation with what was looked up for it."""
     checkpoint, explanation, trained, alone = explained
     what_if = None if explanation is trained else trained
     drawn = panels.drawing(explanation, page.show, alone, unread(checkpoint.card), what_if)
@@ -151,8 +149,6 @@ def _show(page: ExploreState, explained: Explained, problems: list[str], options
     example = page.example
     if example is not None and example.gold in (known["label"] for known in drawn["verdict"]["classes"]):
         drawn["verdict"]["gold"] = {"label": example.gold, "source": example.source}
-    with options:
-        _options(drawn)
     lengths = {side["axis"]: len(side["tokens"]) for side in drawn["sides"]}
     selection = page.selection
     if selection is not None and not selection.fits(lengths["row"], lengths["column"]):
@@ -182,10 +178,17 @@ def _show(page: ExploreState, explained: Explained, problems: list[str], options
         direction=page.direction,
         **FORM.moving(KEY),
     )
+    return drawn, explanation
+
+
+def _below(page: ExploreState, checkpoint: Checkpoint, explanation: Explanation) -> None:
+    """Where else the pair can be looked at, its numbers as files, and candidates for its place."""
     for more in panels.pages(explanation):
         _elsewhere(page, more)
     way_back.draw(page.pair.now)
     _downloads(explanation)
+    if candidates.fits(checkpoint):
+        candidates.draw(PAGE, checkpoint)
 
 
 def _elsewhere(page: ExploreState, more: Page) -> None:

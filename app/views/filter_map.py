@@ -51,6 +51,8 @@ _STYLE = """<style>
   top: 0.5rem; opacity: 0.78; font-variant-numeric: tabular-nums; }
 /* A swipe over a figure scrolls the page, unless its "Pan" is on. */
 .js-plotly-plot:not(:has(.modebar-btn.active[data-val="pan"])) .draglayer .drag { touch-action: pan-y !important; }
+/* Plotly measures a width of whole thousandths, Streamlit any: where they differ, it draws the map a second time. */
+.st-key-filter-map-figure { width: round(down, 100%, 1px) !important; }
 /* The buttons above a figure press it: by itself it would save the figure without its caption. */
 .js-plotly-plot .modebar-btn[data-title^="Download plot"] { display: none; }
 .pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
@@ -254,7 +256,7 @@ def _map(
     st.plotly_chart(
         filter_map.figure(
             reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened), _scale()
-        ), key="filter map figure", config=_SETTINGS, alt=filter_map.description(reference_map, stars),
+        ), theme=None, key="filter map figure", config=_SETTINGS, alt=filter_map.description(reference_map, stars),
     )  # fmt: skip
     _saves("filter map", f"filter-map-{_stem(opened, layout, looked_into)}", [reading, *_quoted(opened, stars)])
     numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))

@@ -126,11 +126,18 @@ class WordTable:
 
     def nearest(self, vector: Tensor, k: int = 5) -> list[tuple[str, float]]:
         """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first."""
-        rows = self.codes[:FREQUENT].to(torch.float32)
-        products = rows @ vector.to(torch.float32)
-        cosines = products / (rows.norm(dim=1) * vector.norm()).clamp_min(1e-9)
+        vector = vector.to(torch.float32)
+        # Block by block: as numbers of 32 bits all of them do not fit into a processor's cache.
+        products = torch.cat([rows.to(torch.float32) @ vector for rows in torch.split(self.codes[:FREQUENT], 1024)])
+        cosines = products / (self._lengths * vector.norm()).clamp_min(1e-9)
         best = torch.topk(cosines, min(k, len(cosines)))
         return [(self.words[i], float(c)) for c, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
+
+    @functools.cached_property
+    def _lengths(self) -> Tensor:
+        """Of the codes among which :meth:`nearest` searches."""
+        lengths: Tensor = torch.linalg.vector_norm(self.codes[:FREQUENT].to(torch.float32), dim=1)
+        return lengths
 
     def save(self, folder: Path) -> str:
         """Write ``words.safetensors`` into ``folder`` and return its SHA-256 (words are UTF-8, one a line)."""

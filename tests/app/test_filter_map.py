@@ -588,3 +588,10 @@ def test_the_caption_says_metric_quality_and_that_stars_are_approximate():
     assert "approximate (openTSNE’s transform)" in captions[0]
     assert re.match(r"\d+-NN accuracy: [\d.]+\s% in filter space, [\d.]+\s% on the map \(majority class", captions[1])
     assert "trustworthiness" in captions[1]
+
+
+def test_a_map_given_to_plotly_again_is_not_drawn_again():
+    """Streamlit gives Plotly each figure a second time as a copy: packed numbers, or a template, would count as new."""
+    drawn = figures(page(first="a dog"))[0]
+    assert all(isinstance(trace[axis], list) for trace in drawn["data"] for axis in "xy")
+    assert "template" not in drawn["layout"] and drawn["layout"]["datarevision"]

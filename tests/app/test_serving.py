@@ -1,10 +1,14 @@
 """Who may open the app: this machine alone, unless a person asks for more."""
 
+import gc
 import subprocess
 import tomllib
 from pathlib import Path
 
 import psutil
+
+from app import preloading
+from core import checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,3 +24,11 @@ def test_make_app_opens_the_app_to_others_when_asked():
     for more, address in (([], "localhost"), (["HOST=0.0.0.0"], "0.0.0.0")):
         made = subprocess.run(["make", "-n", "app", *more], cwd=ROOT, capture_output=True, text=True, check=True)
         assert f"--server.address {address} " in made.stdout
+
+
+def test_what_a_new_server_reads_is_left_out_of_the_search_for_garbage(monkeypatch):
+    frozen = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(set(checkpoint._loaded)))
+    monkeypatch.setattr(checkpoint, "_loaded", type(checkpoint._loaded)())
+    preloading.load()
+    assert [len(read) for read in frozen] == [1]

@@ -10,7 +10,16 @@ from safetensors.torch import load_file
 
 from core import checkpoint as module
 from core.__main__ import main
-from core.checkpoint import CheckpointError, available, count_parameters, load, load_named, round_weights, save
+from core.checkpoint import (
+    CheckpointError,
+    available,
+    count_parameters,
+    load,
+    load_named,
+    read_card,
+    round_weights,
+    save,
+)
 from core.explain import explain
 from core.files import FileError
 from core.models import build
@@ -188,6 +197,7 @@ def test_what_the_system_refuses_to_read_is_one_sentence(tmp_path, table, monkey
         make_checkpoint(tmp_path / name, table)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     forbid(monkeypatch, tmp_path / part)
+    module._card.cache_clear()  # true permissions change the file's ctime, and it is read again
     refused = tmp_path.name if not part else "mine"
     assert main(["models"]) == 0
     listed = capsys.readouterr()
@@ -271,3 +281,14 @@ def test_the_checkpoints_used_last_stay_in_memory(tmp_path, table, monkeypatch):
         monkeypatch.setenv("PAIRLENS_MEMORY_MB", wrong)
         with pytest.raises(CheckpointError, match="PAIRLENS_MEMORY_MB must be a number of megabytes"):
             load_named("a")
+
+
+def test_a_card_is_read_once_until_its_file_changes(tmp_path, table, monkeypatch):
+    folder, read = make_checkpoint(tmp_path / "mine", table).folder, []
+    module._card.cache_clear()
+    monkeypatch.setattr(module, "read_json", lambda path: read.append(path) or json.loads(path.read_text()))
+    first = read_card(folder)
+    first["title"] = "changed by the one who asked"
+    assert read_card(folder)["title"] != first["title"] and len(read) == 1
+    _change_card(folder, title="Trained anew")
+    assert read_card(folder)["title"] == "Trained anew" and len(read) == 2
