@@ -113,9 +113,9 @@ def figure(
     drawn.update_layout(
         height=HEIGHT * scale + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
         hoverlabel={"align": "left", "font": {"color": INK[dark], "size": 13 * scale}},
-        margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
-        legend={"orientation": "h", "yanchor": "top", "y": -0.01, "xref": "container", "x": 0, "itemsizing": "constant",
-                "entrywidth": 122 * scale, "font": {"size": 12 * scale}},
+        margin={"l": 16, "r": 16, "t": 28, "b": below, "autoexpand": False},
+        legend={"orientation": "h", "yanchor": "bottom", "yref": "container", "y": 0, "xref": "container", "x": 0,
+                "itemsizing": "constant", "entrywidth": 116 * scale, "font": {"size": 12 * scale}},
     )  # fmt: skip
     return drawn
 

@@ -60,9 +60,7 @@ def main() -> None:
     )
     way_back.draw(PAGE.state.pair.now)
     if columns is not None:
-        said = (column.explanation for column in columns if column.explanation is not None)
-        warnings = dict.fromkeys(warning for explanation in said for warning in explanation.warnings)
-        page_style.notice([*PAGE.problems, *warnings])
+        page_style.notice([*PAGE.problems, *_warnings(columns)])
         _show(PAGE.state, columns, versions)
     _disagreements()
 
@@ -123,7 +121,7 @@ def _take_others(key: str) -> None:
 
 def _other_version(roles: Mapping[str, str]) -> None:
     """The boxes of the other version of the pair."""
-    left, right = st.columns([1, 1], gap="small")
+    left, _, right = st.columns([1, 0.07, 1], gap="small")  # below the page's own boxes, which have a button between
     for column, side, text in zip((left, right), SIDES, PAGE.state.version.now, strict=True):
         key = PAGE.key(f"version {side}")
         column.text_input(f"The other version’s {roles[side]}", text, key=key, on_change=_new_version, args=(side, key))
@@ -159,6 +157,19 @@ def _column(title: str, name: str, pair: Pair) -> Column:
         return Column(title, checkpoint, said[key])
     except (CheckpointError, PairError) as error:
         return Column(title, None, None, str(error))
+
+
+def _warnings(columns: Sequence[Column]) -> list[str]:
+    """What is unusual about the texts; whose words they are stands before those that not all say."""
+    said = [column for column in columns if column.explanation is not None]
+    out = dict[str, list[str]]()
+    for column in said:
+        for warning in column.explanation.warnings if column.explanation else ():
+            out.setdefault(warning, []).append(column.title)
+    return [
+        warning if len(titles) == len(said) else f"{' and '.join(titles)}: {warning[:1].lower()}{warning[1:]}"
+        for warning, titles in out.items()
+    ]
 
 
 def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None:

@@ -188,7 +188,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
     beside = st.container()
     if reference_map is not None and layout is not None:
-        left, beside = st.columns(PROPORTION, gap="large")
+        left, beside = st.container(key="side by side, map").columns(PROPORTION, gap="large")
         count = NEAREST if opened.texts is None else NEAREST_WITH_TEXTS
         nearest = () if looked_into is None else reference_map.neighbours(present[looked_into].code, layout.name, count)
         with left:
@@ -354,7 +354,7 @@ def _filter(
     index = order[0] if number not in order else number
     of = _safe(filter_map.numbered(role, looked_into.place))
     st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
-    left, right = st.columns(PROPORTION, gap="large")
+    left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
         key = FORM.key_of_texts("filter", looked_into, layout and layout.name)
         st.selectbox(
@@ -392,7 +392,8 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     read = made.won.rows
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
-    st.html(lists.table([f"what it finds in the {read}", "value"], rows))
+    of = read if read[-1:].isdigit() else f"the {read}"  # question 2 has a name of its own
+    st.html(lists.table([f"what it finds in {of}", "value"], rows))
     page_style.download(
         "All windows (CSV)", lambda: one_filter.windows_csv(index, listed),
         f"pairlens-windows-{index}-{_stem(opened, None, read)}.csv",
