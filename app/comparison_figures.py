@@ -49,6 +49,7 @@ STYLE = """<style>
 .pl-agree thead th { writing-mode: horizontal-tb; transform: none; padding: 0 0 4px 1.2rem; white-space: normal;
   vertical-align: bottom; color: var(--pl-soft); max-width: 12rem; text-align: right; }
 .pl-agree tbody td { text-align: right; padding: 2px 0 2px 1.2rem; width: auto; }
+@media (max-width: 760px) { .pl-scroll { max-height: 60vh; } }
 .pl-key { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 10px; font-size: 0.82rem; color: var(--pl-soft);
   margin: 0.5rem 0; }
 .pl-key i { display: inline-block; width: 150px; height: 9px; border-radius: 2px; }

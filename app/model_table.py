@@ -43,17 +43,17 @@ def row(name: str, card: Card, folder: Path) -> Payload:
                 "by": sum(weights) if weights else None,
             },
             "time": {
-                "text": "…"
-                if not known
-                else "–"
-                if time is None
-                else f"{time:.0f} ms"
-                if time >= 9.5
-                else f"{time:.1f} ms",
+                "text": _milliseconds(time) if known else "…",
                 "by": time,
             },
         },
     }
+
+
+def _milliseconds(time: float | None) -> str:
+    if time is None:
+        return "–"
+    return f"{time:.0f} ms" if time >= 9.5 else f"{time:.1f} ms"
 
 
 def _held_out(card: Card, folder: Path) -> lines.Result | None:

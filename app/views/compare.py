@@ -16,7 +16,8 @@ from app.comparison import Difference, Disagreement, Looks, PredictionsError
 from app.desk import way_back
 from app.model_choice import by_task, offered, reads_pairs
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
-from app.page_state.session import PageSession
+from app.page_state.explore import ExploreState
+from app.page_state.session import PageSession, model_on
 from app.pair_form import PairForm, digest, once, titles
 from app.pairs import SIDES, Pair
 from app.panels import card as card_lines
@@ -46,7 +47,9 @@ class Column(NamedTuple):
 def main() -> None:
     """Draw the page."""
     models = offered(reads_pairs, unreadable=True)
-    PAGE.open(dict.fromkeys(models, ""))
+    # The model that was explored is the first one to compare.
+    explored = [name for name in [model_on(ExploreState)] if name in models]
+    PAGE.open(dict.fromkeys([*explored, *models], ""))
     page_style.apply(projector=PAGE.state.projector)
     st.html(figures.STYLE + (figures.PROJECTED if PAGE.state.projector else ""))
     mates = _sidebar(models)

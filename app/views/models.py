@@ -86,7 +86,7 @@ def main() -> None:
         _table(cards, models)
     else:
         name = PAGE.state.model
-        with st.container(horizontal=True, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button("All models", icon=":material/arrow_back:", type="tertiary", on_click=_close)
             _shown_on(name, cards[name])
         page_style.notice(PAGE.problems)
