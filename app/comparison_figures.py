@@ -188,7 +188,8 @@ def _table(
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>' for name, cells in zip(names, rows, strict=True)
     )
-    size = f"<p>{len(names)} × {len(columns)} words: scroll inside the frame</p>" if len(names) > _IN_SIGHT else ""
+    long = max(len(names), len(columns)) > _IN_SIGHT
+    size = f"<p>{len(names)} × {len(columns)} words: scroll inside the frame</p>" if long else ""
     return (
         f'<div class="pl-scroll" tabindex="0" role="group" aria-label="{escape(caption)}"><table><thead><tr><td></td>'
         f"{head}</tr></thead><tbody>{body}</tbody></table></div>{size}"

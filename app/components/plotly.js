@@ -40,7 +40,7 @@ function saveFigure(figure, kind, { file, lines, colours, ink }) {
   const light = lightened(layout, colours);
   const title = { text: caption.join("<br>"), x: 0, xref: "container", xanchor: "left", y: (more - 8) / height, yref: "container", yanchor: "top", pad: { l: 12 }, font: { size: CAPTION.size, color: ink, weight: "normal", family: SAVED_FONT }, automargin: false };
   const font = { ...light.font, color: ink, family: SAVED_FONT };
-  const saved = { ...light, title, font, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", legend: { ...light.legend, y: more / height, font: { ...light.legend?.font, color: ink } }, margin: { ...light.margin, b: (light.margin?.b || 0) + more } };
+  const saved = { ...light, title, font, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", legend: { ...light.legend, font: { ...light.legend?.font, color: ink } }, margin: { ...light.margin, b: (light.margin?.b || 0) + more } };
   // A heatmap is a raster inside of an SVG file.
   const traces = data.map((trace) => {
     if (trace.type !== "heatmap") return trace;

@@ -37,6 +37,7 @@ WINDOWS = 6
 PLACE_WORDS = 4
 """Words of the word table that are listed for each place of a filter's window."""
 PROPORTION = (1.8, 1)
+_FIGURE = "filter-map-figure"
 
 _STYLE = """<style>
 @media print { .modebar, .stButton, .stDownloadButton { display: none !important; } }
@@ -251,10 +252,14 @@ def _map(
     reading = filter_map.reading(reference_map, layout, filter_map.data_name(reference_map, opened.checkpoint.card))
     st.caption(page_style.plain(reading))
     near = PAGE.state.view == "near"
+    drawn = filter_map.figure(
+        reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened), _scale()
+    )
+    # On a wide screen the legend has three entries in a line, and the room of its further lines is left over.
+    over = filter_map.legend_height(drawn, 2, _scale()) - filter_map.legend_height(drawn, 3, _scale())
+    st.html(f"<style>@media (min-width: 1280px) {{ .st-key-{_FIGURE} {{ margin-bottom: -{over:g}px; }} }}</style>")
     st.plotly_chart(
-        filter_map.figure(
-            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened), _scale()
-        ), key="filter map figure", config=_SETTINGS, alt=filter_map.description(reference_map, stars),
+        drawn, key=_FIGURE, config=_SETTINGS, alt=filter_map.description(reference_map, stars)
     )  # fmt: skip
     _saves("filter map", f"filter-map-{_stem(opened, layout, looked_into)}", [reading, *_quoted(opened, stars)])
     numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
