@@ -59,9 +59,10 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
     if not scored:
         return
     shares = [math.exp(odds - scored[0][0]) for odds, _ in scored]
+    said = [percent(calibrated(odds, stored)) if stored else f"{odds:+.2f}".replace("-", "−") for odds, _ in scored]
     rows = [
-        (str(rank), text, percent(share / sum(shares)), percent(calibrated(odds, stored)) if stored else f"{odds:+.2f}")
-        for rank, ((odds, text), share) in enumerate(zip(scored, shares, strict=True), 1)
+        (str(rank), text, percent(share / sum(shares)), last)
+        for rank, ((_, text), share, last) in enumerate(zip(scored, shares, said, strict=True), 1)
     ]
     name = "right with probability" if stored else "log-odds"
     st.html(lists.STYLE + lists.table(["rank", "candidate", "if one of them is right", name], rows))

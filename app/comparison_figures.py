@@ -12,8 +12,10 @@ from core.evidence import Explanation
 from core.evidence.attention_map import NO_WORD
 
 STYLE = """<style>
-.pl-compare { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); gap: 1.4rem; }
-.pl-compare:has(> section:nth-child(4)) { grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
+:is(.pl-compare, .pl-differences) { display: grid; gap: 1.4rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); }
+:is(.pl-compare, .pl-differences):has(> section:nth-child(4)) {
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); }
 .pl-compare section, .pl-differences section { min-width: 0; }
 :is(.pl-compare, .pl-differences) h2 { font-size: 1.02rem; font-weight: 650; margin: 0; padding: 0;
   overflow-wrap: anywhere; }
@@ -28,7 +30,9 @@ STYLE = """<style>
 .pl-words { font-size: 0.95rem !important; color: var(--pl-ink) !important; line-height: 1.7; overflow-wrap: anywhere; }
 .pl-words mark { background: none; color: inherit; font-weight: 650; border-bottom: 3px solid var(--pl-accent); }
 .pl-words b { font-weight: 400; border-radius: 3px; padding: 1px 3px; }
-.pl-scroll { overflow-x: auto; max-width: 100%; scrollbar-width: thin; }
+/* A long pair scrolls inside its frame, words along both edges. */
+.pl-scroll { overflow: auto; max-width: 100%; max-height: 36rem; scrollbar-width: thin; }
+.pl-scroll thead { position: sticky; top: 0; z-index: 2; background: var(--pl-paper); }
 .pl-scroll table { border-collapse: separate; border-spacing: 1px; font-variant-numeric: tabular-nums; width: auto;
   margin: 0; font-size: 0.78rem; }
 .pl-scroll :is(th, td) { border: 0; padding: 0; line-height: 1.2; }
@@ -39,24 +43,28 @@ STYLE = """<style>
   left: 0; background: var(--pl-paper); max-width: 9rem; overflow: hidden; text-overflow: ellipsis; }
 .pl-scroll tbody td { width: 26px; min-width: 26px; height: 24px; text-align: center; border-radius: 2px; }
 .pl-scroll .pl-none { font-style: italic; color: var(--pl-soft); }
+.pl-scroll .pl-absent { visibility: hidden; }
 .pl-scroll .pl-mean :is(th, td) { padding-top: 4px; font-weight: 650; }
 .pl-agree table { font-size: 0.9rem; border-spacing: 0; }
 .pl-agree thead th { writing-mode: horizontal-tb; transform: none; padding: 0 0 4px 1.2rem; white-space: normal;
   vertical-align: bottom; color: var(--pl-soft); max-width: 12rem; text-align: right; }
 .pl-agree tbody td { text-align: right; padding: 2px 0 2px 1.2rem; width: auto; }
+@media (max-width: 760px) { .pl-scroll { max-height: 60vh; } }
 .pl-key { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 10px; font-size: 0.82rem; color: var(--pl-soft);
   margin: 0.5rem 0; }
 .pl-key i { display: inline-block; width: 150px; height: 9px; border-radius: 2px; }
-.pl-differences { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 285px), 1fr)); gap: 1.4rem; }
 </style>"""
 
 PROJECTED = """<style>
 .pl-scroll table { font-size: 0.85rem; }
+.pl-scroll { max-height: 85vh; }
 .pl-scroll tbody td { width: 56px; min-width: 56px; height: 56px; }
 :is(.pl-compare, .pl-differences) { grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)) !important; }
 </style>"""
 """For a room full of people."""
 
+_IN_SIGHT = 18
+"""Words of a matrix that need no scrolling."""
 _LESS, _MORE = (36, 100, 176), (176, 108, 10)
 """Blue and orange of app.palette.DIVERGING, which every eye tells apart."""
 
@@ -131,12 +139,13 @@ def strip(words: Sequence[str], shares: Sequence[float]) -> str:
 
 def matrix(looks: Looks, high: float, null: bool, caption: str) -> str:
     """Weights in per cent, ``high`` the end of the scale. ``null``: whether there is a column for the null word."""
+    absent = null and looks.columns[-1] != NO_WORD
     rows = [
         [_weight(weight, high, name, row) for weight, name in zip(weights, looks.columns, strict=True)]
-        + (["<td></td>"] if null and looks.columns[-1] != NO_WORD else [])
+        + ["<td></td>"] * absent
         for row, weights in zip(looks.rows, looks.weights, strict=True)
     ]
-    return _table(looks.rows, looks.columns, rows, caption)
+    return _table(looks.rows, looks.columns, rows, caption, absent)
 
 
 def _weight(weight: float, high: float, column: str, row: str) -> str:
@@ -166,16 +175,24 @@ def differences(drawn: Difference, high: float, caption: str) -> str:
     return _table(drawn.rows, drawn.columns, rows, caption)
 
 
-def _table(names: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    head = "".join(
-        f'<th scope="col"{" class=pl-none" if name == NO_WORD else ""}>{escape(name[:24])}</th>' for name in columns
+def _table(
+    names: Sequence[str], columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str, absent: bool = False
+) -> str:
+    """``absent``: the null word's column is there unseen, so that rows lie beside those of a model that has one."""
+    head = (
+        "".join(
+            f'<th scope="col"{" class=pl-none" if name == NO_WORD else ""}>{escape(name[:24])}</th>' for name in columns
+        )
+        + f'<th class="pl-none pl-absent" aria-hidden="true">{NO_WORD}</th>' * absent
     )
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>' for name, cells in zip(names, rows, strict=True)
     )
+    long = max(len(names), len(columns)) > _IN_SIGHT
+    size = f"<p>{len(names)} × {len(columns)} words: scroll inside the frame</p>" if long else ""
     return (
         f'<div class="pl-scroll" tabindex="0" role="group" aria-label="{escape(caption)}"><table><thead><tr><td></td>'
-        f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"{head}</tr></thead><tbody>{body}</tbody></table></div>{size}"
     )
 
 

@@ -26,7 +26,7 @@ _KEY = "explain times"
 def row(name: str, card: Card, folder: Path) -> Payload:
     """One line: what each column shows (``text``, and a second line ``note``), and what it is sorted by (``by``; None:
     last either way). Accuracy and MAP are no numbers of one kind: they are sorted apart."""
-    time = times().get(_of(name, card))
+    known, time = _of(name, card) in times(), times().get(_of(name, card))
     score, paper = _held_out(card, folder), lines.papers_result(card)
     weights = lines.parameters(card)
     return {
@@ -43,11 +43,17 @@ def row(name: str, card: Card, folder: Path) -> Payload:
                 "by": sum(weights) if weights else None,
             },
             "time": {
-                "text": "–" if time is None else f"{time:.0f} ms" if time >= 9.5 else f"{time:.1f} ms",
+                "text": _milliseconds(time) if known else "…",
                 "by": time,
             },
         },
     }
+
+
+def _milliseconds(time: float | None) -> str:
+    if time is None:
+        return "–"
+    return f"{time:.0f} ms" if time >= 9.5 else f"{time:.1f} ms"
 
 
 def _held_out(card: Card, folder: Path) -> lines.Result | None:

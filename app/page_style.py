@@ -78,7 +78,9 @@ _PROJECTOR = """<style>
 html { font-size: 22.5px !important; }
 .stMainBlockContainer { max-width: 1600px; }
 .stApp :is([data-testid="stWidgetLabel"] p, .pl-note, .pl-terms dd, code, small) { font-size: 0.9rem !important; }
-[data-testid="stSidebar"] { min-width: 400px; }
+@media (min-width: 769px) { [data-testid="stSidebar"][data-collapsed="false"] { min-width: 330px; } }
+@media (min-width: 1500px) { [data-testid="stSidebar"][data-collapsed="false"] { min-width: 400px; } }
+@media (max-width: 1500px) { [class*="st-key-side-by-side"] > * > * > [data-testid="stColumn"] { min-width: 100%; } }
 </style>"""
 
 

@@ -11,7 +11,7 @@ class WordChips {
       "aria-label": describe?.(index), title: [describe?.(index), unknown.has(index) ? "Not in the word table: its vector was made from its letters" : null].filter(Boolean).join(". ") || null,
       onclick: () => view.pick({ [this.axis]: index }), onpointerenter: () => hover?.(index), onpointerleave: () => hover?.(null),
     }, token, inside?.(index)));
-    this.cut = html("span", { class: "cut more-below", hidden: true }, `${side.tokens.length} words: scroll to see all`);
+    this.cut = cutMark(side.tokens.length);
     this.element = html("div", { class: "chips", role: "group", dir: this.leftwards ? "rtl" : null, "aria-label": `Words of the ${side.role}`, onkeydown: (event) => this.step(event) },
       this.chips.map((chip, index) => (index && side.lines?.includes(index) ? [html("span", { class: "line-break", "aria-hidden": "true" }), chip] : chip)), side.truncated ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null);
   }
@@ -41,6 +41,20 @@ class WordChips {
     });
   }
 }
+
+// A long sentence scrolls inside of its own frame, which ends between two lines; `cut` says so. `whole`: not now.
+function clipLines({ element, chips, cut }, lines, whole = false) {
+  const { scrollTop } = element;
+  element.style.maxHeight = "";
+  const line = Math.min(...chips.slice(0, 40).map((chip) => chip.offsetHeight)) + (parseFloat(getComputedStyle(element).rowGap) || 0);
+  const tall = !whole && line > 4 && element.scrollHeight > (lines + 0.5) * line;
+  if (tall) element.style.maxHeight = `${lines * line}px`;
+  element.scrollTop = scrollTop;
+  element.classList.toggle("clipped", tall);
+  cut.hidden = !tall;
+}
+
+const cutMark = (count) => html("span", { class: "cut more-below", hidden: true }, `${count} words: scroll to see all`);
 
 // Words, roles and bars as they are drawn now, for a saved figure.
 function drawnWords(view, stage) {

@@ -38,6 +38,9 @@ function signed(value, digits = 3) {
   return (value < 0 ? "\u2212" : "+") + text;
 }
 
+// The place of the largest number.
+const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
+
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const shorten = (text, limit) => (Array.from(text).length > limit ? Array.from(text).slice(0, limit - 1).join("") + "…" : text);
 // Which way a sentence runs, by its first letter.

@@ -24,6 +24,8 @@ class LessonView extends View {
     this.onScreen = () => {
       const { fullscreenElement } = this.root.getRootNode();
       this.root.classList.toggle("projector", Boolean(this.data?.projector || fullscreenElement));
+      this.fitted = null;
+      this.fit();
     };
   }
 
@@ -90,7 +92,7 @@ class LessonView extends View {
     this.weights = data.given.length ? html("div", { class: "given-values" }, data.given.map((line) => this.line(line))) : null;
     queueMicrotask(() => focused && this.root.querySelector(`[data-input="${focused}"]`)?.focus());
     return [
-      data.notices.length ? html("ul", { class: "notices" }, data.notices.map((text) => html("li", {}, text))) : null,
+      drawNotices(data.notices),
       html("header", { class: "lesson-head" }, html("h2", {}, data.title), html("p", { class: "how" }, data.about)),
       html("nav", { "aria-label": "Steps" }, this.places, html("span", { class: "moves" }, back, on), html("label", { class: "guessing" }, guess, " Guess first"), screen, own),
       html("div", { class: "lesson-body" }, html("div", { class: "step-side" }, this.step_, this.weights), this.picture),

@@ -6,6 +6,8 @@ const MODEL_COLUMNS = [
 const NUMBERS = ["score", "paper", "size", "time"]; // largest first at the first click, but for times
 
 class ModelTable extends View {
+  static narrow = 860;
+
   take({ sort }) {
     this.sort = sort || null;
   }

@@ -19,7 +19,7 @@ class TextPanel {
     this.stage = html("div", { class: `stage${maps.length ? "" : " bare"}` }, this.svg, sides.map((side, i) =>
       html("div", { class: `side${side.read ? "" : " unread"}`, "data-role": side.role },
         html("span", { class: "role" }, html("span", {}, capital(side.role)), side.read ? null : html("small", {}, "not read")), this.words[i].element, this.words[i].cut)));
-    for (const { element } of this.words) element.addEventListener("scroll", () => this.fit());
+    for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
     this.foot = html("div", { class: "foot" });
     this.actions = html("div", { class: "actions" });
     const below = html("div", { class: "below-words" }, this.actions, maps.length ? this.slider() : null);
@@ -62,14 +62,14 @@ class TextPanel {
       this.view.floor = Number(input.value) / 100;
       said.textContent = value();
       input.setAttribute("aria-valuetext", `from ${value()} of the weight`);
-      this.fit();
+      this.drawRibbons();
     } });
     return html("label", { class: "threshold" }, "Ribbons from ", said, input, this.crowded ? html("span", {}, `Long sentences: only a selected word’s.`) : null);
   }
 
   hover(focus) {
     this.hovered = focus;
-    this.fit();
+    this.drawRibbons();
   }
 
   // Ribbons of the hovered word in both directions, of the selected word, and the strongest of every other word.
@@ -93,8 +93,17 @@ class TextPanel {
     return out.sort((a, b) => last(a) - last(b) || b.weight - a.weight);
   }
 
+  // Long sentences scroll inside of their own frames.
   fit() {
-    this.clip();
+    for (const words of this.words) clipLines(words, LINES, this.whole);
+    if (!this.seen && this.stage.offsetWidth) {
+      this.seen = true;
+      this.reveal();
+    }
+    this.drawRibbons();
+  }
+
+  drawRibbons() {
     const box = this.stage.getBoundingClientRect();
     if (!box.width) return;
     this.svg.setAttribute("width", box.width);
@@ -121,22 +130,23 @@ class TextPanel {
     }));
   }
 
-  // A long sentence scrolls inside of its own frame, which ends between two lines.
-  clip() {
-    for (const { element, chips, cut } of this.words) {
-      element.style.maxHeight = "";
-      const line = Math.min(...chips.slice(0, 40).map((chip) => chip.offsetHeight)) + (parseFloat(getComputedStyle(element).rowGap) || 0);
-      const tall = !this.whole && line > 4 && element.scrollHeight > (LINES + 0.5) * line;
-      if (tall) element.style.maxHeight = `${LINES * line}px`;
-      element.classList.toggle("clipped", tall);
-      cut.hidden = !tall;
-    }
+  // The selected words, and of one alone the word that it shares most weight with.
+  get looked() {
+    const looked = { ...this.view.selection };
+    const { ribbons } = this;
+    if (!ribbons) return looked;
+    const [from, to] = ribbons.axes;
+    const row = ribbons.weights[(ribbons.final ?? null) === null ? looked[from] : looked[from] === ribbons.final ? 0 : -1];
+    if (row) looked[to] ??= heaviest(row);
+    else if (looked[to] !== null) looked[from] ??= ribbons.final ?? heaviest(ribbons.weights.map((weights) => weights[looked[to]]));
+    return looked;
   }
 
-  // Scroll a long sentence to its selected word.
+  // Scroll long sentences to these words.
   reveal() {
+    const { looked } = this;
     for (const { axis, chips, element } of this.words) {
-      const chip = chips[this.view.selection[axis] ?? -1];
+      const chip = chips[looked[axis] ?? -1];
       if (!chip || element.scrollHeight <= element.clientHeight + 2) continue;
       const [at, frame] = [chip.getBoundingClientRect(), element.getBoundingClientRect()];
       if (at.top < frame.top || at.bottom > frame.bottom) element.scrollTop += at.top - frame.top - (at.height + 4);

@@ -6,6 +6,8 @@ const VIEWS = {}; // by the page's name
 
 // A subclass has take (the selection in new data), build (its elements), arrange (a new width) and draw.
 class View {
+  static narrow = 640; // pixels at the usual size of type; below it parts that stand side by side come below each other
+
   constructor(root) {
     this.root = root;
     this.turn = 0;
@@ -63,6 +65,8 @@ class View {
     const size = `${width}x${window.innerHeight}`;
     if (!width || !this.data || this.fitted === size) return;
     this.fitted = size;
+    const type = this.root.classList.contains("projector") ? 1.5 : 1;
+    this.root.classList.toggle("narrow", width < this.constructor.narrow * type);
     this.arrange(width);
   }
 }

@@ -24,7 +24,7 @@ def view(opened: Opened) -> None:
     """All of it."""
     names = [tag.name for tag in opened.annotations.taxonomy()]
     said = opened.said
-    left, right = st.columns([1.2, 1], gap="large")
+    left, right = st.container(key="side by side, tags").columns([1.2, 1], gap="large")
     with left:
         rows = agreement(names, said.looked, said.marks)
         if rows:

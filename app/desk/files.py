@@ -30,7 +30,7 @@ _REPORTED = 25
 
 def view(opened: Opened) -> None:
     """Downloads, then the import."""
-    left, right = st.columns(2, gap="large")
+    left, right = st.container(key="side by side, files").columns(2, gap="large")
     with left:
         _out(opened)
     with right:

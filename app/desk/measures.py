@@ -82,7 +82,7 @@ def scores(opened: Opened) -> None:
     if unscored(run):
         return
     key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.version)
-    left, right = st.columns([1.25, 1], gap="large")
+    left, right = st.container(key="side by side, scores").columns([1.25, 1], gap="large")
     drawn = once("desk scores", key, lambda: score_figures(run, model, opened.rows))
     with left:
         drawing.figures(drawn[:-1], "desk scores left")

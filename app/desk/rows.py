@@ -18,7 +18,9 @@ from app.palette import class_colours
 from app.panels.verdict import percent
 from core.desk import figures
 
-_HEIGHT = 520
+_ROW = 76
+"""Pixels of a row in usual type: four lines of a text. Up to 60 Streamlit breaks no lines."""
+_HEIGHT = 36 + 7 * _ROW
 _STYLE = """<style>
 .pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
 .pl-row dt { font-size: 0.83rem; font-weight: 400; opacity: 0.78; margin-top: 0.3rem; }
@@ -37,7 +39,10 @@ def filter_box(opened: Opened) -> None:
     """The filter with what is wrong in it, and the order."""
     st.html(_STYLE)
     ordered = PAGE.state.view == "rows"
-    left, right, middle = st.columns([5, 1, 2] if ordered else [5, 1, 0.01], vertical_alignment="bottom", gap="small")
+    shares = [5, 1, 2] if ordered else [5, 1, 0.01]
+    left, right, middle = st.container(key="side by side, filter").columns(
+        shares, vertical_alignment="bottom", gap="small"
+    )
     key = PAGE.key("filter")
     left.text_input(
         "Filter", PAGE.state.filter, key=key, on_change=PAGE.take, args=("filter", key), max_chars=2000,
@@ -74,7 +79,7 @@ def _order(name: str) -> str:
 def view(opened: Opened) -> None:
     """The table, and beside it the open row or the confusion matrix."""
     order = once("desk order", _shown(opened), lambda: _ordered(opened))
-    left, right = st.columns([1.75, 1], gap="medium")
+    left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
         page_style.note(
             f"{len(order):,} of {len(opened.run.keys):,} rows. A row opens beside the table; a column’s name orders it."
@@ -131,11 +136,11 @@ def _table(opened: Opened, order: np.ndarray) -> None:
     # Tags have no width: the last column takes the room that is left.
     config: dict[str, Any] = {
         "id": text(None, 66), "first": text(roles["first"], 140), "second": text(roles["second"], 140),
-        "gold": text(None, 82),
+        "gold": text(None, 96),
     }  # fmt: skip
     for i, model in enumerate(opened.run.models):
         about = page_style.plain(model.title)
-        config[f"says{i}"] = text(f"{letter(i)} says", 82, about)
+        config[f"says{i}"] = text(f"{letter(i)} says", 96, about)
         config[f"p{i}"] = column.NumberColumn("p", width=round(scale * 56), format="%.0f %%", help=about)
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models))}"
 
@@ -148,8 +153,8 @@ def _table(opened: Opened, order: np.ndarray) -> None:
             PAGE.change(row=opened.run.keys[order[cells[0][0]]])
 
     st.dataframe(
-        table, key=key, height=_HEIGHT, hide_index=True, column_config=config, on_select=picked,
-        selection_mode=["single-cell", "single-column"], alt="Rows with what the models say",
+        table, key=key, height=_HEIGHT, row_height=round(scale * _ROW), hide_index=True, column_config=config,
+        on_select=picked, selection_mode=["single-cell", "single-column"], alt="Rows with what the models say",
     )  # fmt: skip
 
 

@@ -31,8 +31,22 @@ function keepBack() {
   };
 }
 
+// On a phone the menu lies over the page: it goes when a page was chosen in it, and is not there on arrival.
+const NARROWEST = 768; // Streamlit's own measure of a phone
+function leaveMenu() {
+  if (window.pairlensLeavesMenu || window.innerWidth >= NARROWEST) return;
+  window.pairlensLeavesMenu = true;
+  const close = () => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+  const open = () => document.querySelector('[data-testid="stSidebar"][data-collapsed="false"]');
+  if (open()) close();
+  document.addEventListener("click", (event) => {
+    if (window.innerWidth < NARROWEST && event.target.closest?.('[data-testid="stSidebarNav"] a')) close();
+  });
+}
+
 export default function ({ data }) {
   keepBack();
+  leaveMenu();
   if (data.query === undefined) return;
   const now = new URL(window.location.href);
   // What has been chosen since is in the address already.

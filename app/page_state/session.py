@@ -20,6 +20,7 @@ import streamlit as st
 
 from app.page_state.address import complete
 from app.page_state.codec import PageState
+from app.page_state.texts import TextState
 from app.pairs import SIDES, Version
 
 State = TypeVar("State", bound=PageState)
@@ -46,6 +47,12 @@ class _Visit(Generic[State]):
     shared: Version | None = None
 
 
+def model_on(page: type[TextState]) -> str | None:
+    """The model that a page of this session showed last; None before the first visit."""
+    visit: _Visit[TextState] | None = st.session_state.get(page.page)
+    return None if visit is None else visit.state.model
+
+
 class PageSession(Generic[State]):
     """The session's state of the page whose states are of ``kind``."""
 
@@ -68,7 +75,9 @@ class PageSession(Generic[State]):
             visit = session[self.name] = _Visit(*self._read(address, models), models)
             read = True
         else:
-            known = not self.kind.names().isdisjoint(address)
+            # Back may lead to an address without parameters: of a page without texts that is its first state.
+            first = not address and not arrived and not issubclass(self.kind, TextState)
+            known = first or not self.kind.names().isdisjoint(address)
             read = known and address not in (visit.written, visit.completed) and (arrived or not visit.touched)
             visit.models = models
             if read:

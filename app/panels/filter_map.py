@@ -119,18 +119,24 @@ def figure(
     drawn.update_xaxes(visible=False, range=x, constrain=constrain)
     drawn.update_yaxes(visible=False, range=y, constrain=constrain, scaleanchor="x")
     # Room for the legend of a narrow window, two in a line: left to itself, Plotly cuts the map off when it is resized.
-    below = 12 + 19 * scale * -(-sum(trace.showlegend is not False for trace in drawn.data) // 2)
+    below = 12 + legend_height(drawn, 2, scale)
     drawn.update_layout(
         height=HEIGHT * scale + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
         font={"family": _FONT, "color": INK[dark]}, datarevision=1,
         hoverlabel={"align": "left", "bgcolor": PAPER[dark], "bordercolor": LINE[dark],
                     "font": {"family": _FONT, "color": INK[dark], "size": 13 * scale}},
-        margin={"l": 28, "r": 28, "t": 28, "b": below, "autoexpand": False},
+        margin={"l": 16, "r": 16, "t": 28, "b": below, "autoexpand": False},
         legend={"orientation": "h", "yanchor": "top", "y": -0.01, "xref": "container", "x": 0, "itemsizing": "constant",
-                "entrywidth": 122 * scale, "font": {"size": 12 * scale}},
+                "entrywidth": 116 * scale, "font": {"size": 12 * scale}},
     )  # fmt: skip
     drawn.layout.pop("template")
     return drawn
+
+
+def legend_height(drawn: Any, across: int, scale: float) -> float:
+    """Pixels of the figure's legend with so many entries in a line."""
+    entries = sum(trace.showlegend is not False for trace in drawn.data)
+    return 19 * scale * -(-entries // across)
 
 
 def _range(points: np.ndarray, layout: Layout, least: float) -> list[list[float]]:

@@ -16,7 +16,8 @@ from app.comparison import Difference, Disagreement, Looks, PredictionsError
 from app.desk import way_back
 from app.model_choice import by_task, offered, reads_pairs
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
-from app.page_state.session import PageSession
+from app.page_state.explore import ExploreState
+from app.page_state.session import PageSession, model_on
 from app.pair_form import PairForm, digest, once, titles
 from app.pairs import SIDES, Pair
 from app.panels import card as card_lines
@@ -46,7 +47,9 @@ class Column(NamedTuple):
 def main() -> None:
     """Draw the page."""
     models = offered(reads_pairs, unreadable=True)
-    PAGE.open(dict.fromkeys(models, ""))
+    # The model that was explored is the first one to compare.
+    explored = [name for name in [model_on(ExploreState)] if name in models]
+    PAGE.open(dict.fromkeys([*explored, *models], ""))
     page_style.apply(projector=PAGE.state.projector)
     st.html(figures.STYLE + (figures.PROJECTED if PAGE.state.projector else ""))
     mates = _sidebar(models)
@@ -60,9 +63,7 @@ def main() -> None:
     )
     way_back.draw(PAGE.state.pair.now)
     if columns is not None:
-        said = (column.explanation for column in columns if column.explanation is not None)
-        warnings = dict.fromkeys(warning for explanation in said for warning in explanation.warnings)
-        page_style.notice([*PAGE.problems, *warnings])
+        page_style.notice([*PAGE.problems, *_warnings(columns)])
         _show(PAGE.state, columns, versions)
     _disagreements()
 
@@ -123,7 +124,7 @@ def _take_others(key: str) -> None:
 
 def _other_version(roles: Mapping[str, str]) -> None:
     """The boxes of the other version of the pair."""
-    left, right = st.columns([1, 1], gap="small")
+    left, _, right = st.columns([1, 0.07, 1], gap="small")  # below the page's own boxes, which have a button between
     for column, side, text in zip((left, right), SIDES, PAGE.state.version.now, strict=True):
         key = PAGE.key(f"version {side}")
         column.text_input(f"The other version’s {roles[side]}", text, key=key, on_change=_new_version, args=(side, key))
@@ -159,6 +160,19 @@ def _column(title: str, name: str, pair: Pair) -> Column:
         return Column(title, checkpoint, said[key])
     except (CheckpointError, PairError) as error:
         return Column(title, None, None, str(error))
+
+
+def _warnings(columns: Sequence[Column]) -> list[str]:
+    """What is unusual about the texts; whose words they are stands before those that not all say."""
+    said = [column for column in columns if column.explanation is not None]
+    out = dict[str, list[str]]()
+    for column in said:
+        for warning in column.explanation.warnings if column.explanation else ():
+            out.setdefault(warning, []).append(column.title)
+    return [
+        warning if len(titles) == len(said) else f"{' and '.join(titles)}: {warning[:1].lower()}{warning[1:]}"
+        for warning, titles in out.items()
+    ]
 
 
 def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None:

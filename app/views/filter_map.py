@@ -37,6 +37,7 @@ WINDOWS = 6
 PLACE_WORDS = 4
 """Words of the word table that are listed for each place of a filter's window."""
 PROPORTION = (1.8, 1)
+_FIGURE = "filter-map-figure"
 
 _STYLE = """<style>
 @media print { .modebar, .stButton, .stDownloadButton { display: none !important; } }
@@ -190,7 +191,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
     beside = st.container()
     if reference_map is not None and layout is not None:
-        left, beside = st.columns(PROPORTION, gap="large")
+        left, beside = st.container(key="side by side, map").columns(PROPORTION, gap="large")
         count = NEAREST if opened.texts is None else NEAREST_WITH_TEXTS
         nearest = () if looked_into is None else reference_map.neighbours(present[looked_into].code, layout.name, count)
         with left:
@@ -253,10 +254,14 @@ def _map(
     reading = filter_map.reading(reference_map, layout, filter_map.data_name(reference_map, opened.checkpoint.card))
     st.caption(page_style.plain(reading))
     near = PAGE.state.view == "near"
+    drawn = filter_map.figure(
+        reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened), _scale()
+    )
+    # On a wide screen the legend has three entries in a line, and the room of its further lines is left over.
+    over = filter_map.legend_height(drawn, 2, _scale()) - filter_map.legend_height(drawn, 3, _scale())
+    st.html(f"<style>@media (min-width: 1280px) {{ .st-key-{_FIGURE} {{ margin-bottom: -{over:g}px; }} }}</style>")
     st.plotly_chart(
-        filter_map.figure(
-            reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened), _scale()
-        ), theme=None, key="filter map figure", config=_SETTINGS, alt=filter_map.description(reference_map, stars),
+        drawn, theme=None, key=_FIGURE, config=_SETTINGS, alt=filter_map.description(reference_map, stars)
     )  # fmt: skip
     _saves("filter map", f"filter-map-{_stem(opened, layout, looked_into)}", [reading, *_quoted(opened, stars)])
     numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
@@ -356,7 +361,7 @@ def _filter(
     index = order[0] if number not in order else number
     of = _safe(filter_map.numbered(role, looked_into.place))
     st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
-    left, right = st.columns(PROPORTION, gap="large")
+    left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
         key = FORM.key_of_texts("filter", looked_into, layout and layout.name)
         st.selectbox(
@@ -394,7 +399,8 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     read = made.won.rows
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
-    st.html(lists.table([f"what it finds in the {read}", "value"], rows))
+    of = read if read[-1:].isdigit() else f"the {read}"  # question 2 has a name of its own
+    st.html(lists.table([f"what it finds in {of}", "value"], rows))
     page_style.download(
         "All windows (CSV)", lambda: one_filter.windows_csv(index, listed),
         f"pairlens-windows-{index}-{_stem(opened, None, read)}.csv",

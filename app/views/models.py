@@ -13,12 +13,13 @@ from typing import Any
 import streamlit as st
 
 from app import components, model_table, page_style, palette
-from app.model_choice import offered
+from app.model_choice import attends_or_reads_pairs, offered, shows
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from app.panels import card as lines
 from core.checkpoint import CheckpointError, read_card
 from core.evaluation import alignment_table, sweeps
+from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
 
 _STYLE = """<style>
@@ -85,7 +86,9 @@ def main() -> None:
         _table(cards, models)
     else:
         name = PAGE.state.model
-        st.button("All models", icon=":material/arrow_back:", type="tertiary", on_click=_close)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.button("All models", icon=":material/arrow_back:", type="tertiary", on_click=_close)
+            _shown_on(name, cards[name])
         page_style.notice(PAGE.problems)
         try:
             _card(name, cards[name], models[name])
@@ -95,6 +98,21 @@ def main() -> None:
 
 def _close() -> None:
     PAGE.set(replace(PAGE.state, model=None))
+
+
+_PAGES = (
+    ("explore", "Explore", attends_or_reads_pairs),
+    ("phrases", "Phrases", shows(PhraseSelection)),
+    ("filter_map", "Filter map", shows(GeneratedFilters)),
+)
+
+
+def _shown_on(name: str, card: Mapping[str, Any]) -> None:
+    """Links to the pages that show what the model does."""
+    for file, title, fits in _PAGES:
+        if fits(card):
+            there = st.Page(Path(__file__).with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-"))
+            st.page_link(there, label=title, icon=":material/arrow_forward:", query_params={"model": name})
 
 
 def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -> None:
@@ -109,13 +127,14 @@ def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -
     about = (
         "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data."
     )
-    footer = [about, "“Explains in”: one example, on this machine."]
+    missing = model_table.unmeasured(cards)
+    timing = " It is being timed …" if missing else ""
+    footer = [about, f"“Explains in”: one example, on this machine.{timing}"]
     drawing = {"models": rows, "footer": footer, "projector": PAGE.state.projector}
     components.draw(
         "models", drawing, key=KEY, on_selection_change=_picked, id="all", sort=PAGE.state.sort,
         turn=st.session_state.get(f"{KEY} turn", 0),
     )  # fmt: skip
-    missing = model_table.unmeasured(cards)
     if missing:
         with st.spinner("Timing each model’s explanation of an example on this machine …"):
             for name in missing:
@@ -137,7 +156,7 @@ def _picked() -> None:
 
 
 def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
-    left, right = st.columns([1.25, 1], gap="large")
+    left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
     results = "".join(
         f'<tr><td>{_safe(what)}</td><td class="pl-number">{_safe(value)}</td><td>{_safe(note)}</td></tr>'
         for what, value, note in lines.results(card)

@@ -81,14 +81,14 @@ def _picked() -> None:
 
 
 def _task_mates(page: PhraseState, models: Mapping[str, Path]) -> list[str]:
-    """Models of the shown one's task and of the open vocabulary, the shown one among them: a pair says nothing to a
-    model of another task."""
+    """Models of the shown one's task and of the open vocabulary, and the shown one: a pair says nothing to a model of
+    another task."""
     cards = {name: read_card(folder) for name, folder in models.items()}
     task = cards[page.model or ""]["task"]
     known = [name for name, card in cards.items() if not _closed(card) and card["task"] == task]
     names = known[:COMPARED]
-    if page.model in known[COMPARED:]:
-        names[-1] = page.model
+    if page.model is not None and page.model not in names:
+        names[COMPARED - 1 :] = [page.model]
     return names
 
 

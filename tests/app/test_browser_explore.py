@@ -191,6 +191,22 @@ def test_a_premise_of_200_words_leaves_the_hypothesis_whole(open_page):
         if (at := one.bounding_box())["y"] < bottom < at["y"] + at["height"]
     ]
     assert cut == []
+    premise.hover()
+    page.mouse.wheel(0, 60)
+    page.wait_for_function("node => node.scrollTop > 20", arg=premise.element_handle())
+    page.wait_for_timeout(300)  # ribbons were drawn anew
+    assert premise.evaluate("node => node.scrollTop") > 20
+
+
+def test_a_selected_word_of_a_long_pair_is_shown_with_the_word_that_it_looks_at_most(open_page):
+    words = {"first": "cold weather outside " * 20 + "dog", "second": "snow toy " * 20 + "dog"}
+    page = open_page(link(model="test-two-sided", **words, select="x41"))
+    cell, frame = page.locator('[data-cell="40,60"]').bounding_box(), page.locator(".matrix").first.bounding_box()
+    for axis, size in (("x", "width"), ("y", "height")):
+        assert frame[axis] < cell[axis] and cell[axis] + cell[size] <= frame[axis] + frame[size] + 1
+    partner = page.locator('.text .side[data-role="premise"] .chip').last
+    at, shown = partner.bounding_box(), page.locator('.text .side[data-role="premise"] .chips').bounding_box()
+    assert shown["y"] <= at["y"] and at["y"] + at["height"] <= shown["y"] + shown["height"] + 1
 
 
 def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):

@@ -171,6 +171,7 @@ def test_on_a_phone_the_parts_stack_in_order(open_page):
     tops = [page.locator(name).bounding_box()["y"] for name in names]
     assert tops == sorted(tops)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    assert page.locator(f"{MAP} .legend .scrollbar").get_attribute("height") in (None, "0")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -195,6 +196,10 @@ def test_explore_tells_what_each_window_takes_in(open_page):
     panel = page.get_by_label("How the windows match")
     expect(panel.locator("tbody tr")).to_have_count(3)
     expect(panel.locator("tbody .ngram").nth(1)).to_have_text(re.compile("^(is a dog outside|none is alike)$"))
+    with page.expect_download() as saved:
+        panel.get_by_role("button", name="Save the windows as SVG").click()
+    figure = saved.value.path().read_text()
+    assert "How the windows match: 3 of 3" in figure and QUESTION["first"] in figure
     expect(page.locator(".filters thead")).not_to_contain_text("answer")
     expect(page.locator(".filters .choices")).to_have_text("Strongest")
 

@@ -97,6 +97,46 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
         )  # while the page is drawn anew it may be wider for a moment
 
 
+def test_large_type_on_a_small_projector_squeezes_nothing(open_page, server):
+    page = open_page("/?projector=on&model=test-two-sided&" + urlencode(PAIR), viewport={"width": 1280, "height": 720})
+    assert page.locator(".matrix").first.bounding_box()["width"] > 500
+    for address, sign in {
+        "/models?projector=on": "table.models tbody tr",
+        "/lessons?projector=on&step=4": ".numbers math",
+        "/filter-map?projector=on&model=test-topics": ".pl-list >> nth=0",
+        "/phrases?projector=on&model=test-te": ".column.kmin .title",
+    }.items():
+        page.goto(server + address)
+        drawn = page.locator(sign).first
+        drawn.wait_for()
+        page.wait_for_function(
+            """() => { const main = document.querySelector("[data-testid=stMain]");
+                       return main.scrollWidth <= main.clientWidth; }"""
+        )
+        if "lessons" in address:
+            assert page.locator(".numbers").evaluate("node => node.scrollWidth - node.clientWidth") <= 1
+        elif "filter-map" in address:
+            assert drawn.bounding_box()["width"] > 600
+        elif "phrases" in address:
+            sign_, title = (drawn.locator(part).bounding_box() for part in (".sign", "h2"))
+            assert sign_["x"] + sign_["width"] <= title["x"]
+
+
+def test_on_a_phone_the_menu_goes_with_a_choice_and_back_leaves_a_card(open_page):
+    page = open_page("/?projector=on", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    menu = page.get_by_test_id("stSidebar")
+    assert menu.bounding_box()["x"] + menu.bounding_box()["width"] <= 0
+    page.get_by_test_id("stExpandSidebarButton").tap()
+    expect(menu).to_have_attribute("data-collapsed", "false")
+    page.get_by_role("link", name="Models").tap()
+    expect(menu).to_have_attribute("data-collapsed", "true")
+    page.locator("table.models .open").first.tap()
+    page.wait_for_url(re.compile("model="))
+    expect(page.locator(".pl-card h2")).to_be_visible()
+    page.go_back()
+    expect(page.locator("table.models tbody tr").first).to_be_visible()
+
+
 LOOKS = """() => {
   let node = document.activeElement;
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;

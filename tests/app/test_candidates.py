@@ -37,6 +37,7 @@ def test_candidates_one_a_line_are_ranked_with_the_answer_of_the_page(checkpoint
     assert [row[1] for row in rows] == expected
     assert [row[0] for row in rows] == ["1", "2", "3", "4"]
     assert "<b>" not in body
+    assert all(re.fullmatch(r"[+−]\d+\.\d\d", row[3]) for row in rows)
     assert query(app)["candidates"].splitlines() == [*ANSWERS[1:], "", "<b>dog</b>"]
     again = open_view("explore", **query(app))
     assert ranked(again)[0] == rows

@@ -51,6 +51,17 @@ def test_what_is_unlike_the_training_data_is_said_once_for_all_models(checkpoint
     assert warnings and sum(map(drawn(app).count, map(escape, warnings))) == len(warnings)
 
 
+def test_what_one_model_alone_finds_unusual_stands_with_its_name():
+    notices = " ".join(sentences(page(first="A dog in snow " * 20, **{"with": "test-two-sided"})))
+    assert re.search(r"Test light( \(test-light\))?: the premise has 80 words", notices)
+
+
+def test_rows_lie_beside_those_of_a_model_with_the_null_word():
+    tables = re.findall(r"<thead>.*?</thead>", drawn(page(**{"with": "test-two-sided"})))
+    assert [table.count("(no word)") for table in tables[:2]] == [1, 1]
+    assert ["pl-absent" in table for table in tables[:2]] == [True, False]
+
+
 def test_differences_are_those_of_the_weights(checkpoints):
     one, other = (explain(load(checkpoints / name), *PAIR.values()) for name in ("test-light", "test-two-sided"))
     first, second = (comparison.looks(said, "hypothesis") for said in (one, other))

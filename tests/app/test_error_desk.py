@@ -75,6 +75,7 @@ def test_the_rows_with_the_confusion_matrix(run):
     assert "A The one 66.7" in texts(app) and "6 of 6 rows" in texts(app)
     assert "Confusion of The one" in figures(app)
     assert app.dataframe[0].value["says1"].tolist()[1] == "entailment"
+    assert app.dataframe[0].proto.row_height > 60  # lower rows show a single line of a text
 
 
 def test_a_filter_that_cannot_be_read_is_underlined_where_it_is_wrong(run):

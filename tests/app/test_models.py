@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from app import model_table
 from app.panels import card
-from core.checkpoint import load
+from core.checkpoint import load, read_card
 from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
@@ -53,6 +54,22 @@ def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
     assert shown["test-truncated"]["time"] == "–"
     assert shown["nli-attconv-light"]["paper"] == "86.3 %"
     assert shown["wikiqa-phrases-kmax"]["score"].startswith("MAP ")
+
+
+def test_what_is_not_timed_yet_says_so(checkpoints):
+    card = read_card(checkpoints / "test-light") | {"sha256": "never timed"}
+    assert model_table.row("test-light", card, checkpoints / "test-light")["cells"]["time"]["text"] == "…"
+
+
+@pytest.mark.parametrize(
+    ("name", "pages"),
+    [("test-light", ["Explore"]), ("test-te", ["Explore", "Phrases"]), ("test-topics", ["Filter map"])],
+)
+def test_a_card_leads_to_the_pages_that_show_the_model(name, pages):
+    app, _ = models(model=name)
+    links = [link.proto for link in app.get("page_link")]
+    assert [link.label for link in links] == pages
+    assert all(f"model={name}" in link.query_string for link in links)
 
 
 def test_a_score_of_data_that_was_trained_on_gives_way_to_the_runs_that_were_not():

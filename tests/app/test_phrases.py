@@ -152,6 +152,8 @@ def test_models_of_the_task_with_the_open_vocabulary_are_compared_each_by_its_ow
         ("as-phrases-kmin", "answer selection; k-min, k = 5", False),
     ]
     assert [c["p"] for c in rows[0]["classes"]] == pytest.approx([c["p"] for c in drawn(app)["classes"]])
+    closed = drawn(page(model="a-closed"))["models"]
+    assert [(row["name"], row["shown"]) for row in closed] == [("te-phrases-kmin", False), ("a-closed", True)]
 
 
 def test_the_table_has_one_line_a_phrase(checkpoints):

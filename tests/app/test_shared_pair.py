@@ -50,6 +50,22 @@ def shown_sentences(app):
     return [html.proto.body for html in app.get("html")] + [sentence for notices in drawn for sentence in notices]
 
 
+def test_the_model_that_was_explored_is_the_first_to_compare():
+    app = go(visit(model="test-two-sided"), "compare")
+    assert query(app)["model"] == "test-two-sided"
+
+
+def test_back_leads_from_a_card_to_the_table_of_all_models():
+    app = visit()
+    go(app, "models")
+    app.query_params["model"] = "test-light"
+    app.run()
+    assert "<h2>Test light</h2>" in " ".join(html.proto.body for html in app.get("html"))
+    app.query_params.clear()
+    app.run()
+    assert any("models" in data for data in components(app))
+
+
 def test_a_typed_pair_is_there_on_every_page_and_back():
     app = visit()
     type_into(app, 0, OWN[0])

@@ -134,7 +134,9 @@ class MatrixPanel {
 
   build(width, height) {
     const { left, tall, cell } = this.layout(width, height);
-    Object.assign(this, { left, tall, cell });
+    const { scrollLeft, scrollTop } = this.frame;
+    const same = this.seen && cell === this.cell;
+    Object.assign(this, { left, tall, cell, seen: this.frame.clientWidth > 0 });
     const { across } = this;
     const down = this.rows.length * cell;
     const slack = Math.ceil(tall * 0.8);
@@ -147,7 +149,9 @@ class MatrixPanel {
       html("div", { class: "pin-side" }, this.side), this.body);
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
     this.draw();
-    this.reveal();
+    // A phone's address bar comes and goes: what a person scrolled to stays where it is.
+    if (same) this.frame.scrollTo(scrollLeft, scrollTop);
+    else this.reveal();
   }
 
   get size() {
@@ -252,20 +256,26 @@ class MatrixPanel {
     if (!next) return;
     event.preventDefault();
     const at = next.map((value, axis) => Math.min(last[axis], Math.max(0, value)));
+    this.at = at;
     if (["Enter", " "].includes(event.key)) this.view.pick(this.part(at));
     else this.view.select(this.part(at), { soon: true });
     this.reach(at);
     this.rect(...at).focus({ preventScroll: true });
   }
 
-  // Scroll the frame, not the page, until the selected cell, row or column is clear of the fixed edges.
-  reveal() {
-    const { frame, cell, left, tall } = this;
-    if (!cell) return;
+  // The cell that stands for the selection: of a word alone, the one that weighs most; null where nothing is selected.
+  get looked() {
     const [row, column] = this.selected;
-    const i = row ?? Math.round(frame.scrollTop / cell) + 1;
-    const x = column === null ? frame.scrollLeft + cell : this.x(column);
-    const y = i * cell;
+    if (row === null && column === null) return null;
+    if (row === null) return [heaviest(this.rows.map((_, i) => this.number("weights", i, column))), column];
+    return [row, column ?? (this.onNone ? this.at[1] : heaviest(Array.from({ length: this.count }, (_, j) => this.number("weights", row, j))))];
+  }
+
+  // Scroll the frame, not the page, until that cell is clear of the fixed edges.
+  reveal() {
+    const { frame, cell, left, tall, looked } = this;
+    if (!cell || !looked) return;
+    const [x, y] = [this.x(looked[1]), looked[0] * cell];
     if (x < frame.scrollLeft) frame.scrollLeft = x - cell;
     else if (x + cell > frame.scrollLeft + frame.clientWidth - left) frame.scrollLeft = x + 2 * cell - frame.clientWidth + left;
     if (y < frame.scrollTop) frame.scrollTop = y - cell;
@@ -287,9 +297,13 @@ class MatrixPanel {
     if (row !== null && column !== null) marks.push(svg("rect", { class: "cell-mark", x: this.x(column) + 1, y: row * cell + 1, width: cell - 2, height: cell - 2, rx: 3, fill: "none" }));
     this.marks.replaceChildren(...marks);
     this.marked?.removeAttribute("aria-selected");
-    const onNone = this.none && this.at[0] === row && this.at[1] === this.columns.length;
-    this.reach([row ?? 0, column ?? (onNone ? this.at[1] : 0)]);
+    this.reach([row ?? 0, column ?? (this.onNone ? this.at[1] : 0)]);
     if (row !== null && column !== null) this.marked?.setAttribute("aria-selected", "true");
+  }
+
+  // Whether the keyboard stands on the null word of the selected row.
+  get onNone() {
+    return Boolean(this.none) && this.at[0] === this.selected[0] && this.at[1] === this.columns.length;
   }
 
   // The one cell in the tab order.

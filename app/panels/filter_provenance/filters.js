@@ -1,6 +1,7 @@
 // What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
 
 const FIRST_ROWS = 8;
+const LEAST_CONTEXT = 0.001; // of the weight; less of it is no context
 const PART_TITLES = { left: "left neighbour", self: "the word itself", right: "right neighbour", context: "attentive context", bias: "bias" };
 
 // Words of a window without names of their own, from light (the first) to dark (the last).
@@ -163,7 +164,7 @@ class FilterPanel {
     const row = weights[f.position];
     const { tokens, lines } = this.view.sideOf(columns);
     const [first, end] = f.beside === null ? [0, row.length] : [lines[f.beside], lines[f.beside + 1] ?? row.length];
-    const order = row.map((_, j) => j).slice(first, end).sort((a, b) => row[b] - row[a]).slice(0, 2);
+    const order = row.map((_, j) => j).slice(first, end).sort((a, b) => row[b] - row[a]).slice(0, 2).filter((j, place) => place === 0 || row[j] >= LEAST_CONTEXT);
     return order.map((j) => tokens[j]).join(", ") + (f.beside === null ? "" : ` (line ${f.beside + 1})`);
   }
 

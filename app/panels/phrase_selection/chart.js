@@ -4,7 +4,7 @@
 // Sizes in pixels; `type`: how many times as large as usual.
 function chartSizes(type) {
   const [top, tall, lane, foot] = [8, 92 * type, 13 * type, 22 * type];
-  const lanes = { kmin: top + tall + 9, kmax: top + tall + 9 + lane };
+  const lanes = { kmin: top + tall + 9 * type, kmax: top + tall + 9 * type + lane };
   return { least: 7, most: 22 * type, gap: 6, top, tall, lanes, foot, letters: 12.5 * type, marks: 12 * type, axis: 46 * type, height: lanes.kmax + lane + foot };
 }
 
@@ -23,7 +23,8 @@ class BarChart {
     this.tokens = tokens;
     this.phrases = phrases;
     this.frame = html("div", { class: "chart", "data-side": side });
-    const count = html("small", {}, plural(phrases.length, "phrase", "phrases"));
+    this.scrolls = html("span", { hidden: true }, ": scroll inside the frame");
+    const count = html("small", {}, plural(phrases.length, "phrase", "phrases"), this.scrolls);
     this.element = html("div", { class: "bars-of", "data-role": role }, html("div", { class: "role" }, `${capital(role)} `, count), this.frame);
     this.listen();
   }
@@ -58,6 +59,7 @@ class BarChart {
   build(width) {
     const { groups, bar, across } = this.layout(width);
     this.bar = bar;
+    this.scrolls.hidden = this.sizes.axis + across <= width;
     const base = this.sizes.top + this.sizes.tall;
     const { ticks } = this.view.scale;
     this.axis = svg("svg", { class: "axis", width: this.sizes.axis, height: this.sizes.height, "aria-hidden": "true" },

@@ -1,6 +1,8 @@
 // Both sentences under k-min and under k-max, side by side: words marked by how many kept phrases cover them, and the
 // kept phrases in the order of the text (the paper's fake sentence).
 
+const KEPT_LINES = 7; // of a long sentence are shown, the others scroll
+
 class KeptPanel {
   constructor(view) {
     this.view = view;
@@ -65,12 +67,17 @@ class KeptPanel {
     const dir = directionOf(side.tokens);
     const words = html("div", { class: "chips", dir }, chips);
     if (side.truncated) words.append(html("span", { class: "cut", dir: "ltr" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`));
+    const cut = cutMark(side.tokens.length);
     const phrases = html("div", { class: "phrases", dir, role: "group", "aria-label": `${capital(side.role)}: kept phrases in order, ${POOLING_NAMES[pooling]}` });
     return {
-      chips, words, phrases,
-      block: html("div", { class: "side", "data-role": side.role, "data-side": place }, html("span", { class: "role" }, capital(side.role)), words),
+      chips, words, cut, phrases,
+      block: html("div", { class: "side", "data-role": side.role, "data-side": place }, html("span", { class: "role" }, capital(side.role)), words, cut),
       rebuilt: html("div", { class: "rebuilt", "data-side": place }, html("span", { class: "role" }, "kept phrases in order"), phrases),
     };
+  }
+
+  fit() {
+    for (const { words, chips, cut } of this.columns.flatMap(({ sides }) => sides)) clipLines({ element: words, chips, cut }, KEPT_LINES);
   }
 
   // For another k: marks and kept phrases.

@@ -148,6 +148,7 @@ class PhraseView extends View {
   arrange(width) {
     if (this.width === width) return;
     this.width = width;
+    this.columns.fit();
     this.figure.build(width);
     if (this.pinned) this.drawFocus({ reveal: true });
   }
