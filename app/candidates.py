@@ -70,5 +70,5 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
         base = percent(stored["right"] / stored["pairs"])
         how = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."
     else:
-        how = f"Not calibrated: `python -m trainers calibrate {checkpoint.name} FILE --card NAME` fits a probability."
+        how = f"Not calibrated: “python -m trainers calibrate {checkpoint.name} FILE --card NAME” fits a probability."
     st.caption(page_style.plain(f"{how} Compare candidates with each other, not with 50 %."))

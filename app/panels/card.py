@@ -12,8 +12,9 @@ from core.models import REGISTRY
 
 
 def description(card: Mapping[str, Any]) -> str:
-    """What the model is: a sentence on its architecture with these settings, and the card's notes."""
-    return " ".join(f"{_about(card)} {card.get('notes') or ''}".split())
+    """What the model is: a sentence on its architecture with these settings, and the card's notes, whose Markdown for
+    code becomes quotation marks: this is shown as plain text."""
+    return re.sub(r"`([^`]+)`", r"“\1”", " ".join(f"{_about(card)} {card.get('notes') or ''}".split()))
 
 
 def one_line(card: Mapping[str, Any]) -> str:

@@ -173,8 +173,9 @@ def test_a_full_card_is_told_in_words(tmp_path):
         "results": {"SNLI dev": {"accuracy": 0.7914, "macro_f1": 0.79, "items": 9842}}, "paper": {"SNLI test": 0.863},
         "seed": 1, "seeds": {"seeds": [1, 2, 3], "mean": 0.79, "spread": 0.002}, "parameters": {"model": 360000},
         "training": {"seconds": 660, "device": "CPU"},
-        "epochs": [{"epoch": 1, "loss": 0.9, "snli_dev": 0.6, "seconds": 0.5}],
+        "epochs": [{"epoch": 1, "loss": 0.9, "snli_dev": 0.6, "seconds": 0.5}], "notes": "Made by `x y`.",
     }  # fmt: skip
+    assert card.description(full).endswith(" Made by “x y”.")
     assert card.results(full)[0] == ("SNLI dev", "79.1 %", "9,842 pairs, macro-F1 79.0 %")
     assert card.results(full)[1][:2] == ("SNLI test, in the paper", "86.3 %")
     facts = dict(card.facts(full, tmp_path))
