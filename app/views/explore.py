@@ -195,7 +195,9 @@ def _elsewhere(page: ExploreState, more: Page) -> None:
     """A link to the same pair and model on another page."""
     model = {"model": page.model or ""}
     pair = model | {"first": page.pair.first, "second": page.pair.second}
-    there = st.Page(Path(__file__).with_name(f"{more.file}.py"), title=more.title, url_path=more.file.replace("_", "-"))
+    there = st.Page(
+        Path(__file__).resolve().with_name(f"{more.file}.py"), title=more.title, url_path=more.file.replace("_", "-")
+    )
     # A pair too long for a link is there all the same: the pages of a session share it.
     query = pair if fits_a_link(pair) else model
     st.page_link(there, label=more.label, icon=":material/arrow_forward:", query_params=query)

@@ -111,7 +111,9 @@ def _shown_on(name: str, card: Mapping[str, Any]) -> None:
     """Links to the pages that show what the model does."""
     for file, title, fits in _PAGES:
         if fits(card):
-            there = st.Page(Path(__file__).with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-"))
+            there = st.Page(
+                Path(__file__).resolve().with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-")
+            )
             st.page_link(there, label=title, icon=":material/arrow_forward:", query_params={"model": name})
 
 

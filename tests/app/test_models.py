@@ -171,8 +171,8 @@ def test_a_full_card_is_told_in_words(tmp_path):
     full = {
         "name": "own", "title": "Own", "architecture": "attconv-light", "licence": "CC0", "words": {"name": "w"},
         "results": {"SNLI dev": {"accuracy": 0.7914, "macro_f1": 0.79, "items": 9842}}, "paper": {"SNLI test": 0.863},
-        "seed": 1, "seeds": {"seeds": [1, 2, 3], "mean": 0.79, "spread": 0.002}, "parameters": {"model": 360000},
-        "training": {"seconds": 660, "device": "CPU"},
+        "config": {}, "seed": 1, "seeds": {"seeds": [1, 2, 3], "mean": 0.79, "spread": 0.002},
+        "parameters": {"model": 360000}, "training": {"seconds": 660, "device": "CPU"},
         "epochs": [{"epoch": 1, "loss": 0.9, "snli_dev": 0.6, "seconds": 0.5}], "notes": "Made by `x y`.",
     }  # fmt: skip
     assert card.description(full).endswith(" Made by “x y”.")
