@@ -193,7 +193,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
     make_checkpoint(
-        folder, "test-claims", "Test claims", 1, task="fact checking", labels=["supports", "refutes", "unknown"],
+        folder, "test-with-evidence", "Test claims", 1, task="fact checking", labels=["supports", "refutes", "unknown"],
         roles={"first": "claim", "second": "evidence", "judged": "claim"},
         config={"input_size": 16, "hidden": 12, "classes": 3, "context": "each"},
     )  # fmt: skip

@@ -59,7 +59,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.locator(GRID).first.click(position={"x": 30, "y": 55})
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
     expect(page.locator(".pl-row")).to_contain_text("=SUM(A1) <b>toy</b>")
-    page.get_by_test_id("stMain").get_by_text("misled by noise", exact=True).click()
+    page.get_by_role("button", name="misled by noise").click()
     expect(page.get_by_text("History (1)")).to_be_visible()
     settled(page)
     page.get_by_text("In the report", exact=True).click()
