@@ -402,7 +402,9 @@ def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):
 
 
 def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_too(open_page):
-    page = open_page(link(model="test-with-evidence", first="a dog playing", second="the dog is outside\na cat in snow"))
+    page = open_page(
+        link(model="test-with-evidence", first="a dog playing", second="the dog is outside\na cat in snow")
+    )
     numbers = page.locator(".matrix .line-numbers text")
     expect(numbers).to_have_text(["1", "2"])
 
