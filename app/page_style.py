@@ -35,7 +35,8 @@ _STYLE = (
 [data-testid="stSidebarHeader"] { height: 2.2rem; padding-block: 0.4rem; margin-bottom: 0; }
 [data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.6rem; }
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.9rem; }
-[data-testid="stSidebar"] :is(a, button):focus-visible { outline: 2px solid var(--pl-accent); outline-offset: 1px; }
+:is([data-testid="stSidebar"] :is(a, button), [data-testid="stPageLink-NavLink"]):focus-visible {
+  outline: 2px solid var(--pl-accent); outline-offset: 1px; }
 .stMain:focus-visible { outline: 2px solid var(--pl-accent); outline-offset: -2px; }
 .stMain input { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }

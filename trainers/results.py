@@ -202,6 +202,9 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
     yield _commands(card["training"]["command"] for card in cards.values())
     if task in TASKS:
         yield TASKS[task]
+    for folder, card in cards.items():
+        if card.get("notes") and not any(folder.glob("*.csv")):  # else they stand above its tables
+            yield f"From the card of `{card['name']}`: {_plain(card['notes'])}"
     yield from simple_pairs(list(cards.values()))
 
 

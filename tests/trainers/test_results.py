@@ -80,7 +80,7 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
         "| `as-adaqa` | A \\<b\\>made-up\\</b\\> \\| model | SICK train | MAP 0.7123, MRR 0.7200 "
         # t(.975, 1) = 12.7062, s = 0.0707107, n = 2: half = 0.63531
         "| SICK trial 85.0 ± 63.5 % (2 seeds) | WikiQA test MAP 0.7107 | 7 | 1,234 + 56 | 1.6 minutes, 2 threads |",
-        r"From its card: \*Noted\*.",
+        r"From its card: \*Noted\*.", r"From the card of `as-adaqa`: \*Noted\*.",
         "| k: accuracy | k-min pooling | k-max pooling |", "| 1 | 70.0 % | 60.0 % |", "| 2 | 72.0 % | 62.5 % |",
         r"| k-min against k-max | SICK trial: 500 items, 3 seeds | accuracy 80.0 % against 70.0 % "
         r"| +10.0 \[+5.0, +15.0] | higher |",
