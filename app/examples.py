@@ -13,7 +13,8 @@ from app.pairs import Pair
 class Example:
     """A pair, or several, in the data set's order (premise, hypothesis). ``slug`` names it in a link, ``kind`` the
     models that it is for (see :func:`kind_of`; empty: for all). ``model``: the checkpoint that it is about, where it is
-    about one; ``gold``: its label in the data set ``source``, where it has one."""
+    about one, with which it is offered to models of another kind too; ``gold``: its label in the data set ``source``,
+    where it has one."""
 
     slug: str
     title: str
@@ -28,8 +29,8 @@ FAILS = "where the model fails"
 """What stands in the title of an example whose gold label its model does not give."""
 
 
-def _pair(slug: str, title: str, pair: Pair, **known: str) -> Example:
-    return Example(slug, title, "", (pair,), **known)
+def _pair(slug: str, title: str, pair: Pair, *, kind: str = "", **known: str) -> Example:
+    return Example(slug, title, kind, (pair,), **known)
 
 
 _SICK: dict[str, str] = {"source": "SICK"}
@@ -42,6 +43,12 @@ _SWAPPED = Pair("A boy is chasing a girl in the park", "A girl is chasing a boy 
 _BIG = "how big is Auburndale Florida"
 _ANSWER = Pair(_BIG, "The city had a population of 12,381 at the 2010 census and covers 13 square miles")
 _NO_ANSWER = Pair(_BIG, "Auburndale is a city in Polk County, Florida")
+_FILM = (
+    "Blade Runner is a 1982 American science fiction film directed by Ridley Scott.\n"
+    "It stars Harrison Ford, Rutger Hauer and Sean Young."
+)
+_CLAIMS = {"kind": "claims", "model": "fever-attconv"}
+_REVIEWS = {"kind": "reviews", "model": "sentiment-attconv"}
 _PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose weight quickly?")
 
 EXAMPLES: tuple[Example, ...] = (
@@ -83,9 +90,22 @@ EXAMPLES: tuple[Example, ...] = (
         Pair("A dog is chasing a cat", "A cat is being chased by a dog"),
         gold="entailment",
     ),
-    _pair("answer", "A question and its answer", _ANSWER, model="as-adaqa", gold="answer"),
-    _pair("paraphrase", "Two questions that ask the same", _PARAPHRASE, model="para-adaqa", gold="paraphrase"),
-)
+    _pair("answer", "A question and its answer", _ANSWER, kind="answers", model="as-adaqa", gold="answer"),
+    _pair(
+        "paraphrase", "Two questions that ask the same", _PARAPHRASE, kind="paraphrases", model="para-adaqa",
+        gold="paraphrase",
+    ),
+    _pair("claim", "A claim and its evidence", Pair("Blade Runner was directed by Ridley Scott", _FILM),
+          gold="supports", **_CLAIMS),
+    _pair("other-name", "A claim with another name", Pair("Blade Runner was directed by Steven Spielberg", _FILM),
+          gold="refutes", **_CLAIMS),
+    _pair("not-said", "A claim of which the evidence says nothing", Pair("Blade Runner won an Academy Award", _FILM),
+          gold="not enough info", **_CLAIMS),
+    _pair("praise", "Praise", Pair("A wonderful film, funny and moving from beginning to end"), gold="very positive",
+          **_REVIEWS),
+    _pair("not-wonderful", f"One word of negation: {FAILS}", Pair("This film is not wonderful"), gold="negative",
+          **_REVIEWS),
+)  # fmt: skip
 """For the page Explore. A gold label without a source is ours."""
 
 PHRASE_EXAMPLES: tuple[Example, ...] = (
@@ -215,18 +235,23 @@ MAP_EXAMPLES: tuple[Example, ...] = (
 
 SINGLE_KINDS = ("topics", "reviews")
 """The kinds of models that read single texts."""
+_SST5 = set("01234")
+"""Its labels, from very negative to very positive."""
+_OF_PAIRS = {"answer selection": "answers", "fact checking": "claims", "paraphrase": "paraphrases"}
 
 
 def kind_of(card: Mapping[str, Any]) -> str:
     """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
     if card["roles"]["second"]:
-        return "answers" if card["task"] == "answer selection" else "paraphrases"
-    return "reviews" if set(card["labels"]) & {"pos", "positive", "very positive"} else "topics"
+        return _OF_PAIRS.get(card["task"], "entailment")
+    labels = set(card["labels"])
+    return "reviews" if labels & {"pos", "positive", "very positive"} or labels == _SST5 else "topics"
 
 
 def suiting(kind: str | None, examples: Sequence[Example]) -> list[Example]:
-    """Those for one kind of model; none where there is no model (None) and all are of a kind."""
-    return [example for example in examples if example.kind in ("", kind)]
+    """Those for one kind of model, its own before those for all; none where there is no model (None)."""
+    own, all_kinds = ([e for e in examples if e.kind == k] for k in (kind, ""))
+    return own if kind == "" else own + all_kinds
 
 
 def example_of(texts: Sequence[Pair], examples: Sequence[Example]) -> Example | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from app.examples import kind_of
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
 from core.models import REGISTRY
@@ -70,6 +71,17 @@ def by_task(models: Mapping[str, Path]) -> dict[str, list[str]]:
     for task in [*groups, "unreadable"][:1] if unreadable else ():
         groups[task] = [*groups.get(task, ()), *unreadable]
     return groups
+
+
+def kinds(models: Mapping[str, Path]) -> dict[str, str]:
+    """The kind of examples that suit each model; empty for one whose card cannot be read."""
+    out = {}
+    for name, folder in models.items():
+        try:
+            out[name] = kind_of(read_card(folder))
+        except CheckpointError:
+            out[name] = ""
+    return out
 
 
 def unread(card: Card) -> str:

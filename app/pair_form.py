@@ -73,9 +73,12 @@ class ModelForm:
         return names
 
     def _take_task(self, key: str, groups: Mapping[str, Sequence[str]]) -> None:
-        task = st.session_state[key]
+        """An example gives way to one for the other task; a person's own texts stay."""
+        task, state = st.session_state[key], self.page.state
         if key == self.page.key("task") and task in groups:
-            self.page.set(self.page.state.anew(model=groups[task][0]))
+            other = state.anew(model=groups[task][0])
+            examples = () if state.example is None else other.examples(self.page.models)
+            self.page.set(other.anew(texts=examples[0].texts) if examples else other)
 
     def key_of_texts(self, widget: str, *more: Any) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""

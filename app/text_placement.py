@@ -69,7 +69,7 @@ def open_map(model: str) -> Opened:
 
 
 def _without_map(checkpoint: Checkpoint) -> str:
-    if kind_of(checkpoint.card) == "paraphrases":
+    if kind_of(checkpoint.card) in ("entailment", "paraphrases"):
         return "There is no map here: both texts of a pair are of one kind, so it would have no classes to tell apart."
     return (
         f"{checkpoint.name} has no map yet: make one of a data file with `python -m trainers map {checkpoint.name} "

@@ -61,7 +61,9 @@ class Texts(Codec):
             return tuple(text or Pair() for text in texts)
         examples = suiting(address.models.get(address.values["model"] or ""), self.examples)
         slug = address.parameters.get(self.name)
-        example = next((example for example in examples if example.slug == slug), None)
+        example = next(
+            (e for e in self.examples if e.slug == slug and (e in examples or e.model in address.models)), None
+        )
         if slug and example is None:
             address.problems.append(
                 f"The link asks for the example “{short(slug)}”, which is not offered here: the first is shown."
@@ -149,8 +151,9 @@ class TextState(PageState):
         return example_of(self.texts, self._texts().examples)
 
     def examples(self, models: Mapping[str, str]) -> list[Example]:
-        """The examples for this model (``models`` as :class:`Address` has them)."""
-        return suiting(models.get(self.model or ""), self._texts().examples)
+        """The examples for this model (``models`` as :class:`Address` has them), then those that bring their own."""
+        suited = suiting(models.get(self.model or ""), self._texts().examples)
+        return suited + [e for e in self._texts().examples if e not in suited and e.model in models]
 
     @property
     def pair(self) -> Pair:

@@ -14,7 +14,7 @@ from app import comparison, page_style
 from app import comparison_figures as figures
 from app.comparison import Difference, Disagreement, Looks, PredictionsError
 from app.desk import way_back
-from app.model_choice import by_task, offered, reads_pairs
+from app.model_choice import by_task, kinds, offered, reads_pairs
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession, model_on
@@ -49,7 +49,7 @@ def main() -> None:
     models = offered(reads_pairs, unreadable=True)
     # The model that was explored is the first one to compare.
     explored = [name for name in [model_on(ExploreState)] if name in models]
-    PAGE.open(dict.fromkeys([*explored, *models], ""))
+    PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
     page_style.apply(projector=PAGE.state.projector)
     st.html(figures.STYLE + (figures.PROJECTED if PAGE.state.projector else ""))
     mates = _sidebar(models)

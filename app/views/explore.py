@@ -14,7 +14,7 @@ import streamlit as st
 
 from app import candidates, components, page_style, pairs_tried, panels
 from app.desk import way_back
-from app.model_choice import attends_or_reads_pairs, by_task, judging_alone, offered, unread
+from app.model_choice import attends_or_reads_pairs, by_task, judging_alone, kinds, offered, unread
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
@@ -37,7 +37,7 @@ FORM = PairForm(PAGE)
 def main() -> None:
     """Draw the page."""
     models = offered(attends_or_reads_pairs, unreadable=True)  # all others belong to the page Filter map
-    PAGE.open(dict.fromkeys(models, ""))
+    PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")

@@ -11,9 +11,8 @@ from typing import Any
 import streamlit as st
 
 from app import components, page_style
-from app.examples import kind_of
 from app.filter_ngrams import reference_ngrams, vocabulary
-from app.model_choice import by_task, offered, shows
+from app.model_choice import by_task, kinds, offered, shows
 from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
@@ -23,7 +22,7 @@ from app.panels import card, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
 from app.panels.generated_filters import one_filter
 from app.text_placement import Opened, explain_texts, open_map, place_texts
-from core.checkpoint import Checkpoint, read_card
+from core.checkpoint import Checkpoint
 from core.evidence import Explanation, GeneratedFilters, Matrix
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
@@ -64,7 +63,7 @@ _STYLE = """<style>
 def main() -> None:
     """Draw the page."""
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
-    PAGE.open({name: kind_of(read_card(folder)) for name, folder in models.items()})
+    PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
     st.html(_STYLE + _numbers() + lists.STYLE)
     components.listen_for_gestures()

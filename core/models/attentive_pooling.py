@@ -64,17 +64,19 @@ class APCNNTrace:
 class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
-    H = W [w_{i-1}; w_i; w_{i+1}] + b, G = tanh(H_x^T U H_y), σ_x = softmax(row-wise max G), σ_y = softmax(column-wise
-    max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1 (4d + 1
-    with ``compare``).
+    H = W [w_{i-1}; w_i; w_{i+1}] + b, N = H with columns of length 1, G = tanh(N_x^T U N_y), σ_x = softmax(row-wise
+    max G), σ_y = softmax(column-wise max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1 (4d + 1 with
+    ``compare``).
 
     | here | paper | space |
     |---|---|---|
     | convolution | W^1, b^1 | R^{d×3d}, R^d |
     | match.w | U | R^{d×d} |
 
-    Where we differ: the paper ranks by the cosine with a hinge loss; here a pair is classified, so the
-    classifier reads both vectors beside the cosine. U starts as the identity.
+    Where we differ: the paper matches the states themselves, G = tanh(H_x^T U H_y). States grow in training, and every
+    row's largest G comes to be 1, so that all words count the same: hence the lengths of 1. The paper ranks by the
+    cosine with a hinge loss; here a pair is classified, so the classifier reads both vectors beside the cosine. U
+    starts as the identity.
     """
 
     def __init__(self, config: PoolingConfig) -> None:
@@ -91,7 +93,7 @@ class APCNN(AttentivePooling):
         x_mask, y_mask = x_side.mask, y_side.mask
         x: Tensor = self.convolution(windows(self.words(x_side), WIDTH))
         y: Tensor = self.convolution(windows(self.words(y_side), WIDTH))
-        scores = torch.tanh(self.match(x, y))
+        scores = torch.tanh(self.match(F.normalize(x, dim=-1), F.normalize(y, dim=-1)))
         if override is not None:
             scores = put_in_place(override, scores, _both(x_mask, y_mask))
         x_weights = _pooling_weights(scores, x_mask, y_mask)

@@ -206,6 +206,21 @@ def test_evidence_is_typed_one_sentence_a_line_and_read_as_a_whole(drawn, tmp_pa
     assert not app.exception and query(app)["second"] == "A toy\nA cat"
 
 
+def test_a_model_of_another_task_opens_with_an_example_for_it(tmp_path, monkeypatch):
+    roles = {"first": "claim", "second": "evidence", "judged": "claim"}
+    make_checkpoint(tmp_path, "claims", "Claims", 1, roles=roles, task="fact checking")
+    make_checkpoint(tmp_path, "pairs", "Pairs", 1)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    assert query(explore(model="claims")) == {"model": "claims", "example": "claim"}
+    app = explore(model="pairs")
+    chooser(app, "Task").select("fact checking").run()
+    assert query(app) == {"model": "fever-attconv", "example": "claim"}
+    own = {"first": "A dog", "second": "An animal"}
+    app = explore(model="pairs", **own)
+    chooser(app, "Task").select("fact checking").run()
+    assert query(app) == {"model": "fever-attconv", **own}
+
+
 def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the_filters(drawn, tmp_path, monkeypatch):
     roles = {"first": "claim", "second": "evidence", "judged": "claim"}
     for name, context in (("each", "each"), ("whole", "extra")):

@@ -36,7 +36,8 @@ def apcnn(model, first, contexts, judged, extra):
         [affine(model.convolution, centred(words, i, WIDTH)) for i in range(len(words))]
         for words in (projected(model, side) for side in looking(model, first, contexts, judged))
     )
-    g = [[math.tanh(dot(a, matvec(model.match.w, b))) for b in hy] for a in hx]
+    ny, nx = ([scaled([1 / math.sqrt(dot(h, h))], [h]) for h in side] for side in (hy, hx))
+    g = [[math.tanh(dot(a, matvec(model.match.w, b))) for b in ny] for a in nx]
     x_weights, y_weights = (softmax([max(row) for row in rows]) for rows in (g, transposed(g)))
     r_x, r_y = scaled(x_weights, hx), scaled(y_weights, hy)
     out = classified(model, [*joined(model, r_y, r_x), cosine(r_y, r_x)], extra)
