@@ -25,8 +25,9 @@ from core.reading.batch import Batch, Side
 from tests.core.made_up import make_checkpoint, make_table
 from tests.loops import CHOICES, LOOPS
 from tests.models import batch_of, learns_by_heart, make, own_attention, row, single, tiny
-from trainers.loop import Options, ready
+from trainers.loop import ready
 from trainers.recipe import DataSource, Recipe
+from trainers.set_up import Options
 from trainers.training_data import load_data
 
 PAIRS = [name for name in REGISTRY if not single(name)]

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.data import Dataset
 from core.errors import RunError
@@ -20,10 +20,8 @@ from core.evidence import BOTH
 from core.models import spec_of
 from trainers import resume
 from trainers.recipe import DataSource, Recipe
+from trainers.systems import System
 from trainers.training_data import load_data, read_source, table_for
-
-if TYPE_CHECKING:
-    from trainers.table import System
 
 MORE_SEEDS = (2, 3)
 
@@ -81,14 +79,14 @@ def one_run(
     rows_of: Callable[[Path, DataSource], Dataset],
 ) -> dict[str, Any]:  # fmt: skip
     """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
-    from trainers import loop
+    from trainers import loop, set_up
 
     if done := resume.finished(out, recipe):
         return done
     data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
     words, own = table_for(recipe, folder, None, data.vocabulary)
     print(f"{recipe.name}: {recipe.architecture}, {len(data.train):,} rows", flush=True)
-    options = loop.Options(out, precision=precision, resume=True, command=command)
+    options = set_up.Options(out, precision=precision, resume=True, command=command)
     return loop.train(recipe, data, words, options, own_words=own)
 
 

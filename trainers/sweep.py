@@ -192,7 +192,7 @@ def with_teachers(
 def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> dict[str, Any]:
     """The card of this run, which is trained now unless its folder is finished. ``split``: the seed of the folds."""
     from core.evaluation.predict import probabilities
-    from trainers import loop
+    from trainers import loop, set_up
 
     if (out / DEV).is_file() and (done := resume.finished(out, recipe)):
         return done
@@ -201,7 +201,7 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     if args.folds:
         data, rows = part(data, args.folds, fold, split)
     words, own = table_for(recipe, folder, None, data.vocabulary)
-    options = loop.Options(
+    options = set_up.Options(
         out, "cpu", args.precision, save_every=10**9, command=f"python -m trainers sweep {recipe.name}"
     )
     ready = loop.ready(recipe, data, words, options)

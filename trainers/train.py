@@ -66,12 +66,12 @@ def run(args: argparse.Namespace) -> int:
         raise RunError("--devices and --save-every must be at least 1")
     if args.threads:
         torch.set_num_threads(args.threads)
-    from trainers import loop
+    from trainers import loop, set_up
 
     quiet = int(os.environ.get("LOCAL_RANK", "0")) > 0
     data = load_data(recipe, folder, quiet)
     words, own = table_for(recipe, folder, args.vectors, data.vocabulary)
-    options = loop.Options(
+    options = set_up.Options(
         out, args.device, args.precision, args.compile, args.devices, args.resume, args.save_every, command(args)
     )
     card = loop.train(recipe, data, words, options, own_words=own)

@@ -11,8 +11,9 @@ from core.data import DataError, read
 from core.data.dataset import Example
 from core.data.fever import filled
 from tests.core.made_up import make_table
-from trainers.loop import Options, train
+from trainers.loop import train
 from trainers.recipe import DataSource, Recipe
+from trainers.set_up import Options
 from trainers.training_data import load_data
 
 CLAIMS = [

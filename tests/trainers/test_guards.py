@@ -18,6 +18,7 @@ from trainers import loop
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.bench import made_up
+from trainers.set_up import Options, check_settings
 
 
 def test_a_diverged_run_is_no_result(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,10 +63,10 @@ def test_what_a_model_does_not_have_is_refused_before_training(
 def test_a_model_without_a_linear_classifier_is_refused_before_training() -> None:
     recipe = recipes.load("nli-attconv-light", ["linear=true", "model.hidden=8"])
     model = build(recipe.architecture, {"input_size": 6, **recipe.model})
-    loop.check_settings(recipe, model)
+    check_settings(recipe, model)
     model.classifier = torch.nn.Sequential(model.classifier, torch.nn.Tanh())  # type: ignore[assignment]
     with pytest.raises(RunError, match="linear: attconv-light has no linear classifier"):
-        loop.check_settings(recipe, model)
+        check_settings(recipe, model)
 
 
 def test_trained_words_leave_a_model_its_regulariser(data: Path, tmp_path: Path) -> None:
@@ -77,7 +78,7 @@ def test_sixteen_bits_and_clipping_go_together(tmp_path: Path, monkeypatch: pyte
     """On a CPU with torch's own scaler, as Fabric does it on a GPU."""
     scaler = torch.amp.GradScaler("cpu", init_scale=4.0)  # type: ignore[attr-defined]
 
-    def start(_: loop.Options) -> Any:
+    def start(_: Options) -> Any:
         fabric = lightning_fabric.Fabric(
             accelerator="cpu", devices=1, plugins=MixedPrecision("16-mixed", device="cpu", scaler=scaler)
         )
@@ -87,7 +88,7 @@ def test_sixteen_bits_and_clipping_go_together(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(loop, "start", start)
     recipe = recipes.load("nli-attconv-light", ["model.hidden=8", "batch_size=16", "clip=1.0"])
     words, encoded = made_up(32)
-    run = loop.ready(recipe, encoded, words, loop.Options(tmp_path, device="cpu", precision="16"))
+    run = loop.ready(recipe, encoded, words, Options(tmp_path, device="cpu", precision="16"))
     before = [weights.clone() for weights in run.model.parameters()]
     for rows in run.batches(0):
         run.step(rows)

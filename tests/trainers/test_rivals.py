@@ -16,7 +16,7 @@ from trainers import table
 from trainers.__main__ import main
 from trainers.recipe import DataSource
 from trainers.rivals import most_compared, recipe_of
-from trainers.table import TABLES
+from trainers.systems import TABLES
 from trainers.training_data import read_source
 
 SMALL = {"hidden": 6, "embedding_dropout": 0.0, "dropout": 0.0}

@@ -10,7 +10,7 @@ import pytest
 
 from core.checkpoint import CARD_VERSION
 from trainers.__main__ import main
-from trainers.table import TABLES
+from trainers.systems import TABLES
 
 
 def run(folder: Path, name: str, architecture: str, accuracy: float, seed: int = 1, rows: int = 10, **more) -> None:

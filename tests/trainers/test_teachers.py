@@ -15,7 +15,8 @@ from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.loop import Options, class_weights, ready, targets
+from trainers.loop import ready
+from trainers.set_up import Options, class_weights, targets
 from trainers.training_data import load_data
 
 from .conftest import pair

@@ -159,12 +159,12 @@ def training_speed(quick: bool) -> list[Row]:
     Lengths are drawn like SNLI's (premise 14 words, hypothesis 8). The time is that of the whole step: batch, loss,
     backward, clipping, optimizer and running mean.
     """
-    from trainers import loop
+    from trainers import loop, set_up
 
     recipe = recipes.load("nli-attconv-light", [f"batch_size={TRAINING_BATCH}"])
     words, data = made_up(40 * TRAINING_BATCH if quick else 150 * TRAINING_BATCH)
     with tempfile.TemporaryDirectory() as folder:
-        run = loop.ready(recipe, data, words, loop.Options(Path(folder), device="cpu"))
+        run = loop.ready(recipe, data, words, set_up.Options(Path(folder), device="cpu"))
     work = counted_work(recipe, words.width)
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
     run.net.train()

@@ -1,0 +1,142 @@
+"""What a run of the training loop starts with: how it is carried out, and what a recipe makes of model and data."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import lightning_fabric
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from core.checkpoint import Checkpoint, load_named
+from core.errors import RunError
+from core.evaluation.encoding import Encoded
+from core.evaluation.predict import probabilities
+from core.memory import keep_freed_memory
+from core.models import PairModel
+from core.reading.word_table import WordTable
+from trainers import linear
+from trainers.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is carried out; what decides its result is in the recipe."""
+
+    out: Path
+    device: str = "auto"
+    precision: str = "32"
+    compile: bool = False
+    devices: int = 1
+    resume: bool = False
+    save_every: int = 500
+    """Steps between two saved states."""
+    command: str = ""
+    """What to type to do it again, for the card."""
+
+
+def start(options: Options) -> Any:
+    """Lightning Fabric with the device, precision and processes asked for, launched. Raises RunError."""
+    keep_freed_memory()
+    cuda = torch.cuda.is_available()
+    if options.device == "cuda" and not cuda:
+        raise RunError("no CUDA device is available; use --device cpu, or install torch's CUDA build and a driver")
+    device = ("cuda" if cuda else "cpu") if options.device == "auto" else options.device
+    if device == "cpu" and options.precision == "16":
+        raise RunError("--precision 16 needs CUDA; use 32 or bf16 on the CPU")
+    if device == "cuda" and options.devices > torch.cuda.device_count():
+        raise RunError(f"--devices {options.devices} asked for, {torch.cuda.device_count()} there; ask for fewer")
+    precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}[options.precision]
+    fabric = lightning_fabric.Fabric(
+        accelerator=device,
+        devices=options.devices,
+        precision=precision,
+        strategy="ddp" if options.devices > 1 else "auto",
+    )
+    fabric.launch()
+    return fabric
+
+
+def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
+    """Copy the weights of the recipe's ``init`` into the model, all but the classifier's. Raises RunError when the two
+    do not fit."""
+    if not recipe.init:
+        return
+    source = load_named(recipe.init)
+    if source.words.words != words.words or not torch.equal(source.words.codes, words.codes):
+        raise RunError(f"init: {recipe.init} reads another word table; choose another checkpoint")
+    own = model.state_dict()
+    for name, value in source.model.state_dict().items():
+        if name.startswith(("classifier.", "extra_")):
+            continue
+        if name not in own or own[name].shape != value.shape:
+            raise RunError(f"init: {recipe.init} has weights {name} that this model lacks; give both the same sizes")
+        own[name].copy_(value)
+
+
+def check_settings(recipe: Recipe, model: PairModel) -> None:
+    """Raises RunError where a recipe asks of a model what it does not have."""
+    if recipe.diversity and model.regulariser() is None:
+        raise RunError(f"diversity: {recipe.architecture} has no such regularizer; leave diversity out")
+    if recipe.linear and not isinstance(getattr(model, "classifier", None), nn.Linear):
+        raise RunError(f"linear: {recipe.architecture} has no linear classifier to replace; leave linear out")
+    if recipe.linear_classifier and recipe.linear_classifier not in linear.NAMES:
+        raise RunError(f"linear_classifier names {recipe.linear_classifier!r}; known: {'; '.join(linear.NAMES)}")
+
+
+def make_optimizer(recipe: Recipe, model: nn.Module, fused: bool) -> torch.optim.Optimizer:
+    """The recipe's optimizer over all weights of the model. A fused one unscales 16-bit gradients inside its step,
+    after they would have been clipped, so 16-bit training takes the other."""
+    kinds = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    kind: Any = kinds[recipe.optimizer]
+    # One kernel over all weights: unfused, Adam's passes take a third of a step of the advanced model on a CPU.
+    optimizer: torch.optim.Optimizer = kind(
+        model.parameters(), lr=recipe.lr, weight_decay=recipe.weight_decay, fused=fused
+    )
+    return optimizer
+
+
+def schedule(recipe: Recipe, step: int, steps: int) -> float:
+    """The learning rate of a step as a share of the recipe's: a linear rise, then constant or half a cosine to zero."""
+    rise = min(1.0, (step + 1) / (recipe.warmup + 1))
+    if recipe.schedule == "constant":
+        return rise
+    return rise * 0.5 * (1 + math.cos(math.pi * step / max(1, steps)))
+
+
+def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
+    """Weight of each class in the loss ``[C]``: 1, or balanced, so that all classes weigh the same together (rows
+    counted by their own ``weights [N]``)."""
+    classes = len(recipe.labels)
+    if recipe.class_weights == "none":
+        return torch.ones(classes)
+    sums = torch.bincount(labels, weights, minlength=classes).float()
+    return sums.sum() / (classes * sums.clamp_min(1e-9))
+
+
+def targets(
+    recipe: Recipe, data: Encoded, vectors: Tensor | None, words: WordTable, teachers: Sequence[Checkpoint]
+) -> Tensor:
+    """The target of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
+
+    ``vectors [V, D]`` are the rows of ``words`` by number. Raises RunError for a teacher of other classes or words.
+    """
+    labels = F.one_hot(data.labels, len(recipe.labels)).float()
+    if not teachers:
+        return labels
+    for teacher in teachers:
+        if teacher.labels != recipe.labels or teacher.words.sha256 != words.sha256:
+            raise RunError(f"the teacher {teacher.name} has other classes or another word table; choose another one")
+    device = data.labels.device
+    predictions = [
+        probabilities(copy.deepcopy(teacher.model).to(device), data, vectors, len(recipe.labels))
+        for teacher in teachers
+    ]
+    mean = torch.stack(predictions).mean(0).float().to(device)
+    return (1 - recipe.teacher_share) * labels + recipe.teacher_share * mean
