@@ -11,11 +11,9 @@ map/map.json and docs/speed.json (`python -m trainers bench --json docs/speed.js
 from __future__ import annotations
 
 import argparse
-import csv
 import json
-import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from core.errors import RunError
 from core.evaluation import alignment_table, sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.reading.tokens import MAX_TOKENS
+from trainers import alike, markdown
 from trainers import recipe as recipes
 
 DOCS = PRETRAINED.parent / "docs"
@@ -99,21 +98,6 @@ How to read it: ± is half the 95 % interval of the mean over runs (Student’s 
 smaller than that are not resolved. Scores are on development sets; the papers’ own, beside them, are on test sets, some
 after training on more data. `DATA` in a command is the folder of the data sets, as in the README."""
 
-SYSTEMS = """\
-## Systems of Yin & Schütze 2018, trained alike
-
-All systems of a table have the same data, sizes and epochs, and no teachers. Ours are accuracies on dev in per cent, ±
-half the 95 % interval over three runs where there are three; the paper’s are its own, on the data that it names, and no
-run here repeats them: its data are larger. What was not run says why."""
-
-SYSTEM_TABLES = {
-    "comparison-nli": ("nli", "**One context: entailment** (the paper’s table 7)."),
-    "comparison-sst5": ("sentiment", "**No extra context: sentiment of sentences** (the paper’s table 3, on Yelp)."),
-    "comparison-imdb": ("sentiment", "**No extra context: sentiment of reviews** (the paper’s table 3, on Yelp)."),
-    "comparison-fever": ("fever", "**Several contexts: claims** (the paper’s table 9)."),
-}
-"""By the recipe that a table's systems were trained with: what `python -m trainers table` calls it, and its title."""
-
 DIFFERENCES = """\
 ## Where the models differ from their papers
 
@@ -173,7 +157,8 @@ def document(pretrained: Path, speed: Path) -> str:
     parts = [OPENING, "## Checkpoints"]
     for task, members in sorted(by_task.items(), key=lambda item: (-len(item[1]), item[0])):
         parts += shipped(task, members)
-    parts += [*aligned(cards), DIFFERENCES, *systems(speed.parent / "tables"), "## Tables beside the checkpoints"]
+    parts += [*aligned(cards), DIFFERENCES, *alike.document(speed.parent / "tables")]
+    parts.append("## Tables beside the checkpoints")
     for folder, card in cards.items():
         parts += tables(folder, card)
     parts += [*maps(folders), *word_table(pretrained / "words" / "card.json"), *speeds(speed), *licences(cards)]
@@ -194,17 +179,18 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
         for folder, card in cards.items()
     ]  # fmt: skip
     devices = dict.fromkeys(
-        f"{_plain(made['device'])}, torch {made['torch']}" for made in (card["training"] for card in cards.values())
+        f"{markdown.plain(made['device'])}, torch {made['torch']}"
+        for made in (card["training"] for card in cards.values())
     )
     yield f"### {task[:1].upper()}{task[1:]}"
-    yield _table(head, rows)
+    yield markdown.table(head, rows)
     yield f"In brackets: items of the set (for MAP and MRR: questions). Trained on {'; '.join(devices)}, by"
-    yield _commands(card["training"]["command"] for card in cards.values())
+    yield markdown.commands(card["training"]["command"] for card in cards.values())
     if task in TASKS:
         yield TASKS[task]
     for folder, card in cards.items():
         if card.get("notes") and not any(folder.glob("*.csv")):  # else they stand above its tables
-            yield f"From the card of `{card['name']}`: {_plain(card['notes'])}"
+            yield f"From the card of `{card['name']}`: {markdown.plain(card['notes'])}"
     yield from simple_pairs(list(cards.values()))
 
 
@@ -216,7 +202,7 @@ def simple_pairs(cards: Sequence[Card]) -> Iterator[str]:
     kinds = {kind: n["total"] for card in probed for kind, n in card["probe"]["kinds"].items()}
     head = ["checkpoint", f"simple pairs ({probed[0]['probe']['total']})", *(f"{k} ({n})" for k, n in kinds.items())]
     yield SIMPLE_PAIRS
-    yield _table(head, [
+    yield markdown.table(head, [
         [f"`{card['name']}`", card["probe"]["right"], *(card["probe"]["kinds"][kind]["right"] for kind in kinds)]
         for card in probed
     ])  # fmt: skip
@@ -230,29 +216,12 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     tables = {name: alignment_table.table(stored) for name, stored in measured.items()}
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
     yield "## Attention against people’s word alignments"
-    yield _table(
+    yield markdown.table(
         ["checkpoint", *next(iter(tables.values()))[0]],
         [[f"`{name}`", *row] for name, (_, rows) in tables.items() for row in rows],
     )
     yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
-    yield _commands(result["command"] for stored in measured.values() for result in stored["results"].values())
-
-
-def systems(folder: Path) -> Iterator[str]:
-    """The tables of all systems that `python -m trainers table` wrote; nothing without any."""
-    stored = {name: folder / f"{name}.csv" for name in SYSTEM_TABLES if (folder / f"{name}.csv").is_file()}
-    if stored:
-        yield SYSTEMS
-    for name, path in stored.items():
-        table, title = SYSTEM_TABLES[name]
-        with path.open(encoding="utf-8", newline="") as file:
-            head, *rows = csv.reader(file)
-        yield title
-        yield _table(head, rows)
-        yield _commands([
-            f"python -m trainers table {table} --train {name} --data DATA --runs runs/{name} "
-            f"--out docs/tables/{name} --precision bf16 --threads 1"
-        ])  # fmt: skip
+    yield markdown.commands(result["command"] for stored in measured.values() for result in stored["results"].values())
 
 
 def minutes(card: Card) -> str:
@@ -299,22 +268,22 @@ def tables(folder: Path, card: Card) -> Iterator[str]:
     recipe = recipes.load(folder.name)
     yield f"### {card['title']} (`{folder.name}`)"
     if card.get("notes"):
-        yield f"From its card: {_plain(card['notes'])}"
+        yield f"From its card: {markdown.plain(card['notes'])}"
     for path in paths:
         table = sweeps.read(path)
         yield f"**{path.name}** {TABLES.get(path.stem, '')}".rstrip()
         if isinstance(table, Comparisons):
-            yield _table(list(table.rows[0]), [list(row.values()) for row in table.rows])
+            yield markdown.table(list(table.rows[0]), [list(row.values()) for row in table.rows])
             yield sweeps.COMPARED
             continue
-        yield _table(*_averages(table))
+        yield markdown.table(*_averages(table))
         train = " and ".join(source.name for source in recipe.train)
         seeds = f"Seed{'' if len(table.seeds) == 1 else 's'} {', '.join(table.seeds)}."
         caption = sweeps.caption(table, recipe.dev.name, bars=False)
         command = "Made by" if table.command else "The table names no command."
         yield f"{caption} Train: {train}; dev: {table.dev or recipe.dev.name}. {seeds} {command}"
         if table.command:
-            yield _commands([table.command])
+            yield markdown.commands([table.command])
 
 
 def _averages(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
@@ -353,9 +322,12 @@ def maps(folders: Sequence[Path]) -> Iterator[str]:
             ])  # fmt: skip
     if rows:
         yield MAPS
-        yield _table(["checkpoint", "map of", "texts", "k", "in filter space", "in the plane", "held out, filter space",
-                      "largest class", "trustworthiness"], rows)  # fmt: skip
-        yield _commands(commands)
+        yield markdown.table(
+            ["checkpoint", "map of", "texts", "k", "in filter space", "in the plane", "held out, filter space",
+             "largest class", "trustworthiness"],
+            rows,
+        )  # fmt: skip
+        yield markdown.commands(commands)
 
 
 def word_table(path: Path) -> Iterator[str]:
@@ -364,14 +336,15 @@ def word_table(path: Path) -> Iterator[str]:
     last = max(card["epochs"], key=lambda epoch: epoch["epoch"])
     sources = "; ".join(f"{source['name']} ({source['licence']})" for source in card["made_from"])
     yield WORDS
-    yield _table(["words", "numbers a word", "made from", "SNLI dev after its last epoch", "training", "licence"], [[
+    head = ["words", "numbers a word", "made from", "SNLI dev after its last epoch", "training", "licence"]
+    yield markdown.table(head, [[
         f"{card['words']:,}", card["width"], sources, _text(last["snli_dev"], "accuracy"),
         f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}, torch {card['training']['torch']}",
         card["licence"],
     ]])  # fmt: skip
     if card.get("notes"):
-        yield _plain(card["notes"])
-    yield _commands([card["training"]["command"]])
+        yield markdown.plain(card["notes"])
+    yield markdown.commands([card["training"]["command"]])
 
 
 def speeds(path: Path) -> Iterator[str]:
@@ -386,14 +359,14 @@ def speeds(path: Path) -> Iterator[str]:
     measured = _json(path)
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
-    yield _table(["what", "measured", "bar", "kept", "note"],
+    yield markdown.table(["what", "measured", "bar", "kept", "note"],
                  [[row.name, row.measured, row.required, row.outcome, row.note] for row in rows])  # fmt: skip
     yield (
-        f"Measured on {machine['date']} on {_plain(machine['device'])} ({_count(machine['cores'], 'core')}, "
+        f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({_count(machine['cores'], 'core')}, "
         f"{_count(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
         f"{machine['python']}, torch {machine['torch']}, float32) by"
     )
-    yield _commands([again])
+    yield markdown.commands([again])
 
 
 def licences(cards: Mapping[Path, Card]) -> Iterator[str]:
@@ -404,7 +377,7 @@ def licences(cards: Mapping[Path, Card]) -> Iterator[str]:
         sources = "; ".join(f"{source['name']} ({source['rows']:,}, {source['licence']})" for source in card["data"])
         start = f"`{card['init']['name']}`" if card.get("init") else "random weights"
         rows.append([f"`{card['name']}`", card["licence"], sources, start])
-    yield _table(["checkpoint", "licence of the weights", "trained on (rows, licence)", "started from"], rows)
+    yield markdown.table(["checkpoint", "licence of the weights", "trained on (rows, licence)", "started from"], rows)
     yield "All of them read the word table above, whose sources have licences of their own."
 
 
@@ -433,17 +406,3 @@ def _text(value: float, measure: str) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-def _commands(commands: Iterable[str]) -> str:
-    return "\n".join(f"    {command}" for command in commands)
-
-
-def _plain(text: Any) -> str:
-    """Text of a card or table on one line, with no sign of Markdown at work but code marks."""
-    return re.sub(r"([\\*\[<>|]|(?<!\w)_|_(?!\w))", r"\\\1", " ".join(str(text).split()))
-
-
-def _table(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(_plain, line))} |" for line in lines)

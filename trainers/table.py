@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -25,6 +25,7 @@ from core.checkpoint import CheckpointError, read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
+from trainers import markdown
 from trainers.systems import TABLES, Card, Table
 
 BASELINES = "baselines.csv"
@@ -161,9 +162,4 @@ def as_csv(rows: Sequence[Mapping[str, str]]) -> str:
 
 def as_markdown(rows: Sequence[Mapping[str, str]]) -> str:
     """The lines as a Markdown table."""
-
-    def line(cells: Iterable[str]) -> str:
-        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
-
-    head = list(rows[0])
-    return line(head) + line(["---"] * len(head)) + "".join(line(row.values()) for row in rows)
+    return markdown.table(list(rows[0]), [list(row.values()) for row in rows]) + "\n"

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from core.checkpoint import PRETRAINED, read_card
+from trainers import alike, results
 from trainers import recipe as recipes
-from trainers import results
 from trainers.__main__ import COMMANDS, main
 
 ROOT = PRETRAINED.parent
@@ -102,7 +102,23 @@ def test_tables_of_systems_stand_beside_the_papers_numbers_with_their_command(ma
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| CNN | 41.23 | 1 |  |\n| Paragraph vector | – | – | no reader |" in page
     assert "    python -m trainers table sentiment --train comparison-sst5 --data DATA" in page
-    assert {name for name in recipes.names() if name.startswith("comparison-")} == set(results.SYSTEM_TABLES)
+    assert {name for name in recipes.names() if name.startswith("comparison-")} == set(alike.SYSTEM_TABLES)
+
+
+def test_a_figures_points_stand_as_a_table_with_their_command(made_up: Path) -> None:
+    rows = (
+        "checkpoint,title,group,first,last,items,right,accuracy,low,high\n"
+        "a,A,1,1,1,4,2,0.5000,0.1500,0.8500\na,A,2,2,2,1,1,1.0000,0.2065,1.0000\n"
+        "b,B,1,1,1,4,1,0.2500,0.0456,0.6994\nb,B,2,2,2,1,0,0.0000,0.0000,0.7935\n"
+    )
+    write(made_up.parent / "docs/tables/figure-evidence.csv", rows)
+    assert main(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    assert "| 1 | 4 | 50.0 (15.0 to 85.0) | 25.0 (4.6 to 69.9) |\n| 2 | 1 | 100.0 (20.6 to 100.0) |" in page
+    assert (
+        "    python -m trainers figure evidence runs/comparison-fever/a runs/comparison-fever/b --data DATA "
+        "--out docs/tables/figure-evidence"
+    ) in page
 
 
 def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
@@ -173,7 +189,7 @@ def test_the_page_is_what_the_shipped_cards_say() -> None:
 
 
 def test_the_words_around_the_tables_hold_no_measured_number() -> None:
-    prose = [results.OPENING, results.DIFFERENCES, results.MAPS, results.WORDS, *results.TASKS.values(),
+    prose = [alike.SYSTEMS, results.OPENING, results.DIFFERENCES, results.MAPS, results.WORDS, *results.TASKS.values(),
              *results.TABLES.values()]  # fmt: skip
     assert not re.findall(r"\d*\.\d+|\d+ ?%", "\n".join(prose).replace("95 % interval", ""))
 
