@@ -103,6 +103,8 @@ EXAMPLES: tuple[Example, ...] = (
           gold="not enough info", **_CLAIMS),
     _pair("praise", "Praise", Pair("A wonderful film, funny and moving from beginning to end"), gold="very positive",
           **_REVIEWS),
+    _pair("praise-and-blame", "Praise, then blame", Pair("The actors are wonderful but the plot is dull"),
+          gold="negative", **_REVIEWS),
     _pair("not-wonderful", f"One word of negation: {FAILS}", Pair("This film is not wonderful"), gold="negative",
           **_REVIEWS),
 )  # fmt: skip
