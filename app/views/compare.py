@@ -70,6 +70,7 @@ def main() -> None:
 def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
     """Its widgets; returns the models of the task that is shown."""
     with st.sidebar:
+        page_style.projector_switch(PAGE)
         shown, key = list(WHAT), PAGE.key("what")
         st.radio(
             "Compare", shown, shown.index(PAGE.state.what), key=key, on_change=PAGE.take, args=("what", key),
@@ -88,7 +89,6 @@ def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
             )  # fmt: skip
         _whose_words(models)
         FORM.files()
-        page_style.projector_switch(PAGE)
     return mates
 
 

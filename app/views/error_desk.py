@@ -17,8 +17,8 @@ def main() -> None:
     page_style.apply(projector=PAGE.state.projector, wide=True)
     with st.sidebar:
         choosing.run_choice()
-        annotator.ask()
         page_style.projector_switch(PAGE)
+        annotator.ask()
     PAGE.write_link()
     page_style.notice(PAGE.problems)
     row_tags.refused()

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from app.page_style import plain
 from core.checkpoint import load
 from core.evidence import AttentiveContext
 from core.explain import explain, with_nearest
@@ -153,7 +152,7 @@ def test_models_of_single_texts_belong_to_another_page(drawn):
 
 def test_a_models_title_is_text(drawn):
     app = explore(model="test-other")
-    assert chooser(app, "Model").options[chooser(app, "Model").index] == plain("**Other** <b>:smile:</b>")
+    assert chooser(app, "Model").options[chooser(app, "Model").index] == "**Other** <b>:smile:</b>"  # a list that opens
     assert drawn(app)["footer"][0] == "**Other** <b>:smile:</b>"
 
 

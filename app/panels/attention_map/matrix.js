@@ -180,7 +180,10 @@ class MatrixPanel {
     const { across } = this;
     const down = this.rows.length * cell;
     const slack = Math.ceil(tall * LEAN);
-    this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell) + 3}px`;
+    // With a projector's large cells the page scrolls before the frame does.
+    const whole = this.view.type > 1 && tall + down < 0.8 * window.innerHeight ? tall + down : 0;
+    this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell, whole) + 3}px`;
+    this.cramped = left + across + slack > width;
     this.top = svg("svg", { class: "top", width: across + slack, height: tall, "aria-hidden": "true" }, this.columnWords());
     this.side = svg("svg", { class: "side", width: left, height: down, "aria-hidden": "true" }, this.rowWords());
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
@@ -190,8 +193,10 @@ class MatrixPanel {
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
     this.draw();
     // A phone's address bar comes and goes: what a person scrolled to stays where it is.
+    const untouched = [scrollLeft, scrollTop].join() === this.revealed;
     if (same) this.frame.scrollTo(scrollLeft, scrollTop);
-    else this.reveal();
+    if (!same || untouched) this.reveal();
+    this.revealed = !same || untouched ? [this.frame.scrollLeft, this.frame.scrollTop].join() : null;
   }
 
   get size() {
@@ -204,7 +209,7 @@ class MatrixPanel {
       const word = this.word(j);
       const none = j === this.columns.length;
       const x = this.x(j) + cell * 0.5;
-      const text = svg("text", { x, y: tall - 7, transform: `rotate(-45 ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
+      const text = svg("text", { x, y: tall - 7, transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
       text.append(svg("title", {}, none ? `The null word: no counterpart in the ${this.attention.columns}` : word));
       return text;
     });
