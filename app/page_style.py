@@ -57,6 +57,7 @@ _STYLE = (
 [data-testid="stMultiSelectTagsContainer"] [data-tag] > span { white-space: normal; max-width: none; }
 [data-testid="stMultiSelectTagsContainer"] input { flex: 1 1 1.5rem; min-width: 1.5rem; }
 [data-selected="true"] > div { color: var(--pl-ink); font-weight: 600; }
+[data-testid="stWidgetLabel"] code { font-size: 1em; }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
 .pl-note { font-size: 0.86rem; line-height: 1.4; opacity: 0.78; margin: -0.4rem 0 0; }
 [class*="st-key-tried-"] button { text-align: start; font-size: 0.86rem; justify-content: start; }

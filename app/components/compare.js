@@ -166,9 +166,10 @@ class CompareView extends View {
     const drawn = sections.map(({ matrix }) => matrix).filter(Boolean);
     this.null = drawn.some(({ none }) => none);
     this.matrices = [];
-    // On a projector cells are large: columns stand below each other rather than cut a matrix.
+    // Columns stand below each other rather than cut a matrix, but for the matrix of a long pair.
     const widest = Math.max(0, ...drawn.map(({ words }) => words[1].length)) + (this.null ? 2 : 1);
-    const grid = (kind, parts) => html("div", { class: kind, style: this.type > 1 ? `--column:${Math.max(560, 160 + PROJECTED.least * widest)}px` : null }, parts);
+    const column = this.type > 1 ? Math.max(560, 160 + PROJECTED.least * widest) : Math.min(440, Math.max(sections.length > 3 ? 400 : 285, 110 + NUMBERED.least * widest));
+    const grid = (kind, parts) => html("div", { class: kind, style: `--column:${column}px` }, parts);
     return [
       grid("compared", sections.map((one) => this.section(one))),
       hint ? html("p", { class: "empty" }, hint) : grid("compared differences", [...differences.map((one) => this.difference(one)), this.agreement(agreement)]),

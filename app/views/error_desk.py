@@ -16,8 +16,8 @@ def main() -> None:
     PAGE.open({})
     page_style.apply(projector=PAGE.state.projector, wide=True)
     with st.sidebar:
-        choosing.run_choice()
         page_style.projector_switch(PAGE)
+        choosing.run_choice()
         annotator.ask()
     PAGE.write_link()
     page_style.notice(PAGE.problems)
