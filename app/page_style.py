@@ -48,14 +48,18 @@ _STYLE = (
 /* The table's own CSV would hold formulas as they are: the Error desk has an export that does not. */
 [data-testid="stElementToolbarButton"]:has([aria-label*="ownload"]) { display: none; }
 .stApp input[role="combobox"] { text-overflow: ellipsis; }
+/* A list that opens is as wide as its longest name. */
+[data-testid="stSelectboxVirtualDropdown"] { width: max-content !important; min-width: var(--trigger-width);
+  max-width: 94vw; }
 /* Values that a box holds are not "selected": no accent behind them, and their names are whole. */
 [data-testid="stMultiSelectTagsContainer"] [data-tag] { background: var(--pl-wash) !important; height: auto;
   color: inherit !important; border: 1px solid rgba(128, 140, 152, 0.5); max-width: 100%; }
 [data-testid="stMultiSelectTagsContainer"] [data-tag] > span { white-space: normal; max-width: none; }
 [data-testid="stMultiSelectTagsContainer"] input { flex: 1 1 1.5rem; min-width: 1.5rem; }
 [data-selected="true"] > div { color: var(--pl-ink); font-weight: 600; }
+[data-testid="stWidgetLabel"] code { font-size: 1em; }
 .pl-notice { border-left: 3px solid; padding: 0.1rem 0 0.1rem 0.8rem; margin: 0.2rem 0; overflow-wrap: anywhere; }
-.pl-note { font-size: 0.86rem; opacity: 0.78; margin: -0.4rem 0 0; }
+.pl-note { font-size: 0.86rem; line-height: 1.4; opacity: 0.78; margin: -0.4rem 0 0; }
 [class*="st-key-tried-"] button { text-align: start; font-size: 0.86rem; justify-content: start; }
 [class*="st-key-tried-"] { gap: 0 !important; border-bottom: 1px solid rgba(128, 140, 152, 0.28); }
 .pl-heading { font-size: 1.05rem !important; font-weight: 600 !important; padding: 0 !important; margin: 0 !important;
@@ -69,6 +73,14 @@ _STYLE = (
 @media (max-width: 760px) {
   .stMainBlockContainer { padding: 2.9rem 1rem 2.5rem; }
   .st-key-swap, .st-key-swap button { width: 3.5rem !important; }
+}
+/* On a low screen all that chooses what the figures show is in sight. */
+@media (min-width: 769px) and (max-height: 900px) {
+  [data-testid="stSidebarNavItems"] :is(li, a) { margin-block: 0; }
+  [data-testid="stSidebarNav"]::before { padding-bottom: 0.2rem; }
+  [data-testid="stSidebarNavSeparator"] { padding-top: 0.4rem; }
+  [data-testid="stSidebarContent"] [data-testid="stSidebarUserContent"] { padding-top: 0.2rem; }
+  [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.65rem; }
 }
 @media print { [data-testid="stSidebar"], .stAppHeader { display: none; } }
 </style>"""
@@ -97,7 +109,7 @@ def enlarged(projector: bool) -> float:
 
 
 def projector_switch(page: PageSession[Any]) -> None:
-    """The switch in the sidebar, one for all pages."""
+    """The switch at the head of the sidebar, one for all pages."""
     key = page.key("projector")
     st.toggle(
         "Projector", page.state.projector, key=key, on_change=page.take, args=("projector", key),

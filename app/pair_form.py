@@ -23,6 +23,8 @@ from core.reading.reader import PairError
 Answer = TypeVar("Answer")
 SEVERAL = "evidence"
 """The role of a text that may be several sentences, typed one a line (FEVER)."""
+SIDE_BY_SIDE = 6
+"""Models that are offered one below the other; more are in a list that opens."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
@@ -56,8 +58,8 @@ class ModelForm:
         return None
 
     def task_and_model(self, groups: Mapping[str, Sequence[str]], models: Mapping[str, str]) -> Sequence[str]:
-        """The choosers of the task, of which another begins with its first model, and of a model of it, whose names
-        are never cut. Returns the task's models."""
+        """The choosers of the task, of which another begins with its first model, and of a model of it. Returns the
+        task's models."""
         tasks, key, none = list(groups), self.page.key("task"), "No model is installed"
         shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
         st.selectbox(
@@ -66,9 +68,11 @@ class ModelForm:
         )  # fmt: skip
         names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
         small = dict.fromkeys(FOR_LESSONS, " (small, for the lessons)")
-        st.radio(
+        # Many would push what is below them off the screen. A list that opens shows Markdown as it is.
+        chooser, plain = (st.radio, page_style.plain) if len(names) <= SIDE_BY_SIDE else (st.selectbox, str)
+        chooser(
             "Model", names, names.index(model) if model in names else None, key=key, on_change=self.page.take,
-            args=("model", key), format_func=lambda name: page_style.plain(models[name] + small.get(name, "")),
+            args=("model", key), format_func=lambda name: plain(models[name] + small.get(name, "")),
         )  # fmt: skip
         return names
 

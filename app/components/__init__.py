@@ -40,7 +40,9 @@ _BEFORE = (
     "models",
     "lesson",
 )
-"""The scripts that the panels build on, in this order; ``mount`` exports what Streamlit calls and is last."""
+"""The scripts that the panels build on, in this order."""
+_BEHIND = ("compare", "mount")
+"""Those that build on panels; ``mount`` exports what Streamlit calls and is last."""
 
 
 def draw(
@@ -147,7 +149,8 @@ def _component() -> Any:
     """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
-    style = _base_style() + "".join(_read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson"))
+    scripts += [_FOLDER / f"{name}.js" for name in _BEHIND]
+    style = _base_style() + "".join(_read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson", "compare"))
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
@@ -155,7 +158,7 @@ def _component() -> Any:
         "pairlens",
         html='<div class="pairlens"></div>',
         css=style,
-        js=f"const CIVIDIS = {json.dumps(CIVIDIS)};\n" + "\n".join(map(_read, [*scripts, _FOLDER / "mount.js"])),
+        js=f"const CIVIDIS = {json.dumps(CIVIDIS)};\n" + "\n".join(map(_read, scripts)),
     )
 
 

@@ -13,13 +13,13 @@ function scaleColour(share) {
   return `rgb(${mixed.join(",")})`;
 }
 
-function legend(name, low, high) {
-  const bar = html("i", { class: "scale", style: `background:linear-gradient(90deg,${CIVIDIS.join(",")})` });
+function legend(name, low, high, colours = CIVIDIS) {
+  const bar = html("i", { class: "scale", style: `background:linear-gradient(90deg,${colours.join(",")})` });
   return html("div", { class: "legend" }, html("span", {}, name), html("span", {}, low), bar, html("span", {}, high));
 }
 
 // The same for a saved figure, at this height.
-function savedLegend(y, low, high, ink) {
-  return [label(12, y + 10, low, { fill: ink }), CIVIDIS.map((colour, i) => svg("rect", { x: 62 + i * 14, y, width: 14, height: 10, fill: colour })),
-    label(62 + CIVIDIS.length * 14 + 8, y + 10, high, { fill: ink })].flat();
+function savedLegend(y, low, high, ink, colours = CIVIDIS) {
+  return [label(12, y + 10, low, { fill: ink }), colours.map((colour, i) => svg("rect", { x: 62 + i * 14, y, width: 14, height: 10, fill: colour })),
+    label(62 + colours.length * 14 + 8, y + 10, high, { fill: ink })].flat();
 }

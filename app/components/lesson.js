@@ -252,6 +252,17 @@ class LessonView extends View {
       const bar = copy.querySelector?.(":scope > .fill");
       if (bar) bar.hidden = hidden;
     }
+    this.squeeze();
+  }
+
+  // A formula wider than its frame is set smaller, as far as that can be read; beyond that its frame scrolls.
+  squeeze() {
+    for (const frame of this.step_.querySelectorAll(".formula, .numbers")) {
+      frame.style.removeProperty("--fit");
+      const { paddingLeft, paddingRight } = getComputedStyle(frame);
+      const beside = parseFloat(paddingLeft) + parseFloat(paddingRight);
+      if (frame.scrollWidth > frame.clientWidth) frame.style.setProperty("--fit", Math.max(0.73, (0.99 * (frame.clientWidth - beside)) / (frame.scrollWidth - beside)));
+    }
   }
 
   // Light up a number everywhere, and what it is made of.
@@ -268,7 +279,10 @@ class LessonView extends View {
     }
   }
 
-  arrange() {}
+  arrange() {
+    if (this.step_) this.squeeze();
+    document.fonts.ready.then(() => this.squeeze());
+  }
 }
 
 VIEWS.lesson = LessonView;

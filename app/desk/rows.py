@@ -22,6 +22,7 @@ _ROW = 76
 """Pixels of a row in usual type: four lines of a text. Up to 60 Streamlit breaks no lines."""
 _HEIGHT = 36 + 7 * _ROW
 _STYLE = """<style>
+[class*="st-key-side-by-side"] .stColumn:has([data-testid="stPopover"]) { min-width: max-content; }
 .pl-row { font-size: 0.93rem; line-height: 1.4; margin: -0.4rem 0 0 !important; padding: 0 !important; }
 .pl-row dt { font-size: 0.83rem; font-weight: 400; opacity: 0.78; margin-top: 0.3rem; }
 .pl-row dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap;
@@ -142,7 +143,8 @@ def _table(opened: Opened, order: np.ndarray) -> None:
         about = page_style.plain(model.title)
         config[f"says{i}"] = text(f"{letter(i)} says", 96, about)
         config[f"p{i}"] = column.NumberColumn("p", width=round(scale * 56), format="%.0f %%", help=about)
-    key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models))}"
+    # The browser measures its letters once: with the projector switched it is another table.
+    key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models, PAGE.state.projector))}"
 
     def picked() -> None:
         PAGE.touch()
@@ -153,8 +155,9 @@ def _table(opened: Opened, order: np.ndarray) -> None:
             PAGE.change(row=opened.run.keys[order[cells[0][0]]])
 
     st.dataframe(
-        table, key=key, height=_HEIGHT, row_height=round(scale * _ROW), hide_index=True, column_config=config,
-        on_select=picked, selection_mode=["single-cell", "single-column"], alt="Rows with what the models say",
+        table, key=key, height=round(scale * _HEIGHT), row_height=round(scale * _ROW), hide_index=True,
+        column_config=config, on_select=picked, selection_mode=["single-cell", "single-column"],
+        alt="Rows with what the models say",
     )  # fmt: skip
 
 

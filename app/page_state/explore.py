@@ -12,7 +12,7 @@ from app.pairs import Pair
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
-    "column": "Weights rescaled so that columns add up to 1 (not what the model used)",
+    "column": "Columns add up to 1 (rescaled: not what the model used)",
     "score": "Raw scores before the softmax",
 }
 """What the matrix may show, by its name in a link."""

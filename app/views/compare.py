@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
-from app import comparison, page_style
+from app import comparison, components, page_style
 from app import comparison_figures as figures
 from app.comparison import Difference, Disagreement, Looks, PredictionsError
 from app.desk import way_back
@@ -21,15 +20,16 @@ from app.page_state.session import PageSession, model_on
 from app.pair_form import PairForm, digest, once, titles
 from app.pairs import SIDES, Pair
 from app.panels import card as card_lines
-from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
-from core.evidence.attention_map import NO_WORD
 from core.explain import explain
 from core.reading.reader import PairError
 
 LISTED = 12
 """Pairs that two files judge differently, offered at once."""
+
+KEY = "what is compared"
+"""Of the component that draws it."""
 
 PAGE = PageSession(CompareState)
 FORM = PairForm(PAGE)
@@ -51,7 +51,6 @@ def main() -> None:
     explored = [name for name in [model_on(ExploreState)] if name in models]
     PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
     page_style.apply(projector=PAGE.state.projector)
-    st.html(figures.STYLE + (figures.PROJECTED if PAGE.state.projector else ""))
     mates = _sidebar(models)
     versions = PAGE.state.what == "versions"
     FORM.sentences(models.get(PAGE.state.model or ""))
@@ -71,6 +70,7 @@ def main() -> None:
 def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
     """Its widgets; returns the models of the task that is shown."""
     with st.sidebar:
+        page_style.projector_switch(PAGE)
         shown, key = list(WHAT), PAGE.key("what")
         st.radio(
             "Compare", shown, shown.index(PAGE.state.what), key=key, on_change=PAGE.take, args=("what", key),
@@ -89,7 +89,6 @@ def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
             )  # fmt: skip
         _whose_words(models)
         FORM.files()
-        page_style.projector_switch(PAGE)
     return mates
 
 
@@ -179,20 +178,24 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     """Verdicts with attention on one scale, the differences, and how much words disagree."""
     sides = ("second", "first") if page.rows == "second" else ("first", "second")
     seen = [None if c.explanation is None else comparison.looks(c.explanation, _role(c, sides[0])) for c in columns]
-    drawn = [looks for looks in seen if looks is not None]
-    high = max((weight for looks in drawn for row in looks.weights for weight in row), default=1.0)
-    null = any(looks.columns[-1] == NO_WORD for looks in drawn)
     marked = _marked(columns) if versions else [{}] * len(columns)
-    st.html(
-        figures.grid(
-            [
-                _section(column, looks, max(high, 1e-9), null, marks)
-                for column, looks, marks in zip(columns, seen, marked, strict=True)
-            ]
-        )
-        + (figures.key(high) if drawn else "")
+    high = max((weight for looks in seen if looks for row in looks.weights for weight in row), default=1.0)
+    sections = [
+        _section(column, looks, sides, marks) for column, looks, marks in zip(columns, seen, marked, strict=True)
+    ]
+    components.draw(
+        "compare",
+        {
+            "sections": sections,
+            "weights": {"high": max(high, 1e-9), "steps": figures.weight_steps()},
+            "footer": [],
+            "link": page.link_parameters(),
+            "projector": page.projector,
+            **_differences(columns, seen, sides),
+        },
+        key=KEY,
+        id="compared",
     )
-    _differences(columns, seen)
 
 
 def _role(column: Column, side: str) -> str:
@@ -211,32 +214,44 @@ def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
     return out
 
 
-def _section(column: Column, looks: Looks | None, high: float, null: bool, marked: Mapping[str, set[int]]) -> str:
+def _section(
+    column: Column, looks: Looks | None, sides: Sequence[str], marked: Mapping[str, set[int]]
+) -> dict[str, Any]:
+    """What is drawn of one model, or version."""
     explanation, checkpoint = column.explanation, column.checkpoint
     if explanation is None or checkpoint is None:
-        return figures.problem(column.title, f"{column.problem.rstrip('.')}.")
+        return {"title": column.title, "problem": f"{column.problem.rstrip('.')}."}
     counts = card_lines.parameters(checkpoint.card)
     facts = [] if counts is None else [f"{card_lines.count(sum(counts))} parameters"]
-    facts.append(f"explained in {explanation.milliseconds:.0f} ms")
-    body = [figures.sentence(comparison.words(explanation, role), marks) for role, marks in marked.items()]
-    for role in (explanation.first.role, explanation.second.role):
-        shares = comparison.pooled(explanation, role)
-        if shares is not None:
-            pooled = figures.strip(comparison.words(explanation, role), shares)
-            body.append(f"<p>How much of its words pooling takes, the {escape(role)}’s:</p>{pooled}")
-    if looks is not None:
-        body.append(figures.matrix(looks, high, null, f"Attention of {column.title}"))
-    elif not any("pooling" in part for part in body):
-        body.append("<p>It shows no attention of these words.</p>")
-    return figures.column(column.title, explanation, class_names(explanation), facts, body)
+    roles = (explanation.first.role, explanation.second.role)
+    shares = {role: comparison.pooled(explanation, role) for role in roles}
+    return {
+        "title": column.title,
+        "verdict": figures.said(explanation),
+        "facts": [*facts, f"explained in {explanation.milliseconds:.0f} ms"],
+        "sentences": [
+            {"words": comparison.words(explanation, role), "marked": sorted(marks)} for role, marks in marked.items()
+        ],
+        "pooled": [
+            {"role": role, "words": comparison.words(explanation, role), "shares": pooled}
+            for role, pooled in shares.items()
+            if pooled is not None
+        ],
+        "matrix": None if looks is None else figures.matrix(looks, _roles_of(column, sides)),
+        "about": components.about(explanation),
+    }
 
 
-def _differences(columns: Sequence[Column], seen: Sequence[Looks | None]) -> None:
-    """The first attention that there is against each of the others."""
+def _roles_of(column: Column, sides: Sequence[str]) -> tuple[str, str]:
+    rows, columns = (_role(column, side) for side in sides)
+    return rows, columns
+
+
+def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides: Sequence[str]) -> dict[str, Any]:
+    """The first attention that there is against each of the others, or why there is nothing to compare."""
     shown = [(column, looks) for column, looks in zip(columns, seen, strict=True) if looks is not None]
     if len(shown) < 2:
-        page_style.hint("Differences are drawn where two of them show attention of these words.")
-        return
+        return {"hint": "Differences are drawn where two of them show attention of these words."}
     (base, first), *others = shown
     drawn: list[tuple[Column, Difference]] = []
     for column, looks in others:
@@ -244,23 +259,31 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None]) -> Non
         if differs is not None:
             drawn.append((column, differs))
     if not drawn:
-        page_style.hint("The two have no word in common whose attention could be compared.")
-        return
+        return {"hint": "The two have no word in common whose attention could be compared."}
     high = max(max(abs(value) for row in one.weights for value in row) for _, one in drawn)
-    high = max(high, 0.01)
-    sections = [
-        f"<section><h2>{escape(base.title)} minus {escape(column.title)}</h2>"
-        f"<p>Mean total variation {one.mean:.2f}: that share of a word’s weight lies on other words.</p>"
-        f"{figures.differences(one, high, 'Difference')}{figures.signed_key(high, base.title, column.title)}</section>"
-        for column, one in drawn
-    ]
     rows = drawn[0][1].rows
     values = [[one.variation[i] if one.rows == rows else None for _, one in drawn] for i in range(len(rows))]
-    sections.append(
-        "<section><h2>How far they disagree, word by word</h2><p>Total variation: 0 where both look alike, 1 where "
-        f"they look at different words.</p>{figures.agreement([c.title for c, _ in drawn], rows, values)}</section>"
-    )
-    st.html(figures.grid(sections, "pl-differences"))
+    return {
+        "differences": [
+            {"titles": [base.title, column.title], "mean": one.mean, "about": _about([base, column]),
+             "matrix": figures.matrix(one, _roles_of(base, sides))}
+            for column, one in drawn
+        ],
+        "signed": {"high": max(high, 0.01), "steps": figures.difference_steps()},
+        "agreement": figures.agreement([column.title for column, _ in drawn], rows, values)
+        | {"about": _about([base, *(column for column, _ in drawn)])},
+    }  # fmt: skip
+
+
+def _about(columns: Sequence[Column]) -> dict[str, Any]:
+    """What a saved figure of several says of itself: a sentence that they share once, and all verdicts."""
+    each = [components.about(column.explanation) for column in columns if column.explanation is not None]
+    names = [column.checkpoint.name for column in columns[1:] if column.checkpoint is not None]
+    files = [one["file"] for one in each]
+    return {
+        "file": "-".join([files[0], "and", *names, digest(files)[:6]]),
+        "lines": list(dict.fromkeys(line for one in each for line in one["lines"])),
+    }
 
 
 def _disagreements() -> None:

@@ -16,9 +16,9 @@ def main() -> None:
     PAGE.open({})
     page_style.apply(projector=PAGE.state.projector, wide=True)
     with st.sidebar:
+        page_style.projector_switch(PAGE)
         choosing.run_choice()
         annotator.ask()
-        page_style.projector_switch(PAGE)
     PAGE.write_link()
     page_style.notice(PAGE.problems)
     row_tags.refused()

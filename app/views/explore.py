@@ -67,27 +67,28 @@ def _reopen(tried: pairs_tried.Tried) -> None:
 
 
 def _sidebar(models: Mapping[str, Path], drawn: Payload | None) -> None:
+    page_style.projector_switch(PAGE)
     FORM.example()
     shown = titles(models)
     names = FORM.task_and_model(by_task(models), shown)
-    _about({name: models[name] for name in names}, shown)
+    lines = _lines({name: models[name] for name in names})
+    if PAGE.state.model in lines:
+        page_style.note(lines[PAGE.state.model])
     if drawn is not None:
         _options(drawn)
+    with st.popover("All models of this task", type="tertiary"):
+        page_style.terms([(shown[name], line) for name, line in lines.items()])
     pairs_tried.draw(_reopen)
     FORM.files()
-    page_style.projector_switch(PAGE)
 
 
-def _about(models: Mapping[str, Path], shown: Mapping[str, str]) -> None:
-    """What the model is, and on demand what each of its task is."""
+def _lines(models: Mapping[str, Path]) -> dict[str, str]:
+    """What each model is, in one line."""
     lines = {}
     for name, folder in models.items():
         with contextlib.suppress(CheckpointError):
             lines[name] = card.one_line(read_card(folder))
-    if PAGE.state.model in lines:
-        page_style.note(lines[PAGE.state.model])
-    with st.popover("All models of this task", type="tertiary"):
-        page_style.terms([(shown[name], line) for name, line in lines.items()])
+    return lines
 
 
 def _options(drawn: Payload) -> None:

@@ -68,6 +68,7 @@ def main() -> None:
     st.html(_STYLE + _numbers() + lists.STYLE)
     components.listen_for_gestures()
     with st.sidebar:
+        page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), titles(models))
         below = st.container()
     PAGE.write_link()
@@ -83,7 +84,6 @@ def main() -> None:
                      format_func=VIEWS.__getitem__)  # fmt: skip
         FORM.example()
         FORM.files()
-        page_style.projector_switch(PAGE)
         components.follow_theme(PAGE.touch)
     if opened is not None:
         _texts(opened.checkpoint)

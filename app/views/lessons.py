@@ -64,12 +64,12 @@ def main() -> None:
 
 
 def _choice() -> None:
+    page_style.projector_switch(PAGE)
     names = list(lessons())
     st.radio(
         "Lesson", names, names.index(PAGE.state.lesson), key=PAGE.key("lesson"), on_change=PAGE.take,
         args=("lesson", PAGE.key("lesson")), format_func=lambda name: lessons()[name].title,
     )  # fmt: skip
-    page_style.projector_switch(PAGE)
 
 
 def _inputs(lesson: Lesson, problems: list[str]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ _STYLE = """<style>
 .pl-card td:first-child { opacity: 0.78; white-space: nowrap; }
 .pl-card .pl-number { font-weight: 650; white-space: nowrap; }
 .pl-card code { background: none; color: inherit; padding: 0; font-size: 0.86rem; white-space: pre-wrap; }
+.pl-card code span { white-space: nowrap; }
 .pl-card h3 { font-size: 1.02rem; font-weight: 650; margin: 0.9rem 0 0; padding: 0; }
 .pl-sweep table { width: auto; margin: 0.3rem 0 0.5rem; }
 .pl-sweep th { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); font-weight: 400; text-align: left;
@@ -165,7 +166,7 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
     )
     facts = "".join(f"<tr><td>{_safe(what)}</td><td>{_safe(value)}</td></tr>" for what, value in [
         *lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")])  # fmt: skip
-    again = f"<tr><td>Train it again</td><td><code>{_safe(lines.command(card))}</code></td></tr>"
+    again = f"<tr><td>Train it again</td><td><code>{_command(lines.command(card))}</code></td></tr>"
     with left:
         about = _with_paper(lines.description(card), card)
         st.html(
@@ -227,7 +228,7 @@ def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any]) ->
         below = f"{shown}<p>{sweeps.COMPARED}</p>"
         st.html(f'<div class="pl-card pl-sweep pl-compared">{below}</div>')
         return
-    again = f"<br><code>{_safe(sweep.command)}</code>" if sweep.command else ""
+    again = f"<br><code>{_command(sweep.command)}</code>" if sweep.command else ""
     axis = sweep.axis
     caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card), bars=axis is not None))}{again}</p></div>"
     if axis:
@@ -355,6 +356,11 @@ def _capital(text: str) -> str:
 
 def _safe(text: Any) -> str:
     return html.escape(str(text))
+
+
+def _command(text: str) -> str:
+    """A command, no line of which ends within the name of an option."""
+    return re.sub(r"(?<!\S)--?[\w-]+", r"<span>\g<0></span>", _safe(text))
 
 
 main()

@@ -35,10 +35,10 @@ def main() -> None:
     PAGE.open(dict.fromkeys(models, ""))
     page_style.apply(projector=PAGE.state.projector)
     with st.sidebar:
+        page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), _named(models))
         FORM.example()
         FORM.files()
-        page_style.projector_switch(PAGE)
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(
         lambda page: FORM.explanation("Aligning the phrases …"),

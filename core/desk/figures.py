@@ -40,7 +40,7 @@ STYLE = """
   background: color-mix(in srgb, var(--context) calc(var(--share) * 45%), var(--wash)); }
 .desk .matrix td.cell > * { display: block; width: 100%; height: 100%; padding: 4px 6px; text-align: center; }
 .desk .matrix td.right { box-shadow: inset 0 0 0 1.5px var(--soft); }
-.desk .matrix th { border: 0; font-size: calc(13px * var(--type, 1)); }
+.desk .matrix th { border: 0; font-size: calc(13px * var(--type, 1)); overflow-wrap: break-word; }
 .desk .matrix small { display: block; font-size: calc(12px * var(--type, 1)); }
 .desk .soft { color: var(--soft); }
 .desk .bar { position: relative; display: block; height: 14px; min-width: 90px; background: var(--wash); }

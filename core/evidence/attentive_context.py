@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from core.evidence.record import Explained, Matrix, Record
 
+NOT_IN_THE_TABLE = "which is not in the word table (its vector is made of its letters): no word is near it in meaning."
+
 
 @dataclass(frozen=True)
 class ContextWord:
@@ -32,12 +34,24 @@ class AttentiveContext(Record, kind="attentive_context"):
     weights: Matrix
     nearest: tuple[ContextWord | None, ...]
 
+    def unknown(self, explanation: Explained, row: int) -> str:
+        """The heaviest of the words outside the word table that together make up more than half of the row's mix; empty
+        where they do not. Such a mix is made of letters more than of meaning: what is nearest to it says nothing."""
+        words = zip(self.weights[row], explanation.sentence(self.columns).tokens, strict=True)
+        outside = [(weight, token.text) for weight, token in words if token.unknown]
+        share = sum(weight for weight, _ in outside)
+        return max(outside)[1] if share > sum(self.weights[row]) / 2 else ""
+
     def to_text(self, explanation: Explained) -> list[str]:
         """The nearest words of the rows that were asked for."""
         lines = []
-        for token, context in zip(explanation.sentence(self.rows).tokens, self.nearest, strict=True):
-            if context is not None:
-                words = zip(context.nearest, context.similarity, strict=True)
-                nearest = ", ".join(f"{word} {cosine:.2f}" for word, cosine in words)
+        words = zip(explanation.sentence(self.rows).tokens, self.nearest, strict=True)
+        for row, (token, context) in enumerate(words):
+            unknown = self.unknown(explanation, row)
+            if context is not None and unknown:
+                lines += ["", f"The attentive context of “{token.text}” is mostly “{unknown}”, {NOT_IN_THE_TABLE}"]
+            elif context is not None:
+                cosines = zip(context.nearest, context.similarity, strict=True)
+                nearest = ", ".join(f"{word} {cosine:.2f}" for word, cosine in cosines)
                 lines += ["", f"Nearest words to the attentive context of “{token.text}” (cosine): {nearest}"]
         return lines

@@ -15,12 +15,12 @@ HEAD = "id,first,second,label,predicted,p_entailment,p_neutral\n"
 
 
 def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
-    page = open_page("/compare?" + urlencode({"model": "test-light", **PAIR}), wait=".pl-differences")
-    sections = page.locator(".pl-compare section")
+    page = open_page("/compare?" + urlencode({"model": "test-light", **PAIR}), wait=".differences")
+    sections = page.locator(".compared:not(.differences) > section")
     expect(sections).to_have_count(2)
     tops = sections.evaluate_all("all => all.map((one) => one.getBoundingClientRect().y)")
     assert tops[0] == tops[1], "they stand side by side"
-    expect(page.locator(".pl-compare tbody td").first).to_have_text(re.compile(r"^\d+$"))
+    expect(page.locator(".compared .numbers text").first).to_have_text(re.compile(r"^\d+$"))
     page.get_by_role("combobox", name=re.compile("Beside it")).click()
     page.keyboard.type("two-sided")
     page.get_by_role("option", name="Test two-sided").click()
@@ -34,10 +34,10 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
     box = page.get_by_label("The other version’s hypothesis")
     box.fill("A cat in the cold")
     box.press("Enter")
-    expect(page.locator(".pl-compare mark")).to_have_text(["dog", "cat"])
+    expect(page.locator(".compared mark")).to_have_text(["dog", "cat"])
     page.wait_for_url(re.compile("second2="))
-    again = open_page(page.url, wait=".pl-compare mark")
-    expect(again.locator(".pl-compare mark")).to_have_text(["dog", "cat"])
+    again = open_page(page.url, wait=".compared mark")
+    expect(again.locator(".compared mark")).to_have_text(["dog", "cat"])
 
     files = []
     for name, verdict in (("a.csv", "entailment"), ("b.csv", "neutral")):
@@ -50,7 +50,44 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
     expect(page.get_by_role("textbox", name=re.compile("^Hypothesis"))).to_have_value("<b>A toy</b>")
 
 
+def test_figures_are_saved_light_with_their_numbers_and_what_they_show(open_page):
+    address = "/compare?" + urlencode({"model": "test-light", "with": "test-two-sided", **PAIR})
+    page = open_page(address, wait=".differences", color_scheme="dark")
+    files = {}
+    for what in ("matrix of Test light", "matrix of Test two-sided", "difference from Test two-sided", "disagreement"):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=re.compile(f"^Save the {what}.* as SVG$")).click()
+        files[waiting.value.suggested_filename] = waiting.value.path().read_text()
+    assert len(files) == 4
+    light, two_sided, difference, disagreement = files.values()
+    for text in files.values():
+        assert "<image" not in text and "light-dark" not in text and 'fill="#ffffff"' in text
+        assert all(sentence in text for sentence in PAIR.values())
+    shown = page.locator(".compared .attention").first.locator(".numbers text").all_text_contents()
+    assert all(f">{number}</text>" in light for number in shown)
+    assert ">(no word)<" in two_sided and ">(no word)<" not in light
+    assert "Test light: " in light and "Test two-sided: " not in light
+    assert all(f"Test {model}: " in text for model in ("light", "two-sided") for text in (difference, disagreement))
+    # The null word's column of the one leaves its room in the other.
+    first, second = (frame.bounding_box() for frame in page.locator('.compared [data-cell="0,0"]').all()[:2])
+    assert (first["y"], first["width"]) == (second["y"], second["width"])
+
+
+def test_a_long_pair_is_drawn_with_few_shapes_and_tells_each_weight(open_page):
+    long = {side: (text + " ") * 40 for side, text in PAIR.items()}
+    page = open_page(
+        "/compare?" + urlencode({"model": "test-light", "with": "test-other", **long}), wait=".differences"
+    )
+    frame = page.locator(".compared .matrix").first
+    assert frame.locator(".cells *").count() < 200
+    expect(page.get_by_text("200 × 160 words: scroll inside the frame").first).to_be_visible()
+    box = frame.locator(".cells path").first.bounding_box()
+    side = frame.locator(".side text").first.bounding_box()
+    page.mouse.move(box["x"] + 17 * 2.5, side["y"] + side["height"] / 2)
+    expect(page.locator(".tip").filter(visible=True)).to_contain_text(re.compile("A → in ?weight"))
+
+
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_page):
     address = "/compare?" + urlencode({"model": "test-light", "with": "test-other,test-two-sided", **PAIR})
-    page = open_page(address, wait=".pl-differences", viewport={"width": 390, "height": 844})
+    page = open_page(address, wait=".differences", viewport={"width": 390, "height": 844})
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

@@ -96,15 +96,26 @@ def test_the_slider_says_from_which_weight_ribbons_are_drawn_and_a_pointer_on_a_
 def test_models_stand_by_task_with_what_they_are_and_controls_that_do_something(open_page):
     page = open_page(link())
     sidebar = page.get_by_test_id("stSidebar")
-    names = sidebar.get_by_role("radiogroup", name="Model").locator("label")
-    assert names.first.inner_text() == "Two-sided AttConv"
-    assert not any("answer" in name for name in names.all_inner_texts())
-    for name in names.all():
-        assert name.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+    for control in (sidebar.get_by_text("Projector"), sidebar.get_by_role("slider")):
+        assert control.bounding_box()["y"] + control.bounding_box()["height"] < 800, "in sight without scrolling"
+    models, names = sidebar.get_by_role("combobox", name="Model"), page.get_by_role("option")
+    models.click()
+    names.first.wait_for()
+    read = "all => all.map((node) => [node.textContent, node.scrollWidth <= node.clientWidth + 1])"
+    whole = dict[str, bool]()
+    for _ in range(30):  # only those in sight are there
+        whole |= dict(names.evaluate_all(read))
+        page.keyboard.press("ArrowUp")
+    assert all(whole.values()) and not any("answer" in name for name in whole)
+    assert "Two-sided AttConv" in whole and any("(small, for the lessons)" in name for name in whole)
+    page.keyboard.press("Escape")
     expect(sidebar).to_contain_text("Yin & Schütze 2018, section 3.1")
     expect(page.locator(".verdict .model")).to_have_text("Test light")
     expect(sidebar.get_by_text("Matrix shows")).to_be_visible()
-    names.get_by_text("Test alone").click()
+    # By the keyboard alone: a part of its name, and Enter.
+    models.focus()
+    page.keyboard.type("test alone")
+    page.keyboard.press("Enter")
     expect(page.locator(".verdict .model")).to_have_text("Test alone")
     expect(sidebar.get_by_text("Matrix shows")).to_have_count(0)
     expect(sidebar).to_contain_text("over the judged sentence alone")
@@ -226,6 +237,20 @@ def saved(page, name):
     with page.expect_download() as waiting:
         page.get_by_role("button", name=name).filter(visible=True).first.click()
     return waiting.value.suggested_filename, waiting.value.path().read_text()
+
+
+def test_on_a_projector_no_heading_of_the_matrix_is_cut(open_page):
+    pair = {
+        "first": "An animal is outside in the cold weather, playing with a plastic toy",
+        "second": "A dog jumping for a Frisbee in the snow",
+    }
+    large = {"width": 1920, "height": 1080}
+    page = open_page(link(**TWO_SIDED | pair, projector="on"), viewport=large)
+    frame = page.locator(".matrix").filter(visible=True)
+    expect(frame.locator('[data-cell="0,0"]')).to_have_css("width", "54px")
+    assert frame.evaluate("node => node.scrollHeight <= node.clientHeight + 4"), "the page scrolls, not the frame"
+    edges, word = frame.bounding_box(), frame.locator("text.none").bounding_box()
+    assert word["x"] + word["width"] <= edges["x"] + edges["width"] and word["y"] >= edges["y"]
 
 
 def test_both_directions_of_attention_with_a_column_for_no_word(open_page):

@@ -91,3 +91,4 @@ def test_in_large_type_and_on_a_narrow_screen_the_page_does_not_run_over(open_pa
     narrow = open_page("/lessons?lesson=light&step=5", wait=".step h3", viewport={"width": 390, "height": 800})
     for page, width in ((wide, 1920), (narrow, 390)):
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+        assert page.locator(".numbers").evaluate("node => node.scrollWidth <= node.clientWidth"), "no number is cut"

@@ -190,12 +190,17 @@ def test_on_a_phone_the_parts_stack_and_the_bars_scroll_in_their_frame(open_page
 
 
 def test_a_long_sentence_ends_between_two_lines_and_says_that_it_goes_on(open_page):
-    page = open_page(link(first="dog and cat " * 60, second="A dog jumping in the snow"))
+    page = open_page(link(first="dog and cat " * 70, second="A dog jumping in the snow"))
     words = page.locator('.column.kmin .side[data-side="0"] .chips')
     bottom = words.bounding_box()["y"] + words.bounding_box()["height"]
     tops = words.locator(".chip").evaluate_all("all => all.map(c => [c.getBoundingClientRect().top, c.offsetHeight])")
     assert all(top >= bottom or top + height <= bottom + 0.5 for top, height in tops)
-    expect(page.locator('.column.kmin .side[data-side="0"] .more-below')).to_have_text("180 words: scroll to see all")
+    expect(page.locator('.column.kmin .side[data-side="0"] .more-below')).to_have_text("200 words: scroll to see all")
+    # A model's name is whole, and what it read stands within its row.
+    names = page.locator(".others .who b")
+    assert names.evaluate_all("all => all.map((name) => name.getClientRects().length)") == [1] * names.count()
+    rows = page.locator(".others .row")
+    assert rows.evaluate_all("all => all.every((row) => row.scrollWidth <= row.clientWidth + 1)")
     expect(page.locator('.bars-of[data-role="premise"] small')).to_contain_text("scroll inside the frame")
 
 

@@ -10,10 +10,9 @@ import pytest
 
 from app import comparison
 from app.comparison import Looks, PredictionsError
-from app.panels.verdict import percent
 from core.checkpoint import load
 from core.explain import explain
-from tests.app.pages import box, chooser, open_view, query, sentences
+from tests.app.pages import box, chooser, components, open_view, query, sentences
 
 PAIR = {"first": "A man in snow", "second": "A dog in the cold"}
 
@@ -23,32 +22,31 @@ def page(**parameters):
 
 
 def drawn(app):
-    """All that the page draws."""
-    return "".join(h.proto.body for h in app.get("html") if "<style" not in h.proto.body)
+    """What the browser draws."""
+    return next(data for data in components(app) if data.get("view") == "compare")
 
 
 def titles(app):
-    return [title.replace(" (test-light)", "") for title in re.findall(r"<h2>(.*?)</h2>", drawn(app))]
+    return [section["title"].replace(" (test-light)", "") for section in drawn(app)["sections"]]
 
 
 def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(checkpoints):
     app = page(**{"with": "test-other,test-two-sided"})
     assert not app.exception
-    light, other, two_sided, *differences = titles(app)
-    assert (light, other, two_sided) == ("Test light", "**Other** &lt;b&gt;:smile:&lt;/b&gt;", "Test two-sided")
-    text = drawn(app)
-    for name in ("test-light", "test-other", "test-two-sided"):
+    assert titles(app) == ["Test light", "**Other** <b>:smile:</b>", "Test two-sided"]
+    for name, section in zip(("test-light", "test-other", "test-two-sided"), drawn(app)["sections"], strict=True):
         said = explain(load(checkpoints / name), *PAIR.values())
-        assert f"{said.verdict.capitalize()}, {percent(max(said.probabilities))}" in text
-    assert len(re.findall(r"explained in \d+ ms", text)) == 3 and "parameters" in text
-    assert differences[-1].startswith("How far they disagree") and len(differences) == 3
+        verdict, (parameters, time) = section["verdict"], section["facts"]
+        assert verdict["label"] == said.verdict and [c["p"] for c in verdict["classes"]] == list(said.probabilities)
+        assert "parameters" in parameters and re.fullmatch(r"explained in \d+ ms", time)
+    assert len(drawn(app)["differences"]) == 2 and len(drawn(app)["agreement"]["heads"]) == 2
     assert query(app)["with"] == "test-other,test-two-sided"
 
 
 def test_what_is_unlike_the_training_data_is_said_once_for_all_models(checkpoints):
     app = page(first="dgo snwo qqxz", **{"with": "test-other"})
     warnings = explain(load(checkpoints / "test-light"), "dgo snwo qqxz", PAIR["second"]).warnings
-    assert warnings and sum(map(drawn(app).count, map(escape, warnings))) == len(warnings)
+    assert warnings and sorted(map(" ".join(sentences(app)).count, map(escape, warnings))) == [1] * len(warnings)
 
 
 def test_what_one_model_alone_finds_unusual_stands_with_its_name():
@@ -56,10 +54,29 @@ def test_what_one_model_alone_finds_unusual_stands_with_its_name():
     assert re.search(r"Test light( \(test-light\))?: the premise has 80 words", notices)
 
 
-def test_rows_lie_beside_those_of_a_model_with_the_null_word():
-    tables = re.findall(r"<thead>.*?</thead>", drawn(page(**{"with": "test-two-sided"})))
-    assert [table.count("(no word)") for table in tables[:2]] == [1, 1]
-    assert ["pl-absent" in table for table in tables[:2]] == [True, False]
+def test_a_model_with_the_null_word_has_a_column_for_it(checkpoints):
+    light, two_sided = (one["matrix"] for one in drawn(page(**{"with": "test-two-sided"}))["sections"])
+    assert light["none"] is None and light["words"] == two_sided["words"] == [
+        PAIR["second"].split(), PAIR["first"].split()
+    ]  # fmt: skip
+    looks = comparison.looks(explain(load(checkpoints / "test-two-sided"), *PAIR.values()), "hypothesis")
+    for row, nothing, weights in zip(two_sided["weights"], two_sided["none"], looks.weights, strict=True):
+        assert [*row, nothing] == pytest.approx(weights, rel=1e-3)
+
+
+def test_what_a_saved_figure_says_names_model_pair_and_verdict():
+    shown = drawn(page(**{"with": "test-two-sided"}))
+    figures = [*shown["sections"], *shown["differences"], shown["agreement"]]
+    for figure, models in zip(figures, (("light",), ("two-sided",), *[("light", "two-sided")] * 2), strict=True):
+        lines = figure["about"]["lines"]
+        assert lines[:2] == ["Premise: A man in snow", "Hypothesis: A dog in the cold"]
+        verdicts = lines[2:]
+        assert len(verdicts) == len(models)
+        for verdict, model in zip(verdicts, models, strict=True):
+            assert re.match(rf"Test {model}: \w+ \d", verdict)
+        assert all(f"test-{model}" in figure["about"]["file"] for model in models)
+    # A figure's name says its kind, too: only the difference and how far they disagree are of the same models.
+    assert len({figure["about"]["file"] for figure in figures}) == 3
 
 
 def test_differences_are_those_of_the_weights(checkpoints):
@@ -85,14 +102,20 @@ def test_weight_on_words_of_one_version_alone_counts_as_elsewhere():
     assert comparison.difference(before, Looks(("cat",), ("red",), ((1.0,),))) is None
 
 
+def marked(app):
+    """The marked words of all versions."""
+    lines = [line for section in drawn(app)["sections"] for line in section["sentences"]]
+    return [line["words"][i] for line in lines for i in line["marked"]]
+
+
 def test_two_versions_mark_the_changed_words():
     app = page(compare="versions", first2="A man in snow", second2="A cat in the cold")
     assert not app.exception
     assert titles(app)[:2] == ["This version", "The other version"]
-    assert re.findall(r"<mark>(.*?)</mark>", drawn(app)) == ["dog", "cat"]
+    assert marked(app) == ["dog", "cat"]
     version = next(w for w in app.text_input if w.label == "The other version’s hypothesis")
     version.set_value("A dog in the cold snow").run()
-    assert re.findall(r"<mark>(.*?)</mark>", drawn(app)) == ["snow"]
+    assert marked(app) == ["snow"]
     assert query(app)["second2"] == "A dog in the cold snow"
     box(app, "second").set_value("A dog in the snow").run()
     assert query(app)["second2"] == "A dog in the cold snow", "typing one version keeps the other"
@@ -100,10 +123,10 @@ def test_two_versions_mark_the_changed_words():
 
 def test_the_page_opens_with_two_models_and_takes_up_to_three_more():
     app = page()
-    assert len([title for title in titles(app) if "minus" not in title and "How far" not in title]) == 2
+    assert len(titles(app)) == 2
     beside = app.multiselect[0]
     beside.set_value(["test-other", "test-alone"]).run()
-    assert "It shows no attention of these words." in drawn(app)
+    assert drawn(app)["sections"][2]["matrix"] is None
     assert query(app)["with"] == "test-other,test-alone"
 
 
@@ -118,18 +141,13 @@ def test_what_a_link_cannot_mean_is_said():
     said = " ".join(sentences(app))
     for part in ("“nothing”, which is not here", "“apples”", "“third”"):
         assert part in said
-    assert len(titles(app)) > 2
+    assert len(titles(app)) == 2
 
 
 def test_a_broken_model_stands_beside_the_others_with_its_reason():
     app = page(**{"with": "test-truncated"})
     assert not app.exception
-    assert "checksum" in drawn(app) and "Differences are drawn where two of them" in drawn(app)
-
-
-def test_no_text_of_a_person_is_markup():
-    app = page(second="<b>dog</b> & cat")
-    assert "<b>dog" not in drawn(app) and "&lt;" in drawn(app)
+    assert "checksum" in drawn(app)["sections"][1]["problem"] and "where two of them" in drawn(app)["hint"]
 
 
 ROWS = [("a b", "c", "x", 0.9), ("d", "e", "x", 0.6), ("f", "g", "x", 0.8)]

@@ -76,6 +76,11 @@ def test_the_rows_with_the_confusion_matrix(run):
     assert "Confusion of The one" in figures(app)
     assert app.dataframe[0].value["says1"].tolist()[1] == "entailment"
     assert app.dataframe[0].proto.row_height > 60  # lower rows show a single line of a text
+    usual = app.dataframe[0].proto
+    app.toggle[0].set_value(True).run()
+    large = app.dataframe[0].proto
+    assert large.row_height == 1.5 * usual.row_height
+    assert large.id != usual.id, "the browser measures the letters of a table once: this is another one"
 
 
 def test_a_filter_that_cannot_be_read_is_underlined_where_it_is_wrong(run):

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from app.page_style import plain
+from core.checkpoint import load
+from core.evidence import AttentiveContext
+from core.explain import explain, with_nearest
 from tests.app.conftest import make_checkpoint
 from tests.app.pages import box, chooser, open_view, query
 
@@ -46,6 +48,17 @@ def test_a_link_opens_with_its_cell_selected(drawn):
     assert "1" in data["late"]["attentive_context"]["hypothesis"]
     assert data["by_kind"]["attention_map"]["values"] == data["by_kind"]["attention_map"]["scores"]
     assert query(app)["select"] == "x2y1"
+
+
+def test_a_mix_of_a_word_outside_the_table_has_no_nearest_words(drawn, checkpoints):
+    outside = drawn(explore(first="Qqxz.", second="Qqxz sleeps"))["by_kind"]["attentive_context"]
+    assert outside["unknown"] == ["Qqxz", "Qqxz"] and outside["why"].startswith("which is not in the word table")
+    known = drawn(explore(first="A dog", second="Qqxz sleeps"))["by_kind"]["attentive_context"]
+    assert known["unknown"] == ["", ""], "what counts is the mix, not the word that looks"
+    checkpoint = load(checkpoints / "test-light")
+    for first, line in {"Qqxz": "is mostly “Qqxz”, which is not in the word table", "A dog": "(cosine): "}.items():
+        said = with_nearest(checkpoint, explain(checkpoint, first, "Qqxz sleeps"), 0)
+        assert line in " ".join(said.find(AttentiveContext).to_text(said))
 
 
 def test_a_column_is_the_models_own_weights_rescaled_to_add_up_to_one(drawn):
@@ -139,7 +152,7 @@ def test_models_of_single_texts_belong_to_another_page(drawn):
 
 def test_a_models_title_is_text(drawn):
     app = explore(model="test-other")
-    assert chooser(app, "Model").options[chooser(app, "Model").index] == plain("**Other** <b>:smile:</b>")
+    assert chooser(app, "Model").options[chooser(app, "Model").index] == "**Other** <b>:smile:</b>"  # a list that opens
     assert drawn(app)["footer"][0] == "**Other** <b>:smile:</b>"
 
 

@@ -2,6 +2,7 @@
 
 const CELL = { most: 36, least: 17 };
 const PROJECTED = { most: 64, least: 56 };
+const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
 
 class MatrixPanel {
   constructor(view, attention) {
@@ -16,6 +17,20 @@ class MatrixPanel {
     this.mirrored = directionOf(this.columns) === "rtl";
     this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
     this.frame = html("div", { class: "matrix", role: "grid", "aria-label": this.title(), "aria-rowcount": this.rows.length, "aria-colcount": this.count });
+    const [how, more] = this.reading();
+    this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
+    const key = this.legend();
+    key.append(this.scrolls);
+    const { agreement } = view.data;
+    if (agreement?.rows === attention.rows) key.append(html("span", {}, agreement.text));
+    const saves = saveButtons(view, this.what, this.file, (ink) => this.saved(ink));
+    this.element = html("section", { class: "attention", "aria-label": this.title() }, heading(this.headed, how, more, saves), this.frame, key, this.tip);
+    this.listen();
+  }
+
+  // How to read it: one line, and more on demand.
+  reading() {
+    const { view, attention } = this;
     const how = attention.show === "column"
       ? "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column."
       : attention.show === "score"
@@ -25,14 +40,25 @@ class MatrixPanel {
     const rows = this.final === null ? `Rows are the ${attention.rows}${judged}` : `The row is the state after the last word of the ${attention.rows}, the only one that looks back`;
     const more = `${rows}; columns the ${attention.columns}${context}. ` +
       `${this.several ? `Numbered blocks of columns are its lines${attention.apart ? ": the model reads each of them by itself" : ""}. ` : ""}The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in the ${attention.columns}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
-    this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
-    const key = legend(attention.show === "score" ? "score" : attention.show === "column" ? "share of the column" : "weight", ...this.ends());
-    key.append(this.scrolls);
-    const { agreement } = view.data;
-    if (agreement?.rows === attention.rows) key.append(html("span", {}, agreement.text));
-    const saves = saveButtons(view, "matrix", `attention-of-${attention.rows}${attention.show === "weight" ? "" : `-${attention.show}`}`, (ink) => this.saved(ink));
-    this.element = html("section", { class: "attention", "aria-label": this.title() }, heading(this.title(), how, more, saves), this.frame, key, this.tip);
-    this.listen();
+    return [how, more];
+  }
+
+  get headed() {
+    return this.title();
+  }
+
+  get what() {
+    return "matrix";
+  }
+
+  get file() {
+    const { rows, show } = this.attention;
+    return `attention-of-${rows}${show === "weight" ? "" : `-${show}`}`;
+  }
+
+  legend() {
+    const { show } = this.attention;
+    return legend(show === "score" ? "score" : show === "column" ? "share of the column" : "weight", ...this.ends());
   }
 
   // What the text draws as ribbons.
@@ -60,6 +86,11 @@ class MatrixPanel {
   // Gaps between the blocks of columns.
   get gaps() {
     return this.lines.length - 1 + (this.none ? 1 : 0);
+  }
+
+  // In cells.
+  get breadth() {
+    return this.count + 0.3 * this.gaps;
   }
 
   get across() {
@@ -112,14 +143,23 @@ class MatrixPanel {
     return score === null ? "score not known" : `score ${signed(score, digits)}`;
   }
 
+  // The words along the upper edge.
+  get heads() {
+    return this.none ? [...this.columns, this.none.word] : this.columns;
+  }
+
+  get sizes() {
+    return this.view.type > 1 ? PROJECTED : CELL;
+  }
+
   // The cell's side in pixels: as large as width and height allow, never so small that words collide.
   layout(width, height) {
     const { type } = this.view;
     const letters = (words) => Math.min(24, Math.max(...words.map((word) => Array.from(word).length)));
     const left = Math.min(Math.max(44, letters(this.rows) * 7.6 * type + 16), Math.max(90, width * 0.3));
-    const tall = Math.max(30, letters([...this.columns, this.none ? this.none.word : ""]) * 5.4 * type + 18);
-    const fit = Math.min((width - left - 0.6 * tall) / (this.count + 0.3 * this.gaps), (height - tall) / this.rows.length);
-    const { most, least } = this.view.type > 1 ? PROJECTED : CELL;
+    const tall = Math.max(30, letters(this.heads) * 5.4 * type + 18);
+    const fit = Math.min((width - left - LEAN * tall) / this.breadth, (height - tall) / this.rows.length);
+    const { most, least } = this.sizes;
     return { left, tall, cell: Math.round(Math.min(most, Math.max(least, Math.floor(fit)))) };
   }
 
@@ -139,19 +179,24 @@ class MatrixPanel {
     Object.assign(this, { left, tall, cell, seen: this.frame.clientWidth > 0 });
     const { across } = this;
     const down = this.rows.length * cell;
-    const slack = Math.ceil(tall * 0.8);
-    this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell) + 3}px`;
+    const slack = Math.ceil(tall * LEAN);
+    // With a projector's large cells the page scrolls before the frame does.
+    const whole = this.view.type > 1 && tall + down < 0.8 * window.innerHeight ? tall + down : 0;
+    this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell, whole) + 3}px`;
+    this.cramped = left + across + slack > width;
     this.top = svg("svg", { class: "top", width: across + slack, height: tall, "aria-hidden": "true" }, this.columnWords());
     this.side = svg("svg", { class: "side", width: left, height: down, "aria-hidden": "true" }, this.rowWords());
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
-    this.body = svg("svg", { class: "cells", width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" }, this.cellRows(), this.marks, this.lineNumbers(down));
+    this.body = svg("svg", { class: "cells", width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" }, this.cellRows(), this.numbers(), this.marks, this.lineNumbers(down));
     this.frame.replaceChildren(html("div", { class: "corner" }), html("div", { class: "pin-top" }, this.top),
       html("div", { class: "pin-side" }, this.side), this.body);
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
     this.draw();
     // A phone's address bar comes and goes: what a person scrolled to stays where it is.
+    const untouched = [scrollLeft, scrollTop].join() === this.revealed;
     if (same) this.frame.scrollTo(scrollLeft, scrollTop);
-    else this.reveal();
+    if (!same || untouched) this.reveal();
+    this.revealed = !same || untouched ? [this.frame.scrollLeft, this.frame.scrollTop].join() : null;
   }
 
   get size() {
@@ -164,7 +209,7 @@ class MatrixPanel {
       const word = this.word(j);
       const none = j === this.columns.length;
       const x = this.x(j) + cell * 0.5;
-      const text = svg("text", { x, y: tall - 7, transform: `rotate(-45 ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
+      const text = svg("text", { x, y: tall - 7, transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
       text.append(svg("title", {}, none ? `The null word: no counterpart in the ${this.attention.columns}` : word));
       return text;
     });
@@ -180,17 +225,27 @@ class MatrixPanel {
     });
   }
 
+  colour(value) {
+    const { low, high } = this.attention;
+    return scaleColour((value - low) / (high - low));
+  }
+
   cellRows() {
     const { cell } = this;
-    const { values, low, high } = this.attention;
+    const { values } = this.attention;
     const gap = cell > 22 ? 1 : 0.5;
     const inner = cell - 2 * gap;
     const round = cell > 22 ? 3 : 1.5;
     return values.map((row, i) => svg("g", { role: "row", "aria-rowindex": i + 1 }, Array.from({ length: this.count }, (_, j) => {
       const value = this.number("values", i, j);
-      return svg("rect", { x: this.x(j) + gap, y: i * cell + gap, width: inner, height: inner, rx: round, fill: value === null ? "none" : scaleColour((value - low) / (high - low)),
+      return svg("rect", { x: this.x(j) + gap, y: i * cell + gap, width: inner, height: inner, rx: round, fill: value === null ? "none" : this.colour(value),
         role: "gridcell", tabindex: -1, "aria-colindex": j + 1, "aria-label": this.describe(i, j), "data-cell": `${i},${j}` });
     })));
+  }
+
+  // What is written into the cells.
+  numbers() {
+    return null;
   }
 
   // Below the cells, the number of each line over the width of its words.
@@ -211,20 +266,21 @@ class MatrixPanel {
   }
 
   listen() {
-    const placeOf = (event) => {
-      const at = event.target.dataset?.cell;
-      return at ? at.split(",").map(Number) : null;
-    };
     this.frame.addEventListener("click", (event) => {
-      const at = placeOf(event);
+      const at = this.placeOf(event);
       const { row, column } = event.target.dataset || {};
       if (at) this.view.pick(this.part(at));
       else if (row !== undefined) this.view.pick({ [this.axes[0]]: this.final ?? Number(row) });
       else if (column !== undefined) this.view.pick({ [this.axes[1]]: Number(column) });
     });
-    this.frame.addEventListener("pointermove", (event) => this.point(placeOf(event), event));
+    this.frame.addEventListener("pointermove", (event) => this.point(this.placeOf(event), event));
     this.frame.addEventListener("pointerleave", () => { this.tip.hidden = true; });
     this.frame.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  placeOf(event) {
+    const at = event.target.dataset?.cell;
+    return at ? at.split(",").map(Number) : null;
   }
 
   // What a cell selects; the null word is none of the words.
@@ -236,15 +292,19 @@ class MatrixPanel {
     this.tip.hidden = !at;
     if (!at) return;
     const [i, j] = at;
-    const lines = [html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.word(j))),
-      html("span", {}, `weight ${exactPercent(this.number("weights", i, j))}`), html("span", {}, this.score(i, j, 4))];
-    if (this.attention.show === "column") lines.push(html("span", {}, `${exactPercent(this.number("values", i, j))} of its column (not used)`));
-    const back = this.view.back(this.attention);
-    if (back && j < this.columns.length) lines.push(html("b", {}, html("bdi", {}, this.word(j)), " → ", html("bdi", {}, this.rows[i])), html("span", {}, `weight ${exactPercent(back.weights[j][i])}`));
-    this.tip.replaceChildren(...lines);
+    this.tip.replaceChildren(html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.word(j))), ...this.facts(i, j));
     const right = event.clientX + 190 > window.innerWidth;
     this.tip.style.left = `${event.clientX + (right ? -170 : 14)}px`;
     this.tip.style.top = `${event.clientY + 16}px`;
+  }
+
+  // A cell's exact values.
+  facts(i, j) {
+    const lines = [html("span", {}, `weight ${exactPercent(this.number("weights", i, j))}`), html("span", {}, this.score(i, j, 4))];
+    if (this.attention.show === "column") lines.push(html("span", {}, `${exactPercent(this.number("values", i, j))} of its column (not used)`));
+    const back = this.view.back(this.attention);
+    if (back && j < this.columns.length) lines.push(html("b", {}, html("bdi", {}, this.word(j)), " → ", html("bdi", {}, this.rows[i])), html("span", {}, `weight ${exactPercent(back.weights[j][i])}`));
+    return lines;
   }
 
   key(event) {
@@ -319,7 +379,11 @@ class MatrixPanel {
     const across = Number(this.body.getAttribute("width"));
     const down = Number(this.body.getAttribute("height"));
     return [Math.max(left + across, 420) + 24, down + tall + 70, [label(12, 22, this.title(), { fill: ink, "font-weight": 600 }),
-      place(this.top, 12 + left, 30), place(this.side, 12, 30 + tall), place(this.body, 12 + left, 30 + tall), savedLegend(down + tall + 44, ...this.ends(), ink)]];
+      place(this.top, 12 + left, 30), place(this.side, 12, 30 + tall), place(this.body, 12 + left, 30 + tall), this.savedLegend(down + tall + 44, ink)]];
+  }
+
+  savedLegend(y, ink) {
+    return savedLegend(y, ...this.ends(), ink);
   }
 }
 

@@ -7,11 +7,21 @@ from collections.abc import Sequence
 from app.panels.attention_map import compact
 from app.panels.panel import Panel, Payload
 from core.evidence import AttentiveContext, Explanation
+from core.evidence.attentive_context import NOT_IN_THE_TABLE
 
 
 def payloads(records: Sequence[AttentiveContext], explanation: Explanation, show: str) -> list[Payload]:
-    """The weights of every word's context."""
-    return [{"rows": r.rows, "columns": r.columns, "weights": compact(r.weights)} for r in records]
+    """The weights of every word's context, and of a mix that is no meaning the word that is not in the table."""
+    return [
+        {
+            "rows": r.rows,
+            "columns": r.columns,
+            "weights": compact(r.weights),
+            "unknown": [r.unknown(explanation, row) for row in range(len(r.weights))],
+            "why": NOT_IN_THE_TABLE,
+        }
+        for r in records
+    ]
 
 
 def nearest(records: Sequence[AttentiveContext]) -> Payload:
