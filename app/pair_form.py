@@ -69,7 +69,9 @@ class ModelForm:
         names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
         small = dict.fromkeys(FOR_LESSONS, " (small, for the lessons)")
         # Many would push what is below them off the screen. A list that opens shows Markdown as it is.
-        chooser, plain = (st.radio, page_style.plain) if len(names) <= SIDE_BY_SIDE else (st.selectbox, str)
+        few = len(names) <= SIDE_BY_SIDE
+        chooser: Callable[..., Any] = st.radio if few else st.selectbox
+        plain: Callable[[str], str] = page_style.plain if few else str
         chooser(
             "Model", names, names.index(model) if model in names else None, key=key, on_change=self.page.take,
             args=("model", key), format_func=lambda name: plain(models[name] + small.get(name, "")),
