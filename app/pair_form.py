@@ -70,7 +70,7 @@ class ModelForm:
         small = dict.fromkeys(FOR_LESSONS, " (small, for the lessons)")
         # Many would push what is below them off the screen. A list that opens shows Markdown as it is.
         few = len(names) <= SIDE_BY_SIDE
-        chooser: Callable[..., Any] = st.radio if few else st.selectbox
+        chooser: Any = st.radio if few else st.selectbox
         plain: Callable[[str], str] = page_style.plain if few else str
         chooser(
             "Model", names, names.index(model) if model in names else None, key=key, on_change=self.page.take,
