@@ -68,14 +68,18 @@ class ModelForm:
         )  # fmt: skip
         names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
         small = dict.fromkeys(FOR_LESSONS, " (small, for the lessons)")
-        # Many would push what is below them off the screen. A list that opens shows Markdown as it is.
-        few = len(names) <= SIDE_BY_SIDE
-        chooser: Any = st.radio if few else st.selectbox
-        plain: Callable[[str], str] = page_style.plain if few else str
-        chooser(
-            "Model", names, names.index(model) if model in names else None, key=key, on_change=self.page.take,
-            args=("model", key), format_func=lambda name: plain(models[name] + small.get(name, "")),
-        )  # fmt: skip
+        titles = {name: models[name] + small.get(name, "") for name in names}
+        index = names.index(model) if model in names else None
+        if len(names) <= SIDE_BY_SIDE:
+            st.radio(
+                "Model", names, index, key=key, on_change=self.page.take, args=("model", key),
+                format_func=lambda name: page_style.plain(titles[name]),
+            )  # fmt: skip
+        else:  # would push what is below them off the screen
+            st.selectbox(
+                "Model", names, index, key=key, on_change=self.page.take, args=("model", key),
+                format_func=titles.__getitem__,
+            )  # fmt: skip
         return names
 
     def _take_task(self, key: str, groups: Mapping[str, Sequence[str]]) -> None:

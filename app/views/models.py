@@ -360,7 +360,7 @@ def _safe(text: Any) -> str:
 
 def _command(text: str) -> str:
     """A command, no line of which ends within the name of an option."""
-    return re.sub(r"(?<!\S)--?[\w-]+", r"<span>\g<0></span>", _safe(text))
+    return re.sub(r"(?<!\S)--[\w-]+", r"<span>\g<0></span>", _safe(text))
 
 
 main()
