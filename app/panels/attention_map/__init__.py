@@ -92,12 +92,17 @@ def lead(record: AttentionMap, explanation: Explanation) -> float | None:
 
 
 def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
-    """The word that looks at one place most sharply, or that the final state comes after: the row shown before anything
-    is selected."""
+    """The word that looks at one place most sharply, best one that won filters, or that the final state comes after:
+    the row shown before anything is selected."""
     tokens = explanation.sentence(record.rows).tokens
     if record.units == FINAL_STATE:
         return len(tokens) - 1
-    worth = [max(row) * (1 if len(token.text) > 3 else 0.25) for row, token in zip(record.weights, tokens, strict=True)]
+    provenances = (one for one in explanation.evidence if isinstance(one, FilterProvenance) and one.rows == record.rows)
+    won = {filter.position for one in provenances for filter in one.filters}
+    worth = [
+        max(row) * (1 if len(token.text) > 3 else 0.25) * (1 if not won or i in won else 0.1)
+        for i, (row, token) in enumerate(zip(record.weights, tokens, strict=True))
+    ]
     return max(range(len(worth)), key=worth.__getitem__)
 
 
