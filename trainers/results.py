@@ -68,6 +68,7 @@ TABLES = {
     "ablation": "What each part of the features brings.",
     "adaptivity": "Fixed filters against generated ones.",
     "adaptivity-folds": "Fixed against generated filters in folds over more questions; the best epoch of each counts.",
+    "attention": "What each term of the match and of the loss does to verdicts and alignment, on pairs people wrote.",
     "baselines": "Baselines with the same word table and linguistic features.",
     "comparisons": "The paper’s claims, each with runs that could have refuted it: same data and budget on both sides.",
     "figure3a": "Accuracy against the number of filters K (the paper’s figure 3a).",
@@ -277,13 +278,20 @@ def tables(folder: Path, card: Card) -> Iterator[str]:
             yield sweeps.COMPARED
             continue
         yield markdown.table(*_averages(table))
-        train = " and ".join(source.name for source in recipe.train)
+        train = " and ".join(source.name for source in _swept(table.command, recipe).train)
         seeds = f"Seed{'' if len(table.seeds) == 1 else 's'} {', '.join(table.seeds)}."
         caption = sweeps.caption(table, recipe.dev.name, bars=False)
         command = "Made by" if table.command else "The table names no command."
         yield f"{caption} Train: {train}; dev: {table.dev or recipe.dev.name}. {seeds} {command}"
         if table.command:
             yield markdown.commands([table.command])
+
+
+def _swept(command: str, own: recipes.Recipe) -> recipes.Recipe:
+    """The recipe that the runs of a table are of: the checkpoint's own, unless the table's command names another."""
+    _, _, name = command.partition("trainers sweep ")
+    name = name.split(" ")[0]
+    return recipes.load(name) if name != own.name and name in recipes.names() else own
 
 
 def _averages(sweep: Sweep) -> tuple[list[str], list[list[str]]]:

@@ -95,6 +95,17 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
     assert "Trained on CPU (Abacus), torch 9.9" in page and "No speeds are kept here yet" in page
 
 
+def test_a_table_of_another_recipes_runs_names_their_training_data(made_up: Path) -> None:
+    command = "python -m trainers sweep nli-two-sided-natural --vary model.place=0"
+    head = "model.place,seed,best_epoch,dev,classifier,accuracy,macro_f1,command"
+    write(made_up / "sick-phrases-kmin/attention.csv", f"{head}\n,1,2,SNLI dev,network,0.8,0.8,{command}\n")
+    assert main(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    assert (
+        f"Train: SNLI-86k and SNLI revised (CAD) and MNLI-23k; dev: SNLI dev. Seed 1. Made by\n\n    {command}" in page
+    )
+
+
 def test_tables_of_systems_stand_beside_the_papers_numbers_with_their_command(made_up: Path) -> None:
     rows = "system,ours: SST-5 dev,runs,not run\nCNN,41.23,1,\nParagraph vector,–,–,no reader\n"
     write(made_up.parent / "docs/tables/comparison-sst5.csv", rows)
