@@ -41,14 +41,16 @@ def main() -> None:
     page_style.apply(projector=PAGE.state.projector)
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
-    # The pair first, whose verdict a person waits for.
+    # The pair first, whose verdict a person waits for; last what stands below it, so that the sidebar's file holds new
+    # candidates by the time that their ranking is seen.
     drawn = None
     if explained is not None:
         drawn, explanation = _show(PAGE.state, explained, PAGE.problems)
         pairs_tried.remember(explained.trained)
-        _below(PAGE.state, explained.checkpoint, explanation)
     with st.sidebar:
         _sidebar(models, drawn)
+    if explained is not None:
+        _below(PAGE.state, explained.checkpoint, explanation)
 
 
 def _selected() -> None:
