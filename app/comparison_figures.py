@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.comparison import Difference, Looks
-from app.palette import CIVIDIS, PAPER, readable_on
+from app.palette import CIVIDIS, DIVERGING, PAPER, readable_on
 from app.panels import verdict
 from core.evidence import Explanation
 from core.evidence.attention_map import NO_WORD
 
-_LESS, _MORE = (36, 100, 176), (176, 108, 10)
-"""Blue and orange of app.palette.DIVERGING, which every eye tells apart."""
 _STEPS = 100
 
 Step = tuple[str, str, str, str]
@@ -39,7 +37,7 @@ def difference_steps() -> list[Step]:
     more."""
     out = []
     for step in range(-_STEPS, _STEPS + 1, 2):
-        light, dark = (_over(paper, _MORE if step > 0 else _LESS, abs(step) / _STEPS) for paper in PAPER)
+        light, dark = (_over(paper, _channels(DIVERGING[step > 0]), abs(step) / _STEPS) for paper in PAPER)
         out.append((_rgb(light), _rgb(dark), readable_on(light), readable_on(dark)))
     return out
 

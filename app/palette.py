@@ -76,9 +76,6 @@ FIVE_SENTIMENTS: dict[str, Pair] = {
 OTHER_CLASSES: tuple[Pair, ...] = (("#0b7a67", "#35bf9c"), ("#5b2a86", "#9460d2"), ("#c2a868", "#f4e2a4"))
 """For the classes of another task, in their order."""
 
-ACCENT_MARK = "#e0561f"
-"""The accent in a figure that stays as it is when the theme changes."""
-
 MAP_COLOURS: tuple[str, ...] = (
     "#3661ce", "#bf816c", "#088f1f", "#9a4798", "#0f9de4", "#3e6e37", "#7f8e9c",
     "#879600", "#f04ba5", "#00a596", "#b47800", "#b44b69", "#6969a5", "#ff4b69",
@@ -94,8 +91,8 @@ NO_YES = dict(zip((*ANSWERS, *PARAPHRASES), ("#9460d2", "#0b7a67") * 2, strict=T
 NEITHER = "#b08e5e"
 """Beside them: texts that are neither, such as the questions."""
 
-DIVERGING = ((0.0, "rgba(36,100,176,1)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgba(176,108,10,1)"))
-"""For signed numbers: clear at zero, so that it is right on either ground."""
+DIVERGING: Pair = ("#2464b0", "#b06c0a")
+"""For numbers below and above zero: the nearer to it, the clearer, so that it is right on either ground."""
 
 CIVIDIS: tuple[str, ...] = (
     "#002051", "#0a326a", "#2b446e", "#4d566d", "#696970", "#7f7c75", "#948f78", "#ada476", "#caba6a", "#ead156",

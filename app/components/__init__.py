@@ -18,7 +18,7 @@ import streamlit as st
 
 from app.page_state import codec
 from app.pair_form import digest
-from app.palette import CIVIDIS, INK, LINE, PAPER, SOFT, WASH, css_variables
+from app.palette import CIVIDIS, DIVERGING, css_variables
 from app.panels import card, folders, verdict
 from core.evidence import Explanation
 
@@ -39,6 +39,9 @@ _BEFORE = (
     "pair",
     "models",
     "lesson",
+    "marks",
+    "filter_map",
+    "filter_weights",
 )
 """The scripts that the panels build on, in this order."""
 _BEHIND = ("compare", "mount")
@@ -93,55 +96,18 @@ def file_stem(explanation: Explanation) -> str:
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
-def plotly_saves(figure: str, what: str, file: str, lines: Sequence[str], *, projector: bool = False) -> None:
-    """Buttons that save the Plotly figure of this key as ``file``, with ``lines`` below it. ``what``: its name."""
-    colours = dict([INK[::-1], SOFT[::-1], LINE[::-1], PAPER[::-1], WASH[::-1]])
-    data = {
-        "figure": re.sub(r"\W+", "-", figure), "what": what, "file": file, "lines": list(lines), "colours": colours,
-        "ink": INK[0], "projector": projector,
-    }  # fmt: skip
-    _plotly_saves()(key=f"save {figure}", data=data)
-
-
-@functools.cache
-def _plotly_saves() -> Any:
-    scripts = [_FOLDER / f"{name}.js" for name in ("elements", "save", "plotly")]
-    return st.components.v2.component(
-        "pairlens_plotly_saves",
-        html='<div class="pairlens"></div>',
-        css=_base_style(),
-        js="\n".join(map(_read, scripts)),
-    )
-
-
 def _base_style() -> str:
     return _read(_FOLDER / "base.css").replace("/*palette*/", css_variables())
 
 
-def listen_for_gestures() -> None:
-    """On the page that calls it: Enter sends what stands in a text area, and a swipe that begins on a Plotly figure
-    scrolls the page."""
-    _gestures()(key="gestures", data={})
-
-
-def follow_theme(on_theme_change: Callable[[], None]) -> None:
-    """On a page whose figures are made for the theme: a change of the theme draws it anew."""
-    _theme()(key="theme", data={}, on_theme_change=on_theme_change)
+def send_with_enter() -> None:
+    """On the page that calls it Enter sends what stands in a text area."""
+    _enter()(key="enter", data={})
 
 
 @functools.cache
-def _theme() -> Any:
-    return st.components.v2.component(
-        "pairlens_theme",
-        html="<i></i>",
-        css="i { background-color: var(--st-background-color); transition: background-color 1ms; }",
-        js=_read(_FOLDER / "theme.js"),
-    )
-
-
-@functools.cache
-def _gestures() -> Any:
-    return st.components.v2.component("pairlens_gestures", html="<span></span>", js=_read(_FOLDER / "gestures.js"))
+def _enter() -> Any:
+    return st.components.v2.component("pairlens_enter", html="<span></span>", js=_read(_FOLDER / "enter.js"))
 
 
 @functools.cache
@@ -150,7 +116,9 @@ def _component() -> Any:
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
     scripts += [_FOLDER / f"{name}.js" for name in _BEHIND]
-    style = _base_style() + "".join(_read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson", "compare"))
+    style = _base_style() + "".join(
+        _read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson", "compare", "filter_map")
+    )
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
@@ -158,7 +126,8 @@ def _component() -> Any:
         "pairlens",
         html='<div class="pairlens"></div>',
         css=style,
-        js=f"const CIVIDIS = {json.dumps(CIVIDIS)};\n" + "\n".join(map(_read, scripts)),
+        js=f"const CIVIDIS = {json.dumps(CIVIDIS)};\nconst DIVERGING = {json.dumps(DIVERGING)};\n"
+        + "\n".join(map(_read, scripts)),
     )
 
 

@@ -2,6 +2,7 @@
 
 // `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
 function footerOf(texts, parameters, tour) {
+  if (!texts.length && !parameters && !tour) return null;
   const copy = linkButton("Copy link", "Copy a link to this page with its selection", () => copyLink(copy, linkOf(parameters())));
   return html("footer", {}, texts.map((text) => html("span", {}, text)), parameters ? copy : null, tour ? linkButton("Tour", "Five steps through this page", () => tour.start()) : null);
 }

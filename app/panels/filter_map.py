@@ -1,34 +1,25 @@
-"""The filter map as a figure: the reference collection by class, a person's own texts as stars, and how to read it."""
+"""What the filter map draws: the reference collection by class, a person's own texts as stars, and how to read it."""
 
 from __future__ import annotations
 
 import csv
-import functools
-import html
 import io
 import itertools
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.palette import ACCENT, ACCENT_MARK, INK, LINE, OTHER_LINE, PAPER, map_look
+from app.page_state.codec import short
+from app.palette import map_look
 from app.panels.verdict import percent
 from core.evidence.record import cell
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
 
-HEIGHT = 390
-"""Of the map without its legend."""
-_STARS = ("star", "hexagram")
-"""Of a pair's first and second text."""
-_BADGE = INK[0]
-"""Ground of a star's number, with white on it: it stands out on either theme."""
-_FONT = '"Source Sans", sans-serif'
-"""The page's own."""
-_LINE = 56
-"""Characters in a line of a hover label."""
+_LABEL = 150
+"""Characters of a reference text that its label on the map shows."""
 _BEGINNING = 54
 """Characters of a reference text that are listed: a line beside the map."""
 
@@ -69,74 +60,52 @@ class Star:
     """The model's likeliest classes, in words."""
 
 
-def figure(
-    filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star],
-    looked_into: TextSide | None, nearest: Sequence[Neighbour], near: bool = False, dark: bool = False,
-    texts: Sequence[str] = (), scale: float = 1.0,
-) -> Any:  # fmt: skip
-    """The map. ``names``: classes as people read them; ``looked_into``: its star has the accent, and its ``nearest``
-    items get a ring; ``near``: show the surroundings of both alone; ``dark``: the theme that names are written for;
-    ``texts``: the reference texts, one an item, where they are there; ``scale``: how many times as large as usual
-    letters and marks are.
+def drawing(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str]) -> dict[str, Any]:
+    """The reference collection: its points by class, and the classes' names amid them. ``names``: classes as people
+    read them; ``texts``: the reference texts, one an item, where they are there."""
+    rows: dict[str, list[int]] = {name: [] for name in names.values()}
+    for i, item in enumerate(filter_map.items):
+        rows.setdefault(kind(item, names), []).append(i)
+    rows = {name: at for name, at in rows.items() if at}
+    classes, named = [], []
+    for (colour, symbol), (name, indices) in zip(map_look(list(rows)), rows.items(), strict=True):
+        at = layout.coordinates[indices]
+        labels = [hovering(filter_map.items[i], name, texts[i] if texts else "") for i in indices]
+        classes.append({"name": name, "colour": colour, "symbol": symbol, **_points(at), "labels": labels})
+        middle = _middle(at, layout.coordinates)
+        if middle is not None:
+            named.append({"text": name, "x": round(float(middle[0]), 3), "y": round(float(middle[1]), 3)})
+    return {"classes": classes, "names": named}
 
-    ``near`` is a view of its own, because a person's own zoom is gone with every edit: Streamlit 1.67 makes a chart's
-    identity from its whole figure, whatever its key, so a changed figure is a new element in the browser, and Plotly's
-    uirevision, which lets one element keep its zoom, has nothing to keep.
 
-    Streamlit also gives each figure to Plotly twice, the second time as a copy, and all points would be drawn twice.
-    Plotly sees that nothing has changed where numbers are lists (not NumPy's, which are sent as bytes) under one
-    ``datarevision``, and where there is no template: all looks are said here.
-    """
-    import plotly.graph_objects as go  # here, so that the other pages start without it
-
-    drawn = go.Figure()
-    class_names: list[dict[str, Any]] = []
-    add = drawn.add_scatter  # as SVG: two thousand points are few, and without WebGL they are drawn twice as fast
-    for (colour, symbol), name, labels, at in _groups(filter_map, layout, names, texts):
-        across, up = np.round(at.astype(float), 3).T.tolist()
-        add(
-            x=across, y=up, mode="markers", name=_safe(name), text=labels,
-            hovertemplate="%{text}<extra></extra>",
-            marker={"color": colour, "symbol": symbol, "size": (9 if near else 7) * scale, "opacity": 0.85},
-        )  # fmt: skip
-        class_names += _class_name(name, at, layout.coordinates, dark, scale)
-    drawn.update_layout(annotations=class_names)  # at once: Plotly checks all of them again with each that is added
+def yours(
+    layout: Layout, stars: Sequence[Star], looked_into: TextSide | None, nearest: Sequence[Neighbour], near: bool
+) -> dict[str, Any]:
+    """What is drawn anew with each text. ``looked_into``: its star has the accent, and its ``nearest`` items get a
+    ring. ``trails``: from each version of a text to the next; ``pairs``: both texts of a pair; ``home``: the ranges of
+    x and y that are shown, ``near``: the surroundings of the star and its nearest items alone."""
+    sides = list(dict.fromkeys(star.of.side for star in stars))
+    # The star of the text looked into is drawn last, above the others.
+    ordered = sorted(stars, key=lambda star: (-star.age, star.of == looked_into))
     rings = layout.coordinates[[n.index for n in nearest]]
-    if len(rings):
-        add(
-            x=rings[:, 0].tolist(), y=rings[:, 1].tolist(), mode="markers", name="nearest filters", hoverinfo="skip",
-            marker={"color": ACCENT_MARK, "symbol": "circle-open", "size": 14 * scale, "line": {"width": 2.5}},
-        )  # fmt: skip
     around = [star for star in stars if star.of == looked_into and not star.age] if near else []
     if around:
-        x, y = _range(np.concatenate([[(star.x, star.y) for star in around], rings]), layout, 0.15)
+        home = _range(np.concatenate([[(star.x, star.y) for star in around], rings]), layout, 0.15)
     else:
-        x, y = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
-    _add_trails(drawn, stars, looked_into, np.array([x, y]))
-    _add_stars(drawn, add, stars, looked_into, scale)
-    # The whole map stays whole when the window changes its shape; a part of it may show more.
-    constrain = "range" if around else "domain"
-    drawn.update_xaxes(visible=False, range=x, constrain=constrain)
-    drawn.update_yaxes(visible=False, range=y, constrain=constrain, scaleanchor="x")
-    # Room for the legend of a narrow window, two in a line: left to itself, Plotly cuts the map off when it is resized.
-    below = 12 + legend_height(drawn, 2, scale)
-    drawn.update_layout(
-        height=HEIGHT * scale + below, hovermode="closest", paper_bgcolor=PAPER[dark], plot_bgcolor=PAPER[dark],
-        font={"family": _FONT, "color": INK[dark]}, datarevision=1,
-        hoverlabel={"align": "left", "bgcolor": PAPER[dark], "bordercolor": LINE[dark],
-                    "font": {"family": _FONT, "color": INK[dark], "size": 13 * scale}},
-        margin={"l": 16, "r": 16, "t": 28, "b": below, "autoexpand": False},
-        legend={"orientation": "h", "yanchor": "top", "y": -0.01, "xref": "container", "x": 0, "itemsizing": "constant",
-                "entrywidth": 116 * scale, "font": {"size": 12 * scale}},
-    )  # fmt: skip
-    drawn.layout.pop("template")
-    return drawn
+        home = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
+    return {
+        "stars": [
+            {"badge": star.of.name, "x": star.x, "y": star.y, "earlier": bool(star.age), "label": _star_label(star),
+             "looked": star.of == looked_into, "second": sides.index(star.of.side) % 2 == 1}
+            for star in ordered
+        ],
+        "trails": _trails(stars, looked_into), "pairs": _pairs(stars), "rings": _points(rings), "home": home,
+    }  # fmt: skip
 
 
-def legend_height(drawn: Any, across: int, scale: float) -> float:
-    """Pixels of the figure's legend with so many entries in a line."""
-    entries = sum(trace.showlegend is not False for trace in drawn.data)
-    return 19 * scale * -(-entries // across)
+def _points(at: np.ndarray) -> dict[str, list[float]]:
+    x, y = np.round(at.astype(float), 3).T.tolist() if len(at) else ([], [])
+    return {"x": x, "y": y}
 
 
 def _range(points: np.ndarray, layout: Layout, least: float) -> list[list[float]]:
@@ -148,95 +117,33 @@ def _range(points: np.ndarray, layout: Layout, least: float) -> list[list[float]
     return ranges
 
 
-def _groups(
-    filter_map: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str]
-) -> list[tuple[Any, str, list[str], np.ndarray]]:
-    """Items of each class: their look, the class's name, their hover labels, and where they lie."""
-    rows: dict[str, list[int]] = {name: [] for name in names.values()}
-    for i, item in enumerate(filter_map.items):
-        rows.setdefault(kind(item, names), []).append(i)
-    rows = {name: at for name, at in rows.items() if at}
-    out = []
-    for style, (name, at) in zip(map_look(list(rows)), rows.items(), strict=True):
-        labels = [hovering(filter_map.items[i], name, texts[i] if texts else "") for i in at]
-        out.append((style, name, labels, layout.coordinates[at]))
-    return out
-
-
-def _class_name(name: str, at: np.ndarray, everything: np.ndarray, dark: bool, scale: float) -> list[dict[str, Any]]:
-    """The class's name amid its points, where it has a place of its own: most points near their middle are its own."""
+def _middle(at: np.ndarray, everything: np.ndarray) -> np.ndarray | None:
+    """Where the class's name stands amid its points ``at``, if it has a place of its own: most points near their
+    middle are its own."""
     middle = np.median(at, axis=0)
     middle = at[np.argmin(((at - middle) ** 2).sum(1))]
     nearest = np.sort(((everything - middle) ** 2).sum(1))[: QUALITY_NEIGHBOURS + 1][-1]
     own = (((at - middle) ** 2).sum(1) <= nearest).sum()
-    if own <= QUALITY_NEIGHBOURS * 0.7:
-        return []
-    halo = ", ".join(f"0 0 {size}px {PAPER[dark]}" for size in (2, 2, 3, 3, 4, 5))
-    font = {"size": 13 * scale, "color": INK[dark], "shadow": halo}
-    return [{"x": middle[0], "y": middle[1], "text": _safe(name), "showarrow": False, "name": "class", "font": font}]
+    return middle if own > QUALITY_NEIGHBOURS * 0.7 else None
 
 
-def _add_trails(drawn: Any, stars: Sequence[Star], looked_into: TextSide | None, shown: np.ndarray) -> None:
-    """An arrow from each version of a text to the next, and a dotted line between both texts of a pair. Not as traces:
-    WebGL draws all lines below all points. ``shown [2, 2]``: ranges of x and y; an arrow begins at their edge at most,
-    since Plotly would draw it across the legend."""
+def _trails(stars: Sequence[Star], looked_into: TextSide | None) -> list[dict[str, Any]]:
+    """From each version of a text to the next one, where it has another place."""
+    out = []
     for of in dict.fromkeys(star.of for star in stars):
         way = sorted((star for star in stars if star.of == of), key=lambda star: -star.age)
         for before, after in itertools.pairwise(way):
             if (before.x, before.y) != (after.x, after.y):
-                tail = _inside(np.array([before.x, before.y]), np.array([after.x, after.y]), shown)
-                drawn.add_annotation(
-                    x=after.x, y=after.y, ax=tail[0], ay=tail[1], axref="x", ayref="y", arrowhead=2, arrowwidth=2,
-                    arrowcolor=ACCENT_MARK if of == looked_into else OTHER_LINE[0], standoff=9,
-                    startstandoff=7, text="",
-                )  # fmt: skip
+                ends = {"from": [before.x, before.y], "to": [after.x, after.y]}
+                out.append({**ends, "looked": of == looked_into})
+    return out
+
+
+def _pairs(stars: Sequence[Star]) -> list[list[list[float]]]:
+    """The places of both texts of each pair, as they are now."""
     now = [star for star in stars if not star.age]
-    for place in dict.fromkeys(star.of.place for star in now):
-        both = [star for star in now if star.of.place == place]
-        if len(both) > 1:
-            drawn.add_shape(
-                type="line", x0=both[0].x, y0=both[0].y, x1=both[1].x, y1=both[1].y, layer="above",
-                line={"color": OTHER_LINE[0], "width": 2, "dash": "dot"},
-            )  # fmt: skip
-
-
-def _inside(tail: np.ndarray, head: np.ndarray, shown: np.ndarray) -> list[float]:
-    """The tail of an arrow, moved towards its head to the edge of the ranges ``shown [2, 2]`` where it lies outside;
-    one whose head lies outside is not drawn by Plotly, and stays."""
-    way = tail - head
-    edge = np.where(way > 0, shown[:, 1], shown[:, 0]) - head
-    shares = [e / w for e, w in zip(edge, way, strict=True) if w]
-    moved: list[float] = (head + way * np.clip(min(shares), 0, 1)).tolist()
-    return moved
-
-
-def _add_stars(
-    drawn: Any, add: Callable[..., Any], stars: Sequence[Star], looked_into: TextSide | None, scale: float
-) -> None:
-    sides = list(dict.fromkeys(star.of.side for star in stars))
-    earlier, now = [s for s in stars if s.age], [s for s in stars if not s.age]
-    # The star of the text looked into is drawn last, above the others.
-    now.sort(key=lambda s: s.of == looked_into)
-    for group, name, opacity, size in (
-        (earlier, "earlier versions", 0.55, 15), (now, "yours (approximate)", 1.0, 20),
-    ):  # fmt: skip
-        if not group:
-            continue
-        add(
-            x=[s.x for s in group], y=[s.y for s in group], mode="markers", name=name,
-            text=[_star_label(star) for star in group], hovertemplate="%{text}<extra></extra>",
-            marker={
-                "color": [ACCENT_MARK if s.of == looked_into else _BADGE for s in group],
-                "symbol": [_STARS[sides.index(s.of.side) % 2] for s in group], "size": size * scale, "opacity": opacity,
-                "line": {"color": "#ffffff", "width": 1.5},
-            },
-        )  # fmt: skip
-    for star in now:
-        drawn.add_annotation(
-            x=star.x, y=star.y, text=_safe(star.of.name), showarrow=False, yshift=22 * scale, borderpad=2,
-            font={"color": "#ffffff", "size": 12 * scale}, bordercolor="#ffffff",
-            bgcolor=ACCENT[0] if star.of == looked_into else _BADGE,
-        )  # fmt: skip
+    texts = [[star for star in now if star.of.place == place] for place in dict.fromkeys(s.of.place for s in now)]
+    return [[[star.x, star.y] for star in both] for both in texts if len(both) > 1]
 
 
 def description(filter_map: FilterMap, stars: Sequence[Star]) -> str:
@@ -282,7 +189,9 @@ def beginnings(filter_map: FilterMap, nearest: Sequence[Neighbour], texts: Seque
     """How each neighbour's text begins, in about one line; none without the ``texts``."""
     if not texts:
         return []
-    return [_lines(opening(filter_map.items[n.index], texts[n.index]), _BEGINNING, 1)[0] for n in nearest]
+    openings = [opening(filter_map.items[n.index], texts[n.index]) for n in nearest]
+    # A document is long, and only its beginning is looked at.
+    return [textwrap.shorten(text[: 2 * _BEGINNING], _BEGINNING, placeholder=" …") for text in openings]
 
 
 def reading(filter_map: FilterMap, layout: Layout, data: str) -> str:
@@ -364,32 +273,14 @@ def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], star
     return out.getvalue()
 
 
-def _star_label(star: Star) -> str:
+def _star_label(star: Star) -> list[str]:
     which = f"{star.of.name}, an earlier version" if star.age else star.of.name
-    lines = [f"<b>{_safe(which)}</b>", _wrapped(star.words), _safe(star.verdict)]
-    return "<br>".join(filter(None, lines))
+    return [which, short(star.words, _LABEL), star.verdict]
 
 
-def hovering(item: MapItem, name: str, text: str) -> str:
-    """The hover label of a reference text of the class ``name``."""
+def hovering(item: MapItem, name: str, text: str) -> list[str]:
+    """What the label of a reference text of the class ``name`` says: what it is called, how it begins (both may be
+    empty), and of what class it is."""
     if not text:
-        return f"<b>{_wrapped(title(item))}</b><br>{_safe(name)}"
-    head = [f"<b>{_wrapped(item.title)}</b>"] if item.title else []
-    kind_and_id = name if item.title else f"{name}, {item.id}"
-    return "<br>".join([*head, _wrapped(opening(item, text), 3), _safe(kind_and_id)])
-
-
-@functools.lru_cache(maxsize=8192)  # the reference texts are the same for everyone
-def _wrapped(text: str, most: int = 4) -> str:
-    return "<br>".join(map(_safe, _lines(text, _LINE, most)))
-
-
-def _lines(text: str, width: int, most: int) -> list[str]:
-    """The beginning of a text in lines of whole words; "…" says that it goes on."""
-    # A document is long, and only its beginning is wrapped.
-    return textwrap.wrap(text[: width * (most + 2)], width, max_lines=most, placeholder=" …") or [text[:width]]
-
-
-def _safe(text: str) -> str:
-    """Plotly reads a few HTML tags in names and texts; escaped, they show as they are."""
-    return html.escape(text, quote=False)
+        return [title(item), "", name]
+    return [item.title, short(opening(item, text), _LABEL), name if item.title else f"{name}, {item.id}"]

@@ -16,7 +16,7 @@ from app.model_choice import by_task, kinds, offered, shows
 from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
-from app.pair_form import ModelForm, digest, titles
+from app.pair_form import ModelForm, digest, once, titles
 from app.pairs import SIDES, Pair
 from app.panels import card, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
@@ -36,10 +36,9 @@ WINDOWS = 6
 PLACE_WORDS = 4
 """Words of the word table that are listed for each place of a filter's window."""
 PROPORTION = (1.8, 1)
-_FIGURE = "filter-map-figure"
 
 _STYLE = """<style>
-@media print { .modebar, .stButton, .stDownloadButton { display: none !important; } }
+@media print { .stButton, .stDownloadButton { display: none !important; } }
 @media (max-width: 760px) {
   [class*="st-key-map-text"] > .stElementContainer:has(.stTextArea) { flex-basis: 15rem; }
 }
@@ -49,12 +48,6 @@ _STYLE = """<style>
   padding: 0.5rem 0.75rem 0.5rem 2.1rem; resize: none; }
 [class*="st-key-map-text"] [data-testid="stTextAreaRootElement"]::before { position: absolute; left: 0.75rem;
   top: 0.5rem; opacity: 0.78; font-variant-numeric: tabular-nums; }
-/* A swipe over a figure scrolls the page, unless its "Pan" is on. */
-.js-plotly-plot:not(:has(.modebar-btn.active[data-val="pan"])) .draglayer .drag { touch-action: pan-y !important; }
-/* Plotly measures a width of whole thousandths, Streamlit any: where they differ, it draws the map a second time. */
-.st-key-filter-map-figure { width: round(down, 100%, 1px) !important; }
-/* The buttons above a figure press it: by itself it would save the figure without its caption. */
-.js-plotly-plot .modebar-btn[data-title^="Download plot"] { display: none; }
 .pl-head { font-size: 1.03rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
 .pl-how { font-size: 0.87rem; opacity: 0.78; margin: 0.1rem 0; overflow-wrap: anywhere; }
 </style>"""
@@ -66,7 +59,7 @@ def main() -> None:
     PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
     st.html(_STYLE + _numbers() + lists.STYLE)
-    components.listen_for_gestures()
+    components.send_with_enter()
     with st.sidebar:
         page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), titles(models))
@@ -84,7 +77,6 @@ def main() -> None:
                      format_func=VIEWS.__getitem__)  # fmt: skip
         FORM.example()
         FORM.files()
-        components.follow_theme(PAGE.touch)
     if opened is not None:
         _texts(opened.checkpoint)
         _show(opened, layout)
@@ -202,7 +194,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         _verdict(explanation)
         if reference_map is not None:
             distance, rows = filter_map.nearest_rows(reference_map, nearest, opened.names)
-            openings = filter_map.beginnings(reference_map, nearest, _words(opened))
+            openings = filter_map.beginnings(reference_map, nearest, opened.texts.own if opened.texts else ())
             st.html(lists.table(["nearest filters", "class", distance], rows, openings))
             if opened.texts is None:
                 data = filter_map.data_name(reference_map, opened.checkpoint.card)
@@ -251,34 +243,25 @@ def _map(
     nearest: Sequence[Neighbour],
 ) -> None:  # fmt: skip
     reading = filter_map.reading(reference_map, layout, filter_map.data_name(reference_map, opened.checkpoint.card))
-    st.caption(page_style.plain(reading))
-    near = PAGE.state.view == "near"
-    drawn = filter_map.figure(
-        reference_map, layout, opened.names, stars, looked_into, nearest, near, _dark(), _words(opened), _scale()
-    )
-    # On a wide screen the legend has three entries in a line, and the room of its further lines is left over.
-    over = filter_map.legend_height(drawn, 2, _scale()) - filter_map.legend_height(drawn, 3, _scale())
-    st.html(f"<style>@media (min-width: 1280px) {{ .st-key-{_FIGURE} {{ margin-bottom: -{over:g}px; }} }}</style>")
-    st.plotly_chart(
-        drawn, theme=None, key=_FIGURE, config=_SETTINGS, alt=filter_map.description(reference_map, stars)
-    )  # fmt: skip
-    _saves("filter map", f"filter-map-{_stem(opened, layout, looked_into)}", [reading, *_quoted(opened, stars)])
+    texts = () if opened.texts is None else opened.texts.own
+    key = (reference_map.card["sha256"], layout.name, bool(texts))
+    drawing = once("drawing of the map", key, lambda: filter_map.drawing(reference_map, layout, opened.names, texts))
     numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
-    st.caption(page_style.plain(numbers), help=page_style.plain(meaning))
+    projector = PAGE.state.projector
+    about = {"file": _stem(opened, layout, looked_into), "lines": [reading, *_quoted(opened, stars)]}
+    components.draw(
+        "filterMap",
+        drawing | {"reading": reading, "quality": numbers, "meaning": meaning, "footer": [], "projector": projector},
+        key="filter map figure",
+        **filter_map.yours(layout, stars, looked_into, nearest, PAGE.state.view == "near"),
+        description=filter_map.description(reference_map, stars),
+        about=about,
+    )
 
 
 def _neighbours(reference_map: FilterMap) -> int:
     """k of the map's k-NN accuracies."""
     return int(reference_map.card.get("quality_neighbours", QUALITY_NEIGHBOURS))
-
-
-def _words(opened: Opened) -> tuple[str, ...]:
-    """The map's reference texts, none where their file is missing."""
-    return () if opened.texts is None else opened.texts.own
-
-
-def _dark() -> bool:
-    return st.context.theme.type == "dark"
 
 
 def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
@@ -287,21 +270,6 @@ def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
     texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
     parts = [opened.checkpoint.name, *([] if layout is None else [layout.name]), texts]
     return re.sub(r"[^\w.-]+", "-", "-".join(parts))
-
-
-_SETTINGS = {
-    "displaylogo": False, "displayModeBar": True, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]
-}  # fmt: skip
-"""Plotly's buttons."""
-
-
-def _scale() -> float:
-    """How many times as large as usual the figures' letters are."""
-    return page_style.enlarged(PAGE.state.projector)
-
-
-def _saves(what: str, file: str, lines: Sequence[str]) -> None:
-    components.plotly_saves(f"{what} figure", what, file, lines, projector=PAGE.state.projector)
 
 
 def _quoted(opened: Opened, stars: Sequence[Star], place: int | None = None) -> list[str]:
@@ -379,12 +347,13 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, cap
     """A filter's weights, with this ``caption`` when they are saved, and the words that each place of its window
     answers to."""
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
-    st.plotly_chart(
-        one_filter.figure(weights, _dark(), _scale()), key="filter figure", config=_SETTINGS,
-        alt=f"Weights of filter {index}: {size}.",
-    )  # fmt: skip
-    _saves("filter", f"filter-{index}-{stem}", caption)
-    st.caption(f"Its weights: {size}.")
+    components.draw(
+        "filterWeights",
+        one_filter.heatmap(weights)
+        | {"filter": index, "reading": f"Its weights: {size}.", "footer": [], "projector": PAGE.state.projector},
+        key="filter figure",
+        about={"file": stem, "lines": list(caption)},
+    )
     words = vocabulary(checkpoint)
     st.html(lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS)))
     st.caption(

@@ -1,6 +1,5 @@
 """The page Filter map without a browser: stars, trails, neighbours, one filter, and a sentence for every bad input."""
 
-import base64
 import csv
 import html
 import io
@@ -23,7 +22,7 @@ from core.filter_map.map import FilterMap, MapItem, Neighbour, codes_of
 from core.filter_map.ngrams import ReadWords, TextNgrams, window_values
 from core.reading.tokens import tokenize
 from tests.app.conftest import WORDS
-from tests.app.pages import choose_model, chooser, open_view, query
+from tests.app.pages import choose_model, chooser, components, open_view, query
 
 ALBUM = suiting("topics", MAP_EXAMPLES)[0]
 
@@ -37,25 +36,24 @@ def notices(app):
     return [line.split(">", 1)[1] for body in bodies for line in body.split("</p>")[:-1]]
 
 
-def figures(app):
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+def drawn_map(app):
+    return next((data for data in components(app) if "classes" in data), None)
 
 
-def trace(app, name):
-    return next((t for t in figures(app)[0]["data"] if t.get("name") == name), None)
+def heatmap(app):
+    return next(data for data in components(app) if "top" in data)
 
 
-def numbers(values):
-    """Plotly packs arrays as base64."""
-    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]) if isinstance(values, dict) else values
+def stars(app, earlier=False):
+    return [star for star in drawn_map(app)["stars"] if star["earlier"] == earlier]
 
 
 def badges(app):
-    return [a["text"] for a in figures(app)[0]["layout"]["annotations"] if a["text"] and a.get("name") != "class"]
+    return [star["badge"] for star in stars(app)]
 
 
 def arrows(app):
-    return [a for a in figures(app)[0]["layout"]["annotations"] if not a["text"]]
+    return drawn_map(app)["trails"]
 
 
 def texts(app):
@@ -68,7 +66,7 @@ def test_the_page_opens_on_an_example_with_a_trail():
     assert texts(app) == [text.first for text in ALBUM.texts]
     assert query(app) == {"model": "test-topics", "example": ALBUM.slug}
     assert badges(app) == ["2", "1"]  # the one that is looked into is drawn last
-    assert len(arrows(app)) == len(trace(app, "earlier versions")["text"]) == 2
+    assert len(arrows(app)) == len(stars(app, earlier=True)) == 2
     assert [notice for notice in notices(app) if "unknown to the word table" not in notice] == []
 
 
@@ -77,9 +75,9 @@ def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints
     model = load(checkpoints / "test-topics")
     reference_map = FilterMap.load(model.folder / "map", model)
     code = codes_of(model, ["a dog with a toy"])
-    star = trace(app, "yours (approximate)")
+    (star,) = stars(app)
     place = reference_map.place(code, "all filters")[0]
-    assert [star["x"][0], star["y"][0]] == pytest.approx(place.tolist(), rel=1e-5)
+    assert [star["x"], star["y"]] == pytest.approx(place.tolist(), rel=1e-5)
     nearest = reference_map.neighbours(code[0], "all filters")
     body = next(h.proto.body for h in app.get("html") if "nearest filters" in h.proto.body)
     for neighbour in nearest:
@@ -95,20 +93,19 @@ def test_stars_lie_where_the_map_places_them_and_neighbours_are_true(checkpoints
     )
     assert filter_map.nearest_rows(reference_map, [near], {})[0] == "distance, ×\u00a010⁻⁶"
     assert filter_map.nearest_rows(reference_map, [near], {})[1][0][2] == "1.06"
-    rings = trace(app, "nearest filters")
+    rings = drawn_map(app)["rings"]
     expected = reference_map.layouts["all filters"].coordinates[[n.index for n in nearest]]
-    assert numbers(rings["x"]) == pytest.approx(expected[:, 0])
+    places = np.array([rings["x"], rings["y"]]).T
+    assert places == pytest.approx(expected, abs=1e-3)
 
 
 def test_classes_have_points_and_titles_are_text():
     app = page()
-    data = figures(app)[0]["data"]
-    classes = [t for t in data if t["name"] in ("film", "animal", "place")]
-    assert [t["name"] for t in classes] == ["film", "animal", "place"]
-    assert all(t["type"] == "scatter" for t in data)
-    assert [len(numbers(t["x"])) for t in classes] == [15, 15, 15]
-    assert len({t["marker"]["color"] for t in classes}) == len({t["marker"]["symbol"] for t in classes}) == 3
-    assert "&lt;b&gt;0&lt;/b&gt;" in classes[0]["text"][0]
+    classes = drawn_map(app)["classes"]
+    assert [one["name"] for one in classes] == ["film", "animal", "place"]
+    assert [len(one["x"]) for one in classes] == [len(one["labels"]) for one in classes] == [15, 15, 15]
+    assert len({one["colour"] for one in classes}) == len({one["symbol"] for one in classes}) == 3
+    assert classes[0]["labels"][0] == ["**Row** <b>0</b>", "", "film"]
 
 
 def test_a_deleted_text_stays_deleted_when_the_link_is_opened():
@@ -130,22 +127,15 @@ def test_an_empty_box_between_others_keeps_its_place_in_the_link():
     assert not any("link" in notice for notice in notices(again))
 
 
-def test_an_arrow_of_the_trail_begins_inside_the_part_that_is_shown():
+def test_the_view_around_a_text_holds_its_star_and_its_nearest_filters():
     trail = {"first": "a dog with a toy", "first.1": "cold weather outside in snow"}
-    (whole,), (near,) = arrows(page(**trail)), arrows(page(**trail, view="near"))
-    assert (near["x"], near["y"]) == (whole["x"], whole["y"])
-    layout = figures(page(**trail, view="near"))[0]["layout"]
-    (left, right), (low, high) = (sorted(layout[f"{axis}axis"]["range"]) for axis in "xy")
-    assert left - 1e-6 <= near["ax"] <= right + 1e-6 and low - 1e-6 <= near["ay"] <= high + 1e-6
-    # It still points the same way.
-    cross = (near["ax"] - near["x"]) * (whole["ay"] - whole["y"]) - (near["ay"] - near["y"]) * (
-        whole["ax"] - whole["x"]
-    )
-    assert cross == pytest.approx(0, abs=1e-3)
-    bounds = np.array([[0.0, 10.0], [0.0, 10.0]])
-    assert filter_map._inside(np.array([30.0, 5.0]), np.array([5.0, 5.0]), bounds) == [10, 5]
-    assert filter_map._inside(np.array([6.0, 7.0]), np.array([5.0, 5.0]), bounds) == [6, 7]
-    assert filter_map._inside(np.array([-5.0, -15.0]), np.array([5.0, 5.0]), bounds) == [2.5, 0]
+    whole, near = drawn_map(page(**trail)), drawn_map(page(**trail, view="near"))
+    assert near["trails"] == whole["trails"] and len(near["trails"]) == 1
+    star = near["stars"][-1]
+    for axis, (low, high), (lowest, highest) in zip("xy", near["home"], whole["home"], strict=True):
+        assert all(low < value < high for value in [star[axis], *near["rings"][axis]])
+        assert high - low < highest - lowest
+        assert all(lowest < value < highest for one in whole["classes"] for value in one[axis])
 
 
 def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
@@ -154,12 +144,12 @@ def test_editing_a_text_leaves_its_trail_and_clearing_takes_it():
     app.text_area[0].input("a cat").run()
     app.text_area[0].input("a cat in snow").run()
     assert query(app) == {"model": "test-topics", "first": "a cat in snow", "first.1": "a dog", "first.2": "a cat"}
-    assert len(trace(app, "earlier versions")["x"]) == 2
+    assert len(stars(app, earlier=True)) == 2
     again = page(**query(app))
-    assert figures(again)[0] == figures(app)[0]
+    assert drawn_map(again) == drawn_map(app)
     app.button(key="clear the trails").click().run()
     assert query(app) == {"model": "test-topics", "first": "a cat in snow"}
-    assert trace(app, "earlier versions") is None
+    assert stars(app, earlier=True) == []
 
 
 def test_a_wholly_new_sentence_begins_a_new_trail():
@@ -208,10 +198,10 @@ def test_the_other_layout_is_of_one_filter_and_stays_in_the_link():
     chooser(app, "Map of").set_value("filter 0").run()
     assert query(app)["layout"] == "filter 0"
     one = page(**query(app))
-    assert figures(one)[0]["data"] != figures(page(first="a dog with a toy"))[0]["data"]
+    assert drawn_map(one)["classes"] != drawn_map(page(first="a dog with a toy"))["classes"]
     shown = chooser(one, "Filter to look at, strongest first")
     assert "+" in shown.format_func(shown.value), "the one that is shown without a choice fires"
-    assert "filter 0 of those" in one.caption[0].value
+    assert "filter 0 of those" in drawn_map(one)["reading"]
 
 
 def test_a_filter_is_drawn_with_its_windows(checkpoints):
@@ -219,8 +209,7 @@ def test_a_filter_is_drawn_with_its_windows(checkpoints):
     app = page(first=text, filter="3")
     explanation = explain(load(checkpoints / "test-topics"), text)
     made = one_filter.made(explanation, "text")
-    heat = figures(app)[1]["data"][0]
-    assert np.array(heat["z"]) == pytest.approx(np.array(made.bank.bank[3]))
+    assert np.array(heatmap(app)["values"]) == pytest.approx(np.array(made.bank.bank[3]))
     values = window_values(load(checkpoints / "test-topics"), explanation, made.bank, 3)
     assert max(values) == pytest.approx(made.won.filters[3].preactivation, abs=1e-5)
     assert len(values) == 4
@@ -257,14 +246,14 @@ def test_a_map_whose_neighbours_tell_no_class_says_so_first(checkpoints):
     assert filter_map.caution(replace(layout, quality={**poor, "knn_filters": 0.9, "knn_plane": 0.8}), 10) == ""
     told = page(model="topic-acnn")
     assert not any("Neighbours do not tell" in h.proto.body for h in told.get("html"))
-    assert "texts of DBpedia" in told.caption[0].value
+    assert "texts of DBpedia" in drawn_map(told)["reading"]
 
 
 def test_reviews_are_positive_or_negative():
     app = page(model="sentiment-acnn")
     bodies = "".join(h.proto.body for h in app.get("html"))
     assert re.search(r"(Posi|Nega)tive [\d>]", bodies)
-    assert {t.get("name") for t in figures(app)[0]["data"]} >= {"positive", "negative"}
+    assert {one["name"] for one in drawn_map(app)["classes"]} == {"positive", "negative"}
 
 
 def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpoints):
@@ -272,7 +261,7 @@ def test_the_words_that_each_place_of_a_filter_answers_to_stand_below_it(checkpo
     app, model = page(first=text, filter="3"), load(checkpoints / "test-topics")
     bank = one_filter.made(explain(model, text), "text").bank.bank[3]
     words = ReadWords.of(model, WORDS).strongest(bank, 4)
-    assert figures(app)[1]["data"][0]["y"] == [place for place, _ in table(app, "place")]
+    assert heatmap(app)["rows"] == [place for place, _ in table(app, "place")]
     expected = ["".join(f"{word} {one_filter.signed(value)}" for word, value in row) for row in words]
     assert [words for _, words in table(app, "place")] == expected
     assert any(f"Of {len(WORDS)} frequent words" in caption.value for caption in app.caption)
@@ -290,12 +279,10 @@ def test_reference_texts_show_where_their_data_is(checkpoints, monkeypatch):
     rows = {row.title: row for row in read(checkpoints / "data/topics/texts.csv").rows}
     nearest = table(app, "nearest filters")
     assert nearest[::2] == table(bare, "nearest filters")[:6]
-    assert len(numbers(trace(app, "nearest filters")["x"])) == 6, "as many rings as lines"
+    assert len(drawn_map(app)["rings"]["x"]) == 6, "as many rings as lines"
     for (title, *_), (text,) in zip(nearest[::2], nearest[1::2], strict=True):
         assert text == rows[title].first.removeprefix(f"{title}. ")
-    for label in (label for t in figures(app)[0]["data"][:3] for label in t["text"]):
-        title, text, _ = label.split("<br>")
-        title = html.unescape(title.removeprefix("<b>").removesuffix("</b>"))
+    for title, text, _ in (label for one in drawn_map(app)["classes"] for label in one["labels"]):
         assert rows[title].first == f"{title}. {text}"
 
 
@@ -327,7 +314,7 @@ def test_a_questions_filter_is_answered_by_reference_answers(checkpoints, monkey
     known = TextNgrams(load(checkpoints / model), [row.second for row in rows.values()])
     strongest = known.strongest(made.bank.bank[best.index], best.bias, 6)
     assert [value for _, _, value in listed] == [one_filter.signed(n.value) for n in strongest]
-    assert all("<b>row" not in label for label in figures(app)[0]["data"][0]["text"])
+    assert all(head == "" and "row" in kind for head, _, kind in drawn_map(app)["classes"][0]["labels"])
     if model == "test-qa":
         chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
         assert all(words in rows[id].first for words, id, _ in table(app, "in the reference texts"))
@@ -339,12 +326,12 @@ def test_reference_texts_are_never_markup_and_a_lost_file_changes_nothing(checkp
     monkeypatch.delenv("PAIRLENS_DATA")
     bare = page(first="a dog")
     assert [h.proto.body for h in lost.get("html")] == [h.proto.body for h in bare.get("html")]
-    assert figures(lost) == figures(bare)
+    assert drawn_map(lost) == drawn_map(bare)
     item, odd = MapItem("row 1", "film", "<i>T</i>"), "<i>T</i>. <img src=x> **b** " + "word " * 500
     assert filter_map.opening(item, odd).startswith("<img src=x> **b** word")
-    label = filter_map.hovering(item, "film", odd)
-    assert label.startswith("<b>&lt;i&gt;T&lt;/i&gt;</b><br>&lt;img src=x&gt; **b** word")
-    assert label.endswith(" …<br>film") and label.count("<br>") == 4
+    head, words, kind = filter_map.hovering(item, "film", odd)
+    assert (head, kind) == ("<i>T</i>", "film")
+    assert words.startswith("<img src=x> **b** word") and words.endswith("…") and len(words) == 150
 
 
 def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
@@ -352,8 +339,10 @@ def test_a_pair_has_both_its_filters_on_the_map(checkpoints):
     assert not app.exception
     assert [box.label for box in app.text_area] == ["Question 1", "Answer 1"]
     assert sorted(badges(app)) == ["1 answer", "1 question"]
-    assert [t["name"] for t in figures(app)[0]["data"]][:3] == ["not an answer", "answer", "question"]
-    assert figures(app)[0]["layout"]["shapes"][0]["line"]["dash"] == "dot"
+    assert [one["name"] for one in drawn_map(app)["classes"]] == ["not an answer", "answer", "question"]
+    assert drawn_map(app)["pairs"] == [
+        [[star["x"], star["y"]] for star in sorted(stars(app), key=lambda s: s["second"])]
+    ]
     assert "made from question 1" in "".join(h.proto.body for h in app.get("html"))
     assert any("what it finds in the answer" in h.proto.body for h in app.get("html"))
     chooser(app, "Look into text").set_value(TextSide(0, "answer")).run()
@@ -439,14 +428,14 @@ def test_a_model_without_a_generator_gets_one_sentence():
     app = page(model="test-qa-fixed")
     assert len(notices(app)) == 1
     assert "“test-qa-fixed”, which is not here" in notices(app)[0]
-    assert app.get("plotly_chart")
+    assert drawn_map(app) is not None
 
 
 @pytest.mark.parametrize("empty", ["", "   "])
 def test_an_empty_page_says_what_to_do_and_shows_the_map(empty):
     app = page(first=empty)
     assert any("Type a text above" in h.proto.body for h in app.get("html"))
-    assert len(figures(app)) == 1
+    assert drawn_map(app)["stars"] == []
     assert not app.exception
 
 
@@ -470,7 +459,6 @@ def test_odd_text_is_placed_and_never_markup(text):
     assert badges(app) == ["2", "1"]
     drawn = "".join(h.proto.body for h in app.get("html"))
     assert "<img" not in drawn
-    assert "<img" not in json.dumps(figures(app))
 
 
 def test_ten_thousand_words_are_cut_and_said_and_too_long_for_a_link():
@@ -583,15 +571,10 @@ def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
 
 
 def test_the_caption_says_metric_quality_and_that_stars_are_approximate():
-    captions = [caption.value.replace("\\", "") for caption in page().caption]
-    assert "cosine" in captions[0]
-    assert "approximate (openTSNE’s transform)" in captions[0]
-    assert re.match(r"\d+-NN accuracy: [\d.]+\s% in filter space, [\d.]+\s% on the map \(majority class", captions[1])
-    assert "trustworthiness" in captions[1]
-
-
-def test_a_map_given_to_plotly_again_is_not_drawn_again():
-    """Streamlit gives Plotly each figure a second time as a copy: packed numbers, or a template, would count as new."""
-    drawn = figures(page(first="a dog"))[0]
-    assert all(isinstance(trace[axis], list) for trace in drawn["data"] for axis in "xy")
-    assert "template" not in drawn["layout"] and drawn["layout"]["datarevision"]
+    drawn = drawn_map(page())
+    assert "cosine" in drawn["reading"]
+    assert "approximate (openTSNE’s transform)" in drawn["reading"]
+    assert re.match(
+        r"\d+-NN accuracy: [\d.]+\s% in filter space, [\d.]+\s% on the map \(majority class", drawn["quality"]
+    )
+    assert "trustworthiness" in drawn["quality"]

@@ -96,15 +96,15 @@ def test_colours_of_a_map_stay_apart_for_every_eye_and_stand_out_in_both_themes(
         for one, other in itertools.combinations(colours, 2):
             assert math.dist(lab(one, vision), lab(other, vision)) >= 18
         assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.PAPER)
-    assert all(contrast(palette.ACCENT_MARK, ground) >= 3 for ground in palette.PAPER)
 
 
 def test_fourteen_classes_of_a_map_differ_in_colour_and_in_symbol():
     looks = palette.map_look([f"class {i}" for i in range(14)])
     colours, symbols = zip(*looks, strict=True)
     assert len(set(symbols)) == 14
-    for one, other in itertools.combinations([*colours, palette.ACCENT_MARK], 2):
-        assert math.dist(lab(one, "normal"), lab(other, "normal")) >= 28
+    for accent in palette.ACCENT:
+        for one, other in itertools.combinations([*colours, accent], 2):
+            assert math.dist(lab(one, "normal"), lab(other, "normal")) >= 28
     assert all(contrast(colour, ground) >= 3 for colour in colours for ground in palette.PAPER)
     assert len(set(palette.map_look([f"class {i}" for i in range(28)]))) == 28
     assert palette.map_look(["not an answer", "answer", "question"])[2][0] == palette.NEITHER
@@ -147,7 +147,7 @@ def test_numbers_stand_out_on_every_strength_of_a_difference():
         return "#" + "".join(f"{channel:02x}" for channel in channels)
 
     for paper in palette.PAPER:
-        for own in (comparison_figures._LESS, comparison_figures._MORE):
+        for own in map(comparison_figures._channels, palette.DIVERGING):
             for share in range(101):
                 ground = comparison_figures._over(paper, own, share / 100)
                 ink = {"#000": "#000000", "#fff": "#ffffff"}[palette.readable_on(ground)]

@@ -35,7 +35,7 @@ st.text(st.text_input("Text"))
 COMPLETE = {
     "": "[role=gridcell]",
     "phrases": ".poolings",
-    "filter-map": ".js-plotly-plot .legend",
+    "filter-map": ".map-key button",
     "models": "tbody tr",
 }
 """By page what stands on it when its numbers do."""
@@ -60,11 +60,8 @@ _TEXT_SHOWN = """(shown, [sign, word]) => new Promise((done) => {
   }).observe(root, { subtree: true, childList: true, characterData: true });
 })"""
 """By the browser's own clock: Playwright looks again after 20, 50, 100 … ms, which is longer than what is measured."""
-_HAS_STAR = """text => {
-  const map = document.querySelector('.js-plotly-plot');
-  const holds = (label) => label.replaceAll('<br>', ' ').includes(text);
-  return map && map.data && map.data.some((trace) => (trace.name || '').startsWith('yours') && trace.text.some(holds));
-}"""
+_STAR = ".star.now"
+"""A text's present place on the map, which bears its words."""
 
 
 class Unmeasured(Exception):
@@ -180,14 +177,14 @@ def star(model: str) -> float:
     with chromium() as (browser, _), server() as own:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(f"{own.address}/filter-map?model={model}&first=A+text")
-        page.wait_for_function(_HAS_STAR, arg="A text", timeout=60_000)
+        page.locator(_STAR).wait_for(timeout=60_000)
         for text in TEXTS:
             page.wait_for_timeout(1500)
             box = page.get_by_label("Text 1", exact=True)
             box.fill(text)
             started = time.perf_counter()
             box.press("Enter")
-            page.wait_for_function(_HAS_STAR, arg=text, polling=10, timeout=30_000)
+            page.locator(f'{_STAR}[data-words="{text}"]').wait_for(timeout=30_000)
             times.append(time.perf_counter() - started)
     return statistics.median(times)
 

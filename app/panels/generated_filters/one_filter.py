@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.palette import DIVERGING, SOFT
 from core.evidence import Explanation, FilterProvenance, FilterRecord, GeneratedFilters, Matrix
 from core.evidence.record import cell
 from core.filter_map.ngrams import ReadWords
@@ -55,30 +54,10 @@ def place(number: int) -> str:
     return f"word {number}"
 
 
-def figure(weights: Matrix, dark: bool, scale: float = 1.0) -> Any:
-    """Heatmap of one filter ``[h, d]``; ``dark``: the theme that its edges are written for; ``scale``: how many times
-    as large as usual letters are."""
-    import plotly.graph_objects as go  # here, so that the other pages start without it
-
-    rows, columns, ink = len(weights), len(weights[0]), {"color": SOFT[dark], "size": 12 * scale}
+def heatmap(weights: Matrix) -> dict[str, Any]:
+    """One filter ``[h, d]`` as it is drawn: a row a place of its window, and the number at which colours end."""
     top = max(abs(value) for row in weights for value in row) or 1.0
-    drawn = go.Figure(
-        go.Heatmap(
-            z=weights, x=list(range(1, columns + 1)), y=[place(i) for i in range(1, rows + 1)], zmin=-top, zmax=top,
-            colorscale=[list(step) for step in DIVERGING], hoverongaps=False,
-            hovertemplate="%{y}, dimension %{x}: %{z:.4f}<extra></extra>",
-            colorbar={"thickness": 10, "outlinewidth": 0, "tickformat": ".2~f", "nticks": 5, "tickfont": ink},
-        )
-    )  # fmt: skip
-    drawn.update_xaxes(
-        title={"text": "dimension of a word", "font": ink}, tickfont=ink, showgrid=False, zeroline=False, nticks=8
-    )
-    drawn.update_yaxes(autorange="reversed", tickfont=ink, showgrid=False, zeroline=False)
-    drawn.update_layout(
-        height=scale * (60 + 34 * rows), margin={"l": 0, "r": 0, "t": 26, "b": 46 * scale},
-        hoverlabel={"font": {"size": 13 * scale}},
-    )  # fmt: skip
-    return drawn
+    return {"rows": [place(i) for i in range(1, len(weights) + 1)], "values": weights, "top": top}
 
 
 def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> list[tuple[str, float]]:

@@ -1,0 +1,241 @@
+// The filter map: the reference texts by class, a person's own as stars. A person may zoom and move it, and it stays
+// so while they type; the buttons below it hide and show classes.
+
+const PLANE = { height: 400, mark: 3.5, star: 10, ring: 7, reach: 14, most: 60 };
+const YOURS = "yours (approximate)";
+const EARLIER = "earlier versions";
+const NEAREST = "nearest filters";
+
+class FilterMapView extends View {
+  take(data) {
+    this.home = data.home;
+    const looked = data.stars.find((star) => star.looked && !star.earlier);
+    // A star that has left the part that is shown takes the map back to all of it.
+    if (this.own && looked && this.width && !this.shows(this.at(looked.x, looked.y))) this.own = null;
+  }
+
+  build() {
+    this.own = null; // where a person has moved the map: its middle, and how many times as large it is
+    this.hidden = new Set();
+    this.points = this.data.classes.map((one) => ({ ...one, path: svg("path", { ...lookOf(one), opacity: 0.85 }) }));
+    this.drawn = svg("g", {});
+    this.plane = svg("svg", { role: "img", tabindex: 0, class: "plane" }, svg("g", {}, this.points.map(({ path }) => path), this.drawn));
+    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
+    this.key = html("div", { class: "map-key", role: "group", "aria-label": "Classes that are shown" });
+    const { reading, meaning, quality } = this.data;
+    const more = `${meaning} Drag the map to move it; + and − (on a touch screen two fingers, else Ctrl and the wheel) make it larger or smaller. With the keyboard: arrow keys, +, − and 0 for the whole map. A name below the map hides that class and shows it again.`;
+    const zooms = [["+", "Zoom in", () => this.zoom(1.6)], ["−", "Zoom out", () => this.zoom(1 / 1.6)], ["⤢", "The whole map again", () => this.whole()]];
+    const saves = saveButtons(this, "filter map", "filter-map", (ink) => this.saved(ink));
+    this.listen();
+    return html("section", { class: "filter-map", "aria-label": "Filter map" }, heading("", reading, more, saves),
+      html("div", { class: "ground" }, this.plane, html("div", { class: "zooms" }, zooms.map(([sign, name, onclick]) => html("button", { type: "button", "aria-label": name, title: name, onclick }, sign)))),
+      this.key, html("p", { class: "how" }, quality), this.tip);
+  }
+
+  arrange(width) {
+    [this.width, this.height] = [width, Math.min(PLANE.height * this.type, Math.max(280, 0.75 * width))];
+    fill(this.plane, { width, height: this.height }, []);
+    this.draw();
+  }
+
+  // Numbers of the map in one pixel, and the numbers in the middle.
+  get view() {
+    const [[left, right], [low, high]] = this.home;
+    const all = Math.max((right - left) / this.width, (high - low) / this.height);
+    const { x, y, times } = this.own ?? { x: (left + right) / 2, y: (low + high) / 2, times: 1 };
+    return { x, y, times, unit: all / times };
+  }
+
+  at(x, y) {
+    const { x: middle, y: centre, unit } = this.view;
+    return [this.width / 2 + (x - middle) / unit, this.height / 2 - (y - centre) / unit];
+  }
+
+  shows([x, y]) {
+    return x >= 0 && y >= 0 && x <= this.width && y <= this.height;
+  }
+
+  draw() {
+    if (!this.width) return;
+    const { rings, pairs, trails, stars, names, description } = this.data;
+    const scale = this.type * (this.view.times > 2 ? 1.3 : 1);
+    this.places = [];
+    for (const { name, symbol, path, x, y, labels } of this.points) {
+      const draw = marker(symbol, PLANE.mark * scale);
+      const parts = [];
+      const hidden = this.hidden.has(name);
+      for (let i = 0; i < x.length && !hidden; i += 1) {
+        const at = this.at(x[i], y[i]);
+        if (!this.shows(at)) continue;
+        parts.push(draw(...at));
+        this.places.push({ at, label: labels[i] });
+      }
+      path.setAttribute("d", parts.join(""));
+    }
+    const shown = (name) => !this.hidden.has(name);
+    const ring = marker("circle", PLANE.ring * this.type);
+    this.drawn.replaceChildren(
+      ...names.filter(({ text }) => shown(text)).map(({ x, y, text }) => this.text(this.at(x, y), text, { fill: "var(--ink)", stroke: "var(--paper)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" })),
+      ...(shown(NEAREST) ? [svg("path", { d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""), fill: "none", stroke: "var(--accent)", "stroke-width": 2.5, class: "rings" })] : []),
+      ...(shown(YOURS) ? pairs.map((both) => this.line(...both.map(([x, y]) => this.at(x, y)), { "stroke-dasharray": "2 4", class: "pair-of-stars" })) : []),
+      ...(shown(EARLIER) ? trails.map((trail) => this.arrow(trail)) : []),
+      ...stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
+    );
+    this.plane.setAttribute("aria-label", description);
+    this.key.replaceChildren(...this.entries().map((entry) => this.entry(entry)));
+  }
+
+  text([x, y], text, attributes) {
+    return svg("text", { x: x.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), "text-anchor": "middle", "font-size": 13 * this.type, ...attributes }, text);
+  }
+
+  line([x1, y1], [x2, y2], attributes) {
+    return svg("line", { x1, y1, x2, y2, stroke: "var(--soft)", "stroke-width": 2, ...attributes });
+  }
+
+  arrow({ from, to, looked }) {
+    const [tail, head] = [this.at(...from), this.at(...to)];
+    const way = [head[0] - tail[0], head[1] - tail[1]];
+    const long = Math.hypot(...way) || 1;
+    const [x, y] = way.map((part) => part / long);
+    const [start, end] = [Math.min(7, long / 3), Math.max(long - 9, long / 2)];
+    const on = (far, side = 0) => [tail[0] + far * x - side * y, tail[1] + far * y + side * x];
+    const stroke = looked ? "var(--accent)" : "var(--soft)";
+    const points = [on(end), on(end - 8, 4), on(end - 8, -4)].map((corner) => corner.map((value) => value.toFixed(1)).join(",")).join(" ");
+    return svg("g", { class: "trail" }, this.line(on(start), on(Math.max(start, end - 6)), { stroke }), svg("polygon", { points, fill: stroke }));
+  }
+
+  star({ x, y, earlier, looked, second, badge, label }) {
+    const at = this.at(x, y);
+    if (this.shows(at)) this.places.push({ at, label, star: true });
+    const [ground, size] = [looked ? "var(--star-looked)" : "var(--star)", (earlier ? 7.5 : PLANE.star) * this.type];
+    const mark = svg("path", { d: marker(second ? "hexagram" : "star", size)(...at), fill: looked ? "var(--accent)" : ground, stroke: "#ffffff", "stroke-width": 1.5, "stroke-linejoin": "round", opacity: earlier ? 0.6 : 1 });
+    if (earlier) return svg("g", { class: "star earlier", "data-words": label[1] }, mark);
+    const [wide, high] = [(9 + 7 * badge.length) * this.type, 18 * this.type];
+    const [left, middle] = [at[0] - wide / 2, at[1] + 22 * this.type * (at[1] < 32 * this.type ? 1 : -1)];
+    return svg("g", { class: "star now", "data-words": label[1] }, mark, svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }), this.text([at[0], middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }));
+  }
+
+  // What the buttons below the map name: the classes, and what is drawn above them.
+  entries() {
+    const { stars, rings } = this.data;
+    const of = [[NEAREST, rings.x.length, "circle-open", "var(--accent)"], [EARLIER, stars.some((star) => star.earlier), "star", "var(--soft)"], [YOURS, stars.length, "star", "var(--accent)"]];
+    return [...this.points, ...of.filter(([, there]) => there).map(([name, , symbol, colour]) => ({ name, symbol, colour }))];
+  }
+
+  entry(one) {
+    const size = 12 * this.type;
+    const mark = svg("svg", { width: size, height: size, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("path", { d: marker(one.symbol, 4.4)(0, 0), ...lookOf(one) }));
+    return html("button", { type: "button", "aria-pressed": String(!this.hidden.has(one.name)), title: `Hide or show: ${one.name}`, onclick: () => this.toggle(one.name) }, mark, html("bdi", {}, one.name));
+  }
+
+  toggle(name) {
+    if (!this.hidden.delete(name)) this.hidden.add(name);
+    const focused = this.entries().findIndex((one) => one.name === name);
+    this.draw();
+    this.key.children[focused].focus();
+  }
+
+  whole() {
+    this.own = null;
+    this.draw();
+  }
+
+  // The point below `x, y`, in pixels, stays where it is.
+  zoom(ratio, x = this.width / 2, y = this.height / 2) {
+    const { x: middle, y: centre, times, unit } = this.view;
+    const next = Math.min(PLANE.most, Math.max(0.5, times * ratio));
+    const less = unit - (unit * times) / next;
+    this.own = { x: middle + (x - this.width / 2) * less, y: centre - (y - this.height / 2) * less, times: next };
+    this.later();
+  }
+
+  move(right, down) {
+    const { x, y, times, unit } = this.view;
+    this.own = { x: x - right * unit, y: y + down * unit, times };
+    this.later();
+  }
+
+  // Many movements are drawn once.
+  later() {
+    this.tip.hidden = true;
+    this.waiting ??= requestAnimationFrame(() => {
+      this.waiting = null;
+      this.draw();
+    });
+  }
+
+  listen() {
+    const fingers = new Map();
+    const place = (event) => {
+      const box = this.plane.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    const lift = (event) => fingers.delete(event.pointerId);
+    const on = (name, act) => this.plane.addEventListener(name, act, { passive: false });
+    on("pointerdown", (event) => {
+      if (event.button) return;
+      fingers.set(event.pointerId, place(event));
+      this.plane.setPointerCapture(event.pointerId);
+    });
+    on("pointermove", (event) => {
+      const before = fingers.get(event.pointerId);
+      const now = place(event);
+      if (!before) return this.point(now, event);
+      const [other] = [...fingers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+      fingers.set(event.pointerId, now);
+      const [right, down] = [now[0] - before[0], now[1] - before[1]];
+      if (other) {
+        const far = (at) => Math.hypot(at[0] - other[0], at[1] - other[1]);
+        this.move(right / 2, down / 2);
+        this.zoom(far(now) / Math.max(1, far(before)), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
+      } else if (event.pointerType !== "touch" && (right || down)) this.move(right, down); // one finger scrolls the page
+    });
+    for (const name of ["pointerup", "pointercancel"]) on(name, lift);
+    on("click", (event) => this.point(place(event), event)); // a tap
+    on("pointerleave", () => { this.tip.hidden = true; });
+    on("dblclick", (event) => this.zoom(2, ...place(event)));
+    on("wheel", (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      this.zoom(Math.exp(-event.deltaY / 200), ...place(event));
+    });
+    on("keydown", (event) => {
+      const moves = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] };
+      const acts = { "+": () => this.zoom(1.6), "=": () => this.zoom(1.6), "-": () => this.zoom(1 / 1.6), 0: () => this.whole() };
+      if (event.ctrlKey || event.metaKey || !(moves[event.key] || acts[event.key])) return;
+      event.preventDefault();
+      if (moves[event.key]) this.move(...moves[event.key]);
+      else acts[event.key]();
+    });
+  }
+
+  // Names the mark that lies nearest to the place, a star before all others.
+  point([x, y], event) {
+    let [best, least] = [null, PLANE.reach * this.type];
+    for (const one of this.places) {
+      const far = Math.hypot(one.at[0] - x, one.at[1] - y) - (one.star ? 8 : 0);
+      if (far < least) [best, least] = [one, far];
+    }
+    this.tip.hidden = !best;
+    if (!best) return;
+    const [head, words, kind] = best.label;
+    this.tip.replaceChildren(...[head && html("b", {}, html("bdi", {}, head)), words && html("span", {}, html("bdi", {}, words)), kind && html("span", {}, html("bdi", {}, kind))].filter(Boolean));
+    const { width, height } = this.tip.getBoundingClientRect();
+    this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
+    this.tip.style.top = `${event.clientY + 16 + height > window.innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
+  }
+
+  saved(ink) {
+    const width = Math.max(this.width, 560);
+    const across = Math.max(1, Math.floor(width / 175));
+    const legend = this.entries().filter(({ name }) => !this.hidden.has(name)).map((one, i) => {
+      const [x, y] = [18 + 175 * (i % across), this.height + 18 + 20 * Math.floor(i / across)];
+      const looks = lookOf({ ...one, colour: one.colour.startsWith("var") ? inkOf(this, one.colour.slice(6, -1)) : one.colour });
+      return [svg("path", { d: marker(one.symbol, 4.4)(x, y - 4), ...looks }), label(x + 12, y, shorten(one.name, 24), { fill: ink, "font-size": 12.5 })];
+    });
+    return [width, this.height + 24 + 20 * Math.ceil(legend.length / across), [svg("svg", { width: this.width, height: this.height }, place(this.plane, 0, 0)), legend].flat(2)];
+  }
+}
+
+VIEWS.filterMap = FilterMapView;
