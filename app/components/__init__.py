@@ -110,9 +110,26 @@ def _enter() -> Any:
     return st.components.v2.component("pairlens_enter", html="<span></span>", js=_read(_FOLDER / "enter.js"))
 
 
+def load() -> None:
+    """On every page that draws: the scripts of all drawings. They are a component of their own, because Streamlit sends
+    a component's script and style with each of its runs; what stays as it is goes to a browser once."""
+    with st.container(key="scripts"):
+        _scripts()(key="scripts loaded", data={})
+
+
+@functools.cache
+def _scripts() -> Any:
+    """Registered once a process, as is what it draws with."""
+    return st.components.v2.component("pairlens_scripts", html="<span></span>", js=_bundle())
+
+
 @functools.cache
 def _component() -> Any:
-    """Registered once a process. A panel's style holds inside of its own element, which has its folder's name."""
+    return st.components.v2.component("pairlens", html='<div class="pairlens"></div>', js=_read(_FOLDER / "loader.js"))
+
+
+def _bundle() -> str:
+    """All scripts and styles. A panel's style holds inside of its own element, which has its folder's name."""
     scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
     scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
     scripts += [_FOLDER / f"{name}.js" for name in _BEHIND]
@@ -122,13 +139,9 @@ def _component() -> Any:
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
-    return st.components.v2.component(
-        "pairlens",
-        html='<div class="pairlens"></div>',
-        css=style,
-        js=f"const CIVIDIS = {json.dumps(CIVIDIS)};\nconst DIVERGING = {json.dumps(DIVERGING)};\n"
-        + "\n".join(map(_read, scripts)),
-    )
+    constants = {"CIVIDIS": CIVIDIS, "DIVERGING": DIVERGING, "STYLE": style}
+    head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
+    return head + "\n".join(map(_read, scripts))
 
 
 def _read(file: Path) -> str:

@@ -8,9 +8,10 @@ const NEAREST = "nearest filters";
 
 class FilterMapView extends View {
   take(data) {
-    this.home = data.home;
+    // Another view is asked for, or the star has left the part that is shown: the map goes back to all of it.
+    if (data.near !== this.near) this.own = null;
+    [this.home, this.near] = [data.home, data.near];
     const looked = data.stars.find((star) => star.looked && !star.earlier);
-    // A star that has left the part that is shown takes the map back to all of it.
     if (this.own && looked && this.width && !this.shows(this.at(looked.x, looked.y))) this.own = null;
   }
 

@@ -1,12 +1,22 @@
-// How Streamlit calls a view: once for each run of the page, with its data.
+// How Streamlit calls a view: once for each run of the page, with its data. The component "pairlens" is small, and finds
+// what draws it here (see loader.js).
 
 const views = new WeakMap();
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(STYLE);
 
-export default function ({ parentElement, data, setStateValue }) {
+function mount({ parentElement, data, setStateValue }) {
   const root = parentElement.querySelector(".pairlens");
+  const tree = root.getRootNode();
+  if (!tree.adoptedStyleSheets.includes(sheet)) tree.adoptedStyleSheets.push(sheet);
   if (!views.has(root)) views.set(root, new VIEWS[data.view](root));
   const view = views.get(root);
   view.start();
   view.update(data, setStateValue);
   return () => view.end();
+}
+
+export default function () {
+  window.pairlensMount = mount;
+  window.dispatchEvent(new Event("pairlens"));
 }

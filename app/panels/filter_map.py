@@ -99,7 +99,8 @@ def yours(
              "looked": star.of == looked_into, "second": sides.index(star.of.side) % 2 == 1}
             for star in ordered
         ],
-        "trails": _trails(stars, looked_into), "pairs": _pairs(stars), "rings": _points(rings), "home": home,
+        "trails": _trails(stars, looked_into), "pairs": _pairs(stars), "rings": _points(rings),
+        "home": home, "near": near,
     }  # fmt: skip
 
 

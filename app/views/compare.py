@@ -51,6 +51,7 @@ def main() -> None:
     explored = [name for name in [model_on(ExploreState)] if name in models]
     PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
     page_style.apply(projector=PAGE.state.projector)
+    components.load()
     mates = _sidebar(models)
     versions = PAGE.state.what == "versions"
     FORM.sentences(models.get(PAGE.state.model or ""))

@@ -39,6 +39,7 @@ def main() -> None:
     models = offered(attends_or_reads_pairs, unreadable=True)  # all others belong to the page Filter map
     PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
+    components.load()
     FORM.sentences(models.get(PAGE.state.model or ""))
     explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
     # The pair first, whose verdict a person waits for; last what stands below it, so that the sidebar's file holds new

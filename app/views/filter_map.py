@@ -58,6 +58,7 @@ def main() -> None:
     models = offered(shows(GeneratedFilters), last=lambda _, folder: not (folder / "map" / "map.json").is_file())
     PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
+    components.load()
     st.html(_STYLE + _numbers() + lists.STYLE)
     components.send_with_enter()
     with st.sidebar:

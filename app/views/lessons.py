@@ -29,6 +29,7 @@ def main() -> None:
     """Draw the page."""
     PAGE.open({})
     page_style.apply(projector=PAGE.state.projector)
+    components.load()
     lesson = lessons()[PAGE.state.lesson]
     with st.sidebar:
         _choice()

@@ -72,6 +72,7 @@ def main() -> None:
             broken.append(f"Not shown: {error}.")
     PAGE.open(dict.fromkeys(cards, ""))
     page_style.apply(projector=PAGE.state.projector)
+    components.load()
     st.html(_STYLE)
     with st.sidebar:
         page_style.projector_switch(PAGE)

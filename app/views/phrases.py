@@ -34,6 +34,7 @@ def main() -> None:
     models = offered(shows(PhraseSelection), last=lambda card, _: bool(_closed(card)))
     PAGE.open(dict.fromkeys(models, ""))
     page_style.apply(projector=PAGE.state.projector)
+    components.load()
     with st.sidebar:
         page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), _named(models))

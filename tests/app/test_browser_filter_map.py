@@ -110,8 +110,13 @@ def test_the_view_around_a_text_follows_it(open_page):
     plane, star = page.locator(MAP).bounding_box(), page.locator(".star.now").bounding_box()
     assert plane["x"] < star["x"] < plane["x"] + plane["width"]
     assert plane["y"] < star["y"] + star["height"] < plane["y"] + plane["height"]
+    page.get_by_role("button", name="Zoom out").click()
     page.get_by_text("the whole map", exact=True).click()
     page.wait_for_url(lambda url: "view=" not in url)
+    wide = width_of_points(page)
+    page.reload()
+    wait_for_star(page, "cold weather outside")
+    assert width_of_points(page) == pytest.approx(wide, abs=1), "another view begins with all of it"
 
 
 def test_hovering_shows_titles_as_text(open_page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -23,10 +24,10 @@ def more_panels(monkeypatch):
     """The panels of the tests beside the app's; afterwards the app's alone."""
     monkeypatch.setattr(panels, "__path__", list(panels.__path__))
     with_more_panels()
-    components._component.cache_clear()
+    components._scripts.cache_clear()
     yield
     panels.folders.cache_clear()
-    components._component.cache_clear()
+    components._scripts.cache_clear()
 
 
 def kinds(explanation):
@@ -58,9 +59,9 @@ def test_a_new_record_needs_one_folder(more_panels, monkeypatch):
     monkeypatch.setattr("streamlit.components.v2.component", lambda name, **parts: registered.update(parts))
     drawn = panels.drawing(pair(WordLength("word lengths", (3, 4)), *POOLED))["panels"]
     assert drawn[0] == {"kind": "word_length", "place": "below", "data": {"letters": (3, 4)}}
-    components._component()
+    components._scripts()
     assert "PANELS.word_length =" in registered["js"]
-    assert ".word_length {\n& { letter-spacing: 3px; }\n}" in registered["css"]
+    assert json.dumps(".word_length {\n& { letter-spacing: 3px; }\n}")[1:-1] in registered["js"]
 
 
 def test_the_views_name_no_record_and_the_scripts_look_at_nothing_outside_their_own_root():

@@ -9,6 +9,7 @@ from tests.app.made_up import POOLED, Unseen, WordLength, pair, with_more_panels
 
 st.set_page_config(layout="wide", initial_sidebar_state="collapsed")
 with_more_panels()
+components.load()
 attention = explain(load_named("test-light"), "An animal is playing with a toy", "A dog jumping")
 pooled = pair(*POOLED, Unseen(), WordLength("word lengths", (3, 4, 2)), judged="both")
 
