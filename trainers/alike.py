@@ -20,7 +20,11 @@ run here repeats them: its data are larger. What was not run says why."""
 SYSTEM_TABLES = {
     "comparison-nli": ("nli", "**One context: entailment** (the paper’s table 7)."),
     "comparison-sst5": ("sentiment", "**No extra context: sentiment of sentences** (the paper’s table 3, on Yelp)."),
-    "comparison-imdb": ("sentiment", "**No extra context: sentiment of reviews** (the paper’s table 3, on Yelp)."),
+    "comparison-imdb": (
+        "sentiment",
+        "**No extra context: sentiment of reviews** (the paper’s table 3, on Yelp). Networks "
+        "read the first 200 words of a review, TF-IDF reads all, and pairs of words.",
+    ),
     "comparison-fever": ("fever", "**Several contexts: claims** (the paper’s table 9)."),
 }
 """By the recipe that a table's systems were trained with: what `python -m trainers table` calls it, and its title."""
