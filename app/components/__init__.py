@@ -52,9 +52,9 @@ def draw(
     view: str, drawing: Mapping[str, Any], *, key: str, on_selection_change: Callable[[], None] | None = None,
     **moving: Any,
 ) -> Any:  # fmt: skip
-    """Draw ``drawing`` with the script's ``VIEWS.<view>``. ``moving``: what changes without a new drawing (the
-    selection, what was looked up for it, and its ``turn``). The result's ``selection`` is what a person picked, with
-    the ``id`` of the drawing and a ``turn``, or None before any pick."""
+    """Draw ``drawing`` with the script's ``VIEWS.<view>``, on a page that has called :func:`load`. ``moving``: what
+    changes without a new drawing (the selection, what was looked up for it, and its ``turn``). The result's
+    ``selection`` is what a person picked, with the ``id`` of the drawing and a ``turn``, or None before any pick."""
     data = {**drawing, "view": view, "drawing": digest(drawing), **moving}
     return _component()(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
 

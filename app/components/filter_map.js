@@ -8,11 +8,13 @@ const NEAREST = "nearest filters";
 
 class FilterMapView extends View {
   take(data) {
-    // Another view is asked for, or the star has left the part that is shown: the map goes back to all of it.
+    // Another view is asked for, or the star has moved out of the part that is shown: the map goes back to all of it.
     if (data.near !== this.near) this.own = null;
     [this.home, this.near] = [data.home, data.near];
-    const looked = data.stars.find((star) => star.looked && !star.earlier);
-    if (this.own && looked && this.width && !this.shows(this.at(looked.x, looked.y))) this.own = null;
+    const { x, y } = data.stars.find((star) => star.looked && !star.earlier) ?? {};
+    const moved = x !== this.looked?.x || y !== this.looked?.y;
+    if (this.own && x !== undefined && moved && !this.shows(this.at(x, y))) this.own = null;
+    this.looked = { x, y };
   }
 
   build() {
