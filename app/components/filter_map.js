@@ -78,7 +78,7 @@ class FilterMapView extends View {
     const shown = (name) => !this.hidden.has(name);
     const ring = marker("circle", PLANE.ring * this.type);
     this.drawn.replaceChildren(
-      ...names.filter(({ text }) => shown(text)).map(({ x, y, text }) => this.text(this.at(x, y), text, { fill: "var(--ink)", stroke: "var(--paper)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" })),
+      ...names.filter(({ x, y, text }) => shown(text) && this.shows(this.at(x, y))).map(({ x, y, text }) => this.text(this.at(x, y), text, { fill: "var(--ink)", stroke: "var(--paper)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" })),
       ...(shown(NEAREST) ? [svg("path", { d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""), fill: "none", stroke: "var(--accent)", "stroke-width": 2.5, class: "rings" })] : []),
       ...(shown(YOURS) ? pairs.map((both) => this.line(...both.map(([x, y]) => this.at(x, y)), { "stroke-dasharray": "2 4", class: "pair-of-stars" })) : []),
       ...(shown(EARLIER) ? trails.map((trail) => this.arrow(trail)) : []),
@@ -128,7 +128,7 @@ class FilterMapView extends View {
 
   entry(one) {
     const size = 12 * this.type;
-    const mark = svg("svg", { width: size, height: size, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("path", { d: marker(one.symbol, 4.4)(0, 0), ...lookOf(one) }));
+    const mark = svg("svg", { width: size, height: size, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("path", { d: keyMark(one)(0, 0), ...lookOf(one) }));
     return html("button", { type: "button", "aria-pressed": String(!this.hidden.has(one.name)), title: `Hide or show: ${one.name}`, onclick: () => this.toggle(one.name) }, mark, html("bdi", {}, one.name));
   }
 
@@ -235,7 +235,7 @@ class FilterMapView extends View {
     const legend = this.entries().filter(({ name }) => !this.hidden.has(name)).map((one, i) => {
       const [x, y] = [18 + 175 * (i % across), this.height + 18 + 20 * Math.floor(i / across)];
       const looks = lookOf({ ...one, colour: one.colour.startsWith("var") ? inkOf(this, one.colour.slice(6, -1)) : one.colour });
-      return [svg("path", { d: marker(one.symbol, 4.4)(x, y - 4), ...looks }), label(x + 12, y, shorten(one.name, 24), { fill: ink, "font-size": 12.5 })];
+      return [svg("path", { d: keyMark(one)(x, y - 4), ...looks }), label(x + 12, y, shorten(one.name, 24), { fill: ink, "font-size": 12.5 })];
     });
     return [width, this.height + 24 + 20 * Math.ceil(legend.length / across), [svg("svg", { width: this.width, height: this.height }, place(this.plane, 0, 0)), legend].flat(2)];
   }

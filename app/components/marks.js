@@ -40,3 +40,6 @@ function marker(symbol, radius) {
 
 // The looks of a path of such marks.
 const lookOf = ({ symbol, colour }) => (symbol.endsWith("-open") ? { fill: "none", stroke: colour, "stroke-width": 1.5 } : { fill: colour, stroke: "none" });
+
+// The same in a list of what the marks mean.
+const keyMark = ({ symbol }) => marker(symbol, symbol === "star" ? 6 : 4.4);
