@@ -229,11 +229,12 @@ def test_numbers_of_trainings_in_readme_are_the_cards() -> None:
     for name, comment in lines:
         made = read_card(PRETRAINED / name)
         dev, epochs = made["recipe"]["dev"]["name"], made["training"]["seconds"] / 60 / len(made["epochs"])
+        threads = {1: ", 1 thread", 2: ""}[made["training"]["threads"]]
         assert comment in (
-            f"{results.minutes(made)}, {dev} {results.scores(made['results'][dev])}",
-            f"{epochs:.1f} minutes an epoch, {len(made['epochs'])} epochs",
+            f"{results.minutes(made)}, {dev} {results.scores(made['results'][dev])}{threads}",
+            f"{epochs:.1f} minutes an epoch, {len(made['epochs'])} epochs{threads}",
         )
-        assert made["training"]["device"] == "CPU (AMD EPYC)" and made["training"]["threads"] == 2
+        assert made["training"]["device"] == "CPU (AMD EPYC)"
     assert not re.findall(r"\d+(?:\.\d+)? ?(?:%|seconds|minutes|hours|points)", re.sub("#.+", "", TRAINER))
     assert all(read_card(path.parent)["training"]["device"].startswith("CPU")
                for path in PRETRAINED.glob("*/card.json") if path.parent.name != "words")  # fmt: skip
