@@ -45,9 +45,15 @@ class View {
       return;
     }
     this.root.replaceChildren(...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null, this.tour), this.tour?.element].flat().filter(Boolean));
+    this.refit();
+    this.draw();
+    // Once more when all of it stands there in the page's own letters: parts below take the room that others leave.
+    document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
+  }
+
+  refit() {
     this.fitted = null;
     this.fit();
-    this.draw();
   }
 
   // `wait`: milliseconds in which a newer selection may take this one's place.
