@@ -47,7 +47,8 @@ class View {
     this.root.replaceChildren(...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null, this.tour), this.tour?.element].flat().filter(Boolean));
     this.refit();
     this.draw();
-    // Once more when all of it stands there in the page's own letters: parts below take the room that others leave.
+    // Once more when all of it stands there: parts grow as they are drawn (the menu of a selected word) and with the
+    // page's own letters, and those below take the room that others leave.
     document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
   }
 
