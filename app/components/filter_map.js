@@ -6,6 +6,11 @@ const YOURS = "yours (approximate)";
 const EARLIER = "earlier versions";
 const NEAREST = "nearest filters";
 
+// The sign for the whole screen, which not every font has.
+function corners() {
+  return svg("svg", { viewBox: "0 0 14 14", width: "60%", "aria-hidden": "true" }, svg("path", { d: "M1 5V1H5M9 1H13V5M13 9V13H9M5 13H1V9", fill: "none", stroke: "currentColor", "stroke-width": 1.5 }));
+}
+
 class FilterMapView extends View {
   take(data) {
     // Another view is asked for, or the star has moved out of the part that is shown: the map goes back to all of it.
@@ -28,6 +33,7 @@ class FilterMapView extends View {
     const { reading, meaning, quality } = this.data;
     const more = `${meaning} Drag the map to move it; + and − (on a touch screen two fingers, else Ctrl and the wheel) make it larger or smaller. With the keyboard: arrow keys, +, − and 0 for the whole map. A name below the map hides that class and shows it again.`;
     const zooms = [["+", "Zoom in", () => this.zoom(1.6)], ["−", "Zoom out", () => this.zoom(1 / 1.6)], ["⤢", "The whole map again", () => this.whole()]];
+    if (document.fullscreenEnabled) zooms.push([corners(), "The map on the whole screen", () => this.wholeScreen()]);
     const saves = saveButtons(this, "filter map", "filter-map", (ink) => this.saved(ink));
     this.listen();
     return html("section", { class: "filter-map", "aria-label": "Filter map" }, heading("", reading, more, saves),
@@ -36,9 +42,16 @@ class FilterMapView extends View {
   }
 
   arrange(width) {
-    [this.width, this.height] = [width, Math.min(PLANE.height * this.type, Math.max(280, 0.75 * width))];
+    const tall = this.onWholeScreen ? this.plane.clientHeight + this.room() : Math.min(PLANE.height * this.type, 0.75 * width);
+    [this.width, this.height] = [width, Math.max(280, tall)];
     fill(this.plane, { width, height: this.height }, []);
     this.draw();
+  }
+
+  // Pixels of the whole screen that are left below the last part.
+  room() {
+    const drawn = this.root.lastElementChild.getBoundingClientRect().bottom - this.root.firstElementChild.getBoundingClientRect().top;
+    return this.root.clientHeight - drawn;
   }
 
   // Numbers of the map in one pixel, and the numbers in the middle.
@@ -88,8 +101,11 @@ class FilterMapView extends View {
     this.key.replaceChildren(...this.entries().map((entry) => this.entry(entry)));
   }
 
+  // Inside of the map, whose edges would cut it.
   text([x, y], text, attributes) {
-    return svg("text", { x: x.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), "text-anchor": "middle", "font-size": 13 * this.type, ...attributes }, text);
+    const half = (3.6 * Array.from(text).length + 2) * this.type;
+    const middle = Math.min(Math.max(x, half), Math.max(half, this.width - half));
+    return svg("text", { x: middle.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), "text-anchor": "middle", "font-size": 13 * this.type, ...attributes }, text);
   }
 
   line([x1, y1], [x2, y2], attributes) {
@@ -115,8 +131,8 @@ class FilterMapView extends View {
     const mark = svg("path", { d: marker(second ? "hexagram" : "star", size)(...at), fill: looked ? "var(--accent)" : ground, stroke: "#ffffff", "stroke-width": 1.5, "stroke-linejoin": "round", opacity: earlier ? 0.6 : 1 });
     if (earlier) return svg("g", { class: "star earlier", "data-words": label[1] }, mark);
     const [wide, high] = [(9 + 7 * badge.length) * this.type, 18 * this.type];
-    const [left, middle] = [at[0] - wide / 2, at[1] + 22 * this.type * (at[1] < 32 * this.type ? 1 : -1)];
-    return svg("g", { class: "star now", "data-words": label[1] }, mark, svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }), this.text([at[0], middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }));
+    const [left, middle] = [Math.min(Math.max(0, at[0] - wide / 2), this.width - wide), at[1] + 22 * this.type * (at[1] < 32 * this.type ? 1 : -1)];
+    return svg("g", { class: "star now", "data-words": label[1] }, mark, svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }), this.text([left + wide / 2, middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }));
   }
 
   // What the buttons below the map name: the classes, and what is drawn above them.

@@ -21,12 +21,6 @@ class LessonView extends View {
     this.onKey = (event) => this.key(event);
     this.onPoint = (event) => this.point(event.target.closest?.("[data-of]")?.dataset.of ?? event.target.closest?.("[data-of]")?.getAttribute("data-of") ?? null);
     this.onLeave = () => this.point(null);
-    this.onScreen = () => {
-      const { fullscreenElement } = this.root.getRootNode();
-      this.root.classList.toggle("projector", Boolean(this.data?.projector || fullscreenElement));
-      this.fitted = null;
-      this.fit();
-    };
   }
 
   start() {
@@ -35,7 +29,6 @@ class LessonView extends View {
     this.root.addEventListener("pointerover", this.onPoint);
     this.root.addEventListener("focusin", this.onPoint);
     this.root.addEventListener("pointerleave", this.onLeave);
-    this.root.addEventListener("fullscreenchange", this.onScreen);
   }
 
   end() {
@@ -44,12 +37,6 @@ class LessonView extends View {
     this.root.removeEventListener("pointerover", this.onPoint);
     this.root.removeEventListener("focusin", this.onPoint);
     this.root.removeEventListener("pointerleave", this.onLeave);
-    this.root.removeEventListener("fullscreenchange", this.onScreen);
-  }
-
-  update(data, setStateValue) {
-    super.update(data, setStateValue);
-    this.onScreen();
   }
 
   take({ id, step }) {
@@ -170,11 +157,6 @@ class LessonView extends View {
     else if (event.key !== "Enter" || !this.secret || at.closest?.("button, a")) return;
     else this.reveal(null);
     event.preventDefault();
-  }
-
-  wholeScreen() {
-    if (this.root.getRootNode().fullscreenElement) this.root.ownerDocument.exitFullscreen();
-    else this.root.requestFullscreen?.();
   }
 
   reveal(guess) {

@@ -14,28 +14,33 @@ class View {
     this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
     this.onResize = () => this.fit();
+    this.onScreen = () => {
+      this.enlarge();
+      if (this.data) this.refit();
+    };
   }
 
   // Safe to call again: Streamlit may clean up after one call of the module and go on with a later one.
   start() {
     this.watch.observe(this.root);
     window.addEventListener("resize", this.onResize);
+    this.root.addEventListener("fullscreenchange", this.onScreen);
   }
 
   end() {
     this.watch.disconnect();
     window.removeEventListener("resize", this.onResize);
+    this.root.removeEventListener("fullscreenchange", this.onScreen);
     clearTimeout(this.pending);
   }
 
   // New data from the server. With an unchanged drawing they hold only what was looked up, or a selection made elsewhere (Back).
   update(data, setStateValue) {
     this.setStateValue = setStateValue;
-    this.type = data.projector ? 1.5 : 1;
-    this.root.classList.toggle("projector", Boolean(data.projector));
     const same = this.data && this.data.drawing === data.drawing;
     const stale = this.data && this.data.id === data.id && data.turn < this.turn;
     this.data = data;
+    this.enlarge();
     if (!stale) {
       this.take(data);
       this.turn = Math.max(this.turn, data.turn || 0);
@@ -50,6 +55,22 @@ class View {
     // Once more when all of it stands there: parts grow as they are drawn (the menu of a selected word) and with the
     // page's own letters, and those below take the room that others leave.
     document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
+  }
+
+  // Type is large for a projector, and on the whole screen.
+  enlarge() {
+    const large = Boolean(this.data?.projector || this.onWholeScreen);
+    this.type = large ? 1.5 : 1;
+    this.root.classList.toggle("projector", large);
+  }
+
+  get onWholeScreen() {
+    return Boolean(this.root.getRootNode().fullscreenElement);
+  }
+
+  wholeScreen() {
+    if (this.onWholeScreen) this.root.ownerDocument.exitFullscreen();
+    else this.root.requestFullscreen?.();
   }
 
   refit() {
@@ -72,8 +93,7 @@ class View {
     const size = `${width}x${window.innerHeight}`;
     if (!width || !this.data || this.fitted === size) return;
     this.fitted = size;
-    const type = this.root.classList.contains("projector") ? 1.5 : 1;
-    this.root.classList.toggle("narrow", width < this.constructor.narrow * type);
+    this.root.classList.toggle("narrow", width < this.constructor.narrow * this.type);
     this.arrange(width);
   }
 }

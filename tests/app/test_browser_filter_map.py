@@ -282,3 +282,33 @@ def test_a_swipe_over_the_map_scrolls_the_page_and_a_tap_names_a_point(open_page
     page.wait_for_timeout(500)
     page.touchscreen.tap(*place_of_first_point(page))
     expect(page.locator(".filter-map .tip")).to_contain_text("Row")
+
+
+def test_the_map_takes_the_whole_screen_in_large_type_and_gives_it_back(open_page):
+    page = open_page(link(first="a dog with a toy"), wait=SEEN)
+    wait_for_star(page, "a dog with a toy")
+    before, whole = page.locator(MAP).bounding_box(), page.get_by_role("button", name="The map on the whole screen")
+    whole.click()
+    wait_until(page, lambda page: page.locator(MAP).bounding_box()["width"], lambda width: width > before["width"])
+    large = page.locator(MAP).bounding_box()
+    assert large["width"] == page.viewport_size["width"] - 80
+    below = page.locator(".filter-map > .how").last.bounding_box()
+    assert below["y"] + below["height"] <= page.viewport_size["height"]
+    assert page.locator(".filter-map .badge").first.evaluate("text => getComputedStyle(text).fontSize") == "18px"
+    whole.click()
+    wait_until(page, lambda page: page.locator(MAP).bounding_box(), lambda box: box == before)
+
+
+def test_the_name_of_a_class_is_not_cut_by_the_edge_of_the_map(open_page):
+    page = open_page(link(first="a dog with a toy"), wait=SEEN)
+    wait_for_star(page, "a dog with a toy")
+    plane = page.locator(MAP).bounding_box()
+    names = page.locator(f"{MAP} text:not(.badge)")
+    middle = names.first.bounding_box()
+    near_the_edge = plane["x"] + 6 - (middle["x"] + middle["width"] / 2)
+    page.mouse.move(plane["x"] + plane["width"] / 2, plane["y"] + plane["height"] - 20)
+    page.mouse.down()
+    page.mouse.move(plane["x"] + plane["width"] / 2 + near_the_edge, plane["y"] + plane["height"] - 20, steps=4)
+    page.mouse.up()
+    wait_until(page, lambda page: names.first.bounding_box()["x"], lambda x: x < middle["x"] - 5)
+    assert names.first.bounding_box()["x"] >= plane["x"]
