@@ -25,6 +25,7 @@ COMMANDS = {
     "words": "make the shared word table",
     "results": "write docs/results.md from the cards and tables of the shipped checkpoints",
     "make-pairs": "make pairs that differ in one respect from SNLI's premises and WordNet",
+    "near-pairs": "pair the texts of a data file with near ones, labelled by checkpoints",
     "table": "rebuild a table of the AttConv paper from runs, beside the paper's numbers",
     "figure": "draw the accuracy of runs by text length or by the number of evidence sentences",
     "seeds": "write the mean and spread over several seeds into a checkpoint's card",
