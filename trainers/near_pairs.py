@@ -1,8 +1,8 @@
 """Pair each text of a data file with those nearest to it, and let checkpoints label the pairs: more for a small model
 to learn from its teachers than their data hold (Bucilă et al. 2006, "Model compression").
 
-    python -m trainers near-pairs para-two-sided-seed1 para-two-sided-seed2 DATA/quora/train_18k.tsv \\
-        --without DATA/quora/dev_1k.tsv --out DATA/made/quora-near.csv
+    PAIRLENS_CHECKPOINTS=runs python -m trainers near-pairs para-two-sided-seed1 para-two-sided-seed2 \\
+        DATA/quora/train_18k.tsv --without DATA/quora/dev_1k.tsv --out DATA/made/quora-near.csv
 
 For tasks whose two texts are of one kind, such as questions that may be paraphrases. A pair of the file is not made
 again, nor one with a text of ``--without``. Which text is first is drawn. The file is a CSV table
