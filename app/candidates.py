@@ -14,6 +14,7 @@ from app.panels import lists
 from app.panels.verdict import percent
 from core.checkpoint import Checkpoint
 from core.evaluation.calibration import calibrated
+from core.evidence import Explanation
 from core.explain import explain
 from core.reading.reader import PairError
 
@@ -26,11 +27,26 @@ def fits(checkpoint: Checkpoint) -> bool:
     return checkpoint.card["task"] == "answer selection" and checkpoint.labels == ("0", "1")
 
 
+def meaning(checkpoint: Checkpoint, explanation: Explanation) -> str:
+    """What the score of one answer says, in a few words."""
+    stored = checkpoint.card.get("calibration")
+    if not stored:
+        return "ranked among other candidates below"
+    p, base = calibrated(_odds(explanation), stored), stored["right"] / stored["pairs"]
+    return (
+        f"right with probability {percent(p)}, a candidate of {stored['fixed_on']} with {percent(base)}: ranked below"
+    )
+
+
+def _odds(explanation: Explanation) -> float:
+    return explanation.logits[1] - explanation.logits[0]
+
+
 def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
     """A box for candidates, one a line, and their ranking; the answer of the page is one of them."""
     state, key = page.state, page.key("candidates")
     (question, answer), typed = state.pair.now, state.candidates
-    with st.expander("Rank candidate answers of this question", expanded=bool(typed)):
+    with st.expander("Rank candidate answers of this question", expanded=True):
         st.text_area(
             "Other candidate answers, one a line (Ctrl + Enter or a click beside ranks them)", typed, key=key,
             on_change=page.take, args=("candidates", key), height="content",
@@ -50,11 +66,9 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
     scored = []
     for text in answers:
         try:
-            logits = explain(checkpoint, question, text).logits
+            scored.append((_odds(explain(checkpoint, question, text)), text))
         except PairError as error:
             page_style.notice([f"“{text}”: {error}"])
-            continue
-        scored.append((logits[1] - logits[0], text))
     scored.sort(key=lambda one: -one[0])
     if not scored:
         return

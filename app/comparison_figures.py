@@ -57,11 +57,7 @@ def _rgb(channels: Sequence[int]) -> str:
 
 def said(explanation: Explanation) -> dict[str, Any]:
     """The verdict."""
-    names = verdict.class_names(explanation)
-    return {
-        "label": names[explanation.labels.index(explanation.verdict)],
-        "classes": verdict.classes(names, explanation.probabilities),
-    }
+    return {"classes": verdict.classes(verdict.class_names(explanation), explanation.probabilities)}
 
 
 def matrix(seen: Looks | Difference, roles: tuple[str, str]) -> dict[str, Any]:

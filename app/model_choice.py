@@ -53,9 +53,11 @@ def reads_pairs(card: Card) -> bool:
     return bool(card["roles"]["second"])
 
 
-def attends_or_reads_pairs(card: Card) -> bool:
-    """Whether the model reads two texts, or looks from the words of one at words of the same."""
-    return reads_pairs(card) or shows(AttentionMap)(card)
+def explains_texts(card: Card) -> bool:
+    """Whether the model shows how it reads two texts, or looks from the words of one at words of the same. Of an
+    unknown architecture nobody can say: selecting it shows what is wrong with it."""
+    known = card["architecture"] in REGISTRY
+    return shows(AttentionMap)(card) or (reads_pairs(card) and (not known or bool(records_of(card))))
 
 
 def by_task(models: Mapping[str, Path]) -> dict[str, list[str]]:

@@ -37,6 +37,12 @@ _STYLE = (
 [data-testid="stSidebarContent"] [data-testid="stVerticalBlock"] { gap: 0.9rem; }
 :is([data-testid="stSidebar"] :is(a, button), [data-testid="stPageLink-NavLink"]):focus-visible {
   outline: 2px solid var(--pl-accent); outline-offset: 1px; }
+:is([data-testid="stRadioOption"], [data-testid="stCheckbox"] label):has(input:focus-visible) {
+  outline: 2px solid var(--pl-accent); outline-offset: 2px; border-radius: 4px; }
+/* What is not selected is seen, too. */
+[data-testid="stRadioOption"]:not([data-selected="true"]) > div > div:first-child,
+[data-testid="stCheckbox"] label:not([data-selected="true"]) > div:nth-of-type(1) {
+  box-shadow: inset 0 0 0 1.5px var(--pl-soft); }
 .stMain:focus-visible { outline: 2px solid var(--pl-accent); outline-offset: -2px; }
 .stMain input { unicode-bidi: plaintext; text-align: start; }
 .stElementContainer[data-stale="true"]:has(.stBidiComponent) { opacity: 1 !important; }

@@ -50,11 +50,8 @@ def changed(explanation: Explanation, role: str, index: int, how: str) -> Pair:
 def remember(explanation: Explanation) -> None:
     """Put the pair at the head of the list."""
     texts = explanation.first.text, explanation.second.text
-    names = verdict.class_names(explanation)
-    tried = Tried(
-        explanation.model, explanation.title, texts, names[explanation.labels.index(explanation.verdict)],
-        max(explanation.probabilities), st.session_state.get(_CHANGES, {}).get(texts, ""),
-    )  # fmt: skip
+    change = st.session_state.get(_CHANGES, {}).get(texts, "")
+    tried = Tried(explanation.model, explanation.title, texts, *verdict.said(explanation), change)
     others = [one for one in _listed() if (one.model, one.texts) != (tried.model, texts)]
     st.session_state[_TRIED] = [tried, *others][:MOST]
 

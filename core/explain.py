@@ -145,7 +145,7 @@ def _contexts(explanation: Explanation, row: int, rows: str) -> AttentiveContext
 def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
     """What is unlike the training data, one sentence each."""
     out: list[str] = []
-    words = [t for t in side.tokens if any(c.isalnum() for c in t.text)]
+    words = [t for t in side.tokens if t.unknown or any(c.isalnum() for c in t.text)]  # 🐶 is no sign of the table
     letters = [c for t in words for c in t.text if c.isalpha()]
     if side.truncated or len(side.text) > MAX_CHARACTERS:
         out.append(f"The {side.role} was cut after {len(side.tokens)} words; the rest was not read.")

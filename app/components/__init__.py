@@ -78,13 +78,12 @@ def frame(
 def about(explanation: Explanation) -> dict[str, Any]:
     """What a saved figure says of itself in its lines and its file's name."""
     sides = [side for side in (explanation.first, explanation.second) if side.role]
-    names = verdict.class_names(explanation)
+    label, p = verdict.said(explanation)
     return {
         "file": file_stem(explanation),
         "lines": [
             *(f"{side.role[:1].upper()}{side.role[1:]}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides),
-            f"{explanation.title}: {names[explanation.labels.index(explanation.verdict)]} "
-            f"{verdict.percent(max(explanation.probabilities))}",
+            f"{explanation.title}: {label} {verdict.percent(p)}",
         ],
     }
 

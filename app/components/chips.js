@@ -12,7 +12,7 @@ class WordChips {
       onclick: () => view.pick({ [this.axis]: index }), onpointerenter: () => hover?.(index), onpointerleave: () => hover?.(null),
     }, token, inside?.(index)));
     this.cut = cutMark(side.tokens.length);
-    this.element = html("div", { class: "chips", role: "group", dir: this.leftwards ? "rtl" : null, "aria-label": `Words of the ${side.role}`, onkeydown: (event) => this.step(event) },
+    this.element = html("div", { class: "chips", role: "group", dir: this.leftwards ? "rtl" : null, "aria-label": `Words of ${the(side.role)}`, onkeydown: (event) => this.step(event) },
       this.chips.map((chip, index) => (index && side.lines?.includes(index) ? [html("span", { class: "line-break", "aria-hidden": "true" }), chip] : chip)), side.truncated ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null);
   }
 

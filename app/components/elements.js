@@ -42,6 +42,8 @@ function signed(value, digits = 3) {
 const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+// A role in a sentence: the premise, but question 2, which is a name.
+const the = (role) => (/\d$/.test(role) ? role : `the ${role}`);
 const shorten = (text, limit) => (Array.from(text).length > limit ? Array.from(text).slice(0, limit - 1).join("") + "…" : text);
 // Which way a sentence runs, by its first letter.
 function directionOf(tokens) {
@@ -77,11 +79,14 @@ function linkButton(text, label, onclick) {
   return html("button", { type: "button", class: "link", "aria-label": label, onclick }, text);
 }
 
-// What shows more or fewer lines of a list of `count`.
+// What shows more or fewer lines of a list of `count`. The panel is drawn anew, and its button keeps the keyboard's place.
 function moreButton(panel, count, first, what) {
   if (count <= first) return null;
-  return linkButton(panel.open ? `Show the first ${first}` : `Show all ${count}`, `Show more or fewer ${what}`, () => {
+  const button = linkButton(panel.open ? `Show the first ${first}` : `Show all ${count}`, `Show more or fewer ${what}`, () => {
     panel.open = !panel.open;
     panel.draw();
+    panel.element.querySelector(".more-lines").focus();
   });
+  button.classList.add("more-lines");
+  return button;
 }

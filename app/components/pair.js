@@ -69,9 +69,8 @@ class PairView extends View {
     if (text) this.panels.push(text);
     // With another pair the tour stays where it was.
     if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
-    const nothing = html("p", { class: "empty" }, "This model tells nothing of how it came to its verdict, which stands above.");
     return [drawVerdict(data.verdict, data.notices), text?.element, this.switch, beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
-      below, data.panels.length ? null : nothing].flat();
+      below].flat();
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.
@@ -123,7 +122,7 @@ class PairView extends View {
 
   drawSwitch() {
     for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
-    this.switch?.replaceChildren(...this.directions.map((role) => html("button", { type: "button", class: "choice", "aria-pressed": String(role === this.direction), onclick: () => this.turnTo(role) }, `Where the ${role} looks`)));
+    this.switch?.replaceChildren(...this.directions.map((role) => html("button", { type: "button", class: "choice", "aria-pressed": String(role === this.direction), onclick: () => this.turnTo(role) }, `Where ${the(role)} looks`)));
   }
 
   draw() {

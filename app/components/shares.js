@@ -10,8 +10,15 @@ function sharesOf(classes, best) {
   return { bar, key };
 }
 
-function mostProbable(classes) {
-  return classes.reduce((best, c) => (c.p > best.p ? c : best));
+// The class that a headline names. Few of a question's candidates are answers, so that a ranker finds nearly all of them
+// unlikely: its headline is the share of "answer" alone, a score to compare candidates by.
+function named(classes) {
+  const scored = classes.find(({ score }) => score);
+  return scored ?? classes.reduce((best, c) => (c.p > best.p ? c : best));
+}
+
+function headline(best) {
+  return best.score ? `Score as an ${best.label}: ${percent(best.p)}` : `${capital(best.label)}, ${percent(best.p)}`;
 }
 
 function drawNotices(notices) {

@@ -46,8 +46,8 @@ class TextPanel {
     const { ribbons, view } = this;
     if (this.footed === (ribbons?.rows ?? "")) return;
     this.footed = ribbons?.rows ?? "";
-    const who = ribbons && ((ribbons.final ?? null) === null ? `a word of the ${ribbons.rows}` : `the ${ribbons.rows}’s final state, which comes after its last word,`);
-    const how = ribbons ? `A ribbon’s width: how much weight ${who} puts on a word of the ${ribbons.columns}.` : "The words as the model reads them.";
+    const who = ribbons && ((ribbons.final ?? null) === null ? `a word of ${the(ribbons.rows)}` : `${the(ribbons.rows)}’s final state, which comes after its last word,`);
+    const how = ribbons ? `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.` : "The words as the model reads them.";
     const words = "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, its vector was made from its letters.";
     const both = this.maps.length > 1 ? "Point at a word to see its ribbons of both directions: dashed are those of the words that look at it. " : "";
     const more = ribbons ? `${both}The slider says from which share of the weight ribbons are drawn; until it is moved, a selected word has all of its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. ` : "";
@@ -162,7 +162,7 @@ class TextPanel {
       const word = side.tokens[index];
       const act = (text, how, label) => linkButton(text, label, () => view.edit({ role: side.role, index, how }));
       return html("span", { class: "of-word" }, html("bdi", { class: "selected" }, word), " ",
-        act("Drop this word", "drop", `Drop “${word}” from the ${side.role}`), " ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`));
+        act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`), " ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`));
     });
     this.actions.replaceChildren(...lines.filter(Boolean));
   }
@@ -182,7 +182,7 @@ class TextPanel {
     this.fit();
     try {
       const box = this.stage.getBoundingClientRect();
-      const what = this.ribbons ? `Where the words of the ${this.ribbons.rows} look in the ${this.ribbons.columns}: a ribbon’s width is the weight${this.crowded ? "" : `, from ${Math.round(100 * this.floor)} %`}` : "The words as the model reads them";
+      const what = this.ribbons ? `Where the words of ${the(this.ribbons.rows)} look in ${the(this.ribbons.columns)}: a ribbon’s width is the weight${this.crowded ? "" : `, from ${Math.round(100 * this.floor)} %`}` : "The words as the model reads them";
       return [Math.ceil(box.width) + 20, Math.ceil(box.height) + 44, [label(12, 24, what, { fill: inkOf(this.view, "ink"), "font-weight": 600 }),
         svg("g", { transform: "translate(0,28)" }, place(this.svg, 10, 10), drawnWords(this.view, this.stage))]];
     } finally {

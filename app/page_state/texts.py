@@ -9,6 +9,7 @@ from typing import Self
 from app.examples import SINGLE_KINDS, Example, example_of, suiting
 from app.page_state.codec import Address, Codec, PageState, parameter, short, whole_number
 from app.pairs import SIDES, Pair, Version
+from core.checkpoint import available
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Model(Codec):
     def sentence(self, text: str, address: Address) -> str:
         default = next(iter(address.models), None)
         instead = f"no {self.noun} is installed" if default is None else f"{default} is shown instead"
-        return f"The link asks for the {self.noun} “{short(text)}”, which is not here: {instead}."
+        why = "this page does not show (Models names those that do)" if text in available() else "is not here"
+        return f"The link asks for the {self.noun} “{short(text)}”, which {why}: {instead}."
 
     def read(self, address: Address, default: str | None) -> str | None:
         model: str | None = super().read(address, next(iter(address.models), default))
@@ -164,9 +166,12 @@ class TextState(PageState):
         return models.get(self.model or "") in SINGLE_KINDS
 
     def give_pair(self, shared: Version | None, models: Mapping[str, str]) -> Version | None:
-        """The first pair; a model of single texts gives the first text and leaves the second."""
+        """The first pair; a model of single texts gives the first text and leaves the second, which is the page's
+        second text where there was no pair before."""
         first, second = self.pair.now
-        return first, second or (shared[1] if shared is not None and self._single(models) else "")
+        if self._single(models):
+            second = shared[1] if shared is not None else self.texts[1].first if len(self.texts) > 1 else ""
+        return first, second
 
     def take_pair(self, shared: Version, models: Mapping[str, str]) -> Self:
         """The same with another page's pair. An example gives way as a whole; further texts of a person's own stay."""

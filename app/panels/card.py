@@ -126,6 +126,14 @@ def count(number: int) -> str:
     return f"{number / 1e3:.0f} k" if number >= 9_950 else f"{number:,}"
 
 
+def size(card: Mapping[str, Any]) -> str:
+    """How many parameters the model has, those that project the words apart; empty for a card that does not say."""
+    counted = parameters(card)
+    if counted is None:
+        return ""
+    return count(counted[0]) + (f" + {count(counted[1])} word projection" if counted[1] else "")
+
+
 def made_and_measured(card: Mapping[str, Any]) -> list[str]:
     """The seed and the first result, for a line under a figure."""
     out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
@@ -169,9 +177,8 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
         lines.append(("Classifier kept", _classifier(card["classifier"], _mapping(card.get("classifiers")))))
     if card.get("seed") is not None:
         lines.append(("Seed", f"{card['seed']}{_seeds(card)}"))
-    if counted := parameters(card):
-        of_words = f" + {count(counted[1])} word projection" if counted[1] else ""
-        lines.append(("Parameters", count(counted[0]) + of_words))
+    if parameters_said := size(card):
+        lines.append(("Parameters", parameters_said))
     own, of_map = (
         sum(path.stat().st_size for path in place.glob("*") if path.is_file()) for place in (folder, folder / "map")
     )

@@ -26,12 +26,26 @@ def readable(labels: tuple[str, ...], judged: str) -> tuple[str, ...]:
     return (f"not {'an' if name[:1] in 'aeiou' else 'a'} {name}", name)
 
 
+RANKED = ("not an answer", "answer")
+"""A ranker's classes. Few of a question's candidates are answers, so nearly all are likelier none: the share of the
+last is a score among candidates, and no verdict by itself."""
+
+
 def classes(names: Sequence[str], probabilities: Sequence[float]) -> list[dict[str, Any]]:
-    """Each class with its probability and its colour in the light and in the dark theme."""
+    """Each class with its probability and its colour in the light and in the dark theme; ``score``: see RANKED."""
+    ranked = tuple(names) == RANKED
     return [
         {"label": name, "p": p, "light": light, "dark": dark}
+        | ({"score": True} if ranked and name == RANKED[1] else {})
         for name, p, (light, dark) in zip(names, probabilities, class_colours(names), strict=True)
     ]
+
+
+def said(explanation: Explanation) -> tuple[str, float]:
+    """The class that is named first, with its probability: the likeliest one, of RANKED always the last."""
+    names, probabilities = class_names(explanation), explanation.probabilities
+    place = len(names) - 1 if names == RANKED else explanation.labels.index(explanation.verdict)
+    return names[place], probabilities[place]
 
 
 def summary(explanation: Explanation) -> str:
@@ -58,11 +72,11 @@ def payload(
     def beside(other: Explanation | None) -> dict[str, Any] | None:
         if other is None:
             return None
-        return {"label": class_names(other)[other.labels.index(other.verdict)], "p": max(other.probabilities),
-                "model": other.title, "judged": other.judged}  # fmt: skip
+        label, p = said(other)
+        return {"label": label, "p": p, "model": other.title, "judged": other.judged}
 
     return {
-        "label": names[explanation.labels.index(explanation.verdict)],
+        "label": said(explanation)[0],
         "classes": classes(names, explanation.probabilities),
         "model": explanation.title,
         "alone": beside(alone),

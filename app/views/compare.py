@@ -222,8 +222,8 @@ def _section(
     explanation, checkpoint = column.explanation, column.checkpoint
     if explanation is None or checkpoint is None:
         return {"title": column.title, "problem": f"{column.problem.rstrip('.')}."}
-    counts = card_lines.parameters(checkpoint.card)
-    facts = [] if counts is None else [f"{card_lines.count(sum(counts))} parameters"]
+    size = card_lines.size(checkpoint.card)
+    facts = [f"{size} parameters"] if size else []
     roles = (explanation.first.role, explanation.second.role)
     shares = {role: comparison.pooled(explanation, role) for role in roles}
     return {

@@ -14,7 +14,7 @@ import streamlit as st
 
 from app import candidates, components, page_style, pairs_tried, panels
 from app.desk import way_back
-from app.model_choice import attends_or_reads_pairs, by_task, judging_alone, kinds, offered, unread
+from app.model_choice import by_task, explains_texts, judging_alone, kinds, offered, unread
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
@@ -36,7 +36,7 @@ FORM = PairForm(PAGE)
 
 def main() -> None:
     """Draw the page."""
-    models = offered(attends_or_reads_pairs, unreadable=True)  # all others belong to the page Filter map
+    models = offered(explains_texts, unreadable=True)  # of the others Filter map and Compare show more
     PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
     components.load()
@@ -147,6 +147,8 @@ def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tupl
     drawn = panels.drawing(explanation, page.show, alone, unread(checkpoint.card), what_if)
     if what_if is not None:
         drawn["verdict"]["what_if"] = f"softmax at temperature {page.temperature:g}"
+    if candidates.fits(checkpoint):
+        drawn["verdict"]["calibrated"] = candidates.meaning(checkpoint, explanation)
     held = pairs_tried.pinned()
     if held is not None:
         drawn["verdict"]["pinned"] = {"label": held.label, "p": held.p, "model": held.title, "texts": held.texts}
@@ -171,6 +173,7 @@ def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tupl
     framed = components.frame(explanation, checkpoint.card, link, problems)
     if what_if is not None:
         framed["about"]["lines"][-1] += f", what if: {drawn['verdict']['what_if']}"
+        framed["about"]["file"] += f"-temperature-{page.temperature:g}"
     components.draw(
         "pair",
         drawn | framed | {"editable": True, "tour": True, "projector": page.projector},

@@ -1,5 +1,6 @@
 """Candidate answers of a question on Explore: their ranking, with a calibrated probability where the card has one."""
 
+import dataclasses
 import html
 import json
 import re
@@ -7,6 +8,7 @@ import shutil
 
 import pytest
 
+from app.panels import verdict
 from core.checkpoint import load
 from core.explain import explain
 from tests.app.pages import open_view, query, sentences
@@ -45,7 +47,7 @@ def test_candidates_one_a_line_are_ranked_with_the_answer_of_the_page(checkpoint
     assert any("Not calibrated" in caption.value for caption in app.caption)
 
 
-def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_path, monkeypatch):
+def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_path, monkeypatch, drawn):
     shutil.copytree(checkpoints / "test-as", tmp_path / "test-as")
     card = json.loads((tmp_path / "test-as" / "card.json").read_text())
     stored = {"slope": 0.0001, "bias": 0.0, "fixed_on": "made up", "pairs": 8, "right": 2}
@@ -54,6 +56,20 @@ def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_p
     app = typed("test-as")
     assert {row[3] for row in ranked(app)[0]} == {"50\xa0%"}
     assert any("calibrated on made up, where 25" in caption.value for caption in app.caption)
+    said = drawn(app)["verdict"]
+    assert said["calibrated"].startswith("right with probability 50\xa0%, a candidate of made up with 25\xa0%")
+
+
+def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, drawn):
+    app = open_view("explore", model="test-as", first=QUESTION, second=ANSWERS[0])
+    said, answer = drawn(app)["verdict"], explain(load(checkpoints / "test-as"), QUESTION, ANSWERS[0])
+    assert said["label"] == "answer" and said["calibrated"] == "ranked among other candidates below"
+    assert [(c["label"], c["p"], c.get("score")) for c in said["classes"]] == [
+        ("not an answer", answer.probabilities[0], None), ("answer", answer.probabilities[1], True),
+    ]  # fmt: skip
+    low = dataclasses.replace(answer, logits=(3.0, -3.0), probabilities=(0.98, 0.02))
+    assert low.verdict == "0" and verdict.said(low) == ("answer", 0.02)
+    assert drawn(app)["about"]["lines"][-1].endswith(f"answer {verdict.percent(answer.probabilities[1])}")
 
 
 def test_candidates_too_long_for_a_link_are_left_out_of_it_and_said():

@@ -37,7 +37,9 @@ def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(ch
     for name, section in zip(("test-light", "test-other", "test-two-sided"), drawn(app)["sections"], strict=True):
         said = explain(load(checkpoints / name), *PAIR.values())
         verdict, (parameters, time) = section["verdict"], section["facts"]
-        assert verdict["label"] == said.verdict and [c["p"] for c in verdict["classes"]] == list(said.probabilities)
+        assert [(c["label"], c["p"]) for c in verdict["classes"]] == list(
+            zip(said.labels, said.probabilities, strict=True)
+        )
         assert "parameters" in parameters and re.fullmatch(r"explained in \d+ ms", time)
     assert len(drawn(app)["differences"]) == 2 and len(drawn(app)["agreement"]["heads"]) == 2
     assert query(app)["with"] == "test-other,test-two-sided"

@@ -147,7 +147,10 @@ def test_models_of_single_texts_belong_to_another_page(drawn):
     app = explore(model="test-topics")
     assert not app.exception
     assert not any("Test topics" in option for option in chooser(app, "Model").options)
-    assert any("“test-topics”, which is not here" in notice for notice in drawn(app)["notices"])
+    assert any(
+        "“test-topics”, which this page does not show (Models names those that do)" in notice
+        for notice in drawn(app)["notices"]
+    )
 
 
 def test_a_models_title_is_text(drawn):
@@ -262,3 +265,8 @@ def test_a_word_dropped_from_evidence_leaves_its_lines(tmp_path, monkeypatch):
     make_checkpoint(tmp_path, "x", "x", 1, roles={"first": "claim", "second": "evidence", "judged": "claim"})
     explanation = explain(load(tmp_path / "x"), "A dog", "The dog  is outside.\nA cat")
     assert changed(explanation, "evidence", 1, "drop").second == "The is outside.\nA cat"
+
+
+def test_a_model_that_shows_nothing_beside_its_verdict_is_left_to_compare():
+    shown = chooser(explore(), "Model").options
+    assert "ESIM" in shown and not {"Bi-CNN", "Chained LSTM"} & set(shown)

@@ -63,7 +63,7 @@ def test_a_broken_map_gets_one_sentence():
 def test_a_model_without_a_generator_gets_one_sentence():
     app = page(model="test-qa-fixed")
     assert len(notices(app)) == 1
-    assert "“test-qa-fixed”, which is not here" in notices(app)[0]
+    assert "“test-qa-fixed”, which this page does not show" in notices(app)[0]
     assert drawn_map(app) is not None
 
 
@@ -166,7 +166,7 @@ def test_a_card_without_labels_or_roles_takes_no_other_model_down(own):
     assert not {"No labels", "Half the roles"} & set(chooser(app, "Model").options)
     app = page(model="half-roles")
     assert not app.exception
-    assert "“half-roles”, which is not here" in notices(app)[0]
+    assert "“half-roles”, which this page does not show" in notices(app)[0]
 
 
 def test_a_roles_name_is_never_markup(own):

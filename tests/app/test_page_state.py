@@ -306,7 +306,8 @@ def test_a_page_gives_its_first_pair_and_a_model_of_single_texts_the_first_text(
     assert pair.give_pair(("x", "y"), MODELS) == ("A dog", "")
     single = MapState("topic-acnn", (Pair("A dog"), Pair("B")))
     assert single.give_pair(("x", "y"), MODELS) == ("A dog", "y")
-    assert single.give_pair(None, MODELS) == ("A dog", "")
+    assert single.give_pair(None, MODELS) == ("A dog", "B"), "a pair of its own texts where there was none"
+    assert replace(single, texts=(Pair("A dog"),)).give_pair(None, MODELS) == ("A dog", "")
 
 
 @dataclass(frozen=True)

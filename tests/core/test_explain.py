@@ -175,6 +175,7 @@ def test_a_side_longer_than_those_of_the_training_data_is_said(checkpoint):
     [
         ("هذا كتاب جميل جدا", "script that the model was not trained on"),
         ("flurb zork grom the dog", "Most words of the premise are unknown"),
+        ("🐶🐶 runs 😀", "Most words of the premise are unknown"),
         ("a red dog in the snow", None),
     ],
 )

@@ -1,7 +1,7 @@
 // The attention matrix: square cells, words along both edges; a long pair scrolls inside its frame, edges fixed.
 
 const CELL = { most: 36, least: 17 };
-const PROJECTED = { most: 64, least: 56 };
+const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
 const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
 
 class MatrixPanel {
@@ -37,9 +37,9 @@ class MatrixPanel {
         ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
         : `Brighter cell: more weight. A row adds up to 1${attention.apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`;
     const [judged, context] = view.sideOf(attention.rows).judged ? [", the sentence that is judged", ", its context"] : ["", ""];
-    const rows = this.final === null ? `Rows are the ${attention.rows}${judged}` : `The row is the state after the last word of the ${attention.rows}, the only one that looks back`;
-    const more = `${rows}; columns the ${attention.columns}${context}. ` +
-      `${this.several ? `Numbered blocks of columns are its lines${attention.apart ? ": the model reads each of them by itself" : ""}. ` : ""}The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in the ${attention.columns}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
+    const rows = this.final === null ? `Rows are ${the(attention.rows)}${judged}` : `The row is the state after the last word of ${the(attention.rows)}, the only one that looks back`;
+    const more = `${rows}; columns ${the(attention.columns)}${context}. ` +
+      `${this.several ? `Numbered blocks of columns are its lines${attention.apart ? ": the model reads each of them by itself" : ""}. ` : ""}The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(attention.columns)}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
     return [how, more];
   }
 
@@ -125,9 +125,9 @@ class MatrixPanel {
 
   title() {
     const { show, rows, columns } = this.attention;
-    if (this.final !== null) return show === "score" ? `Raw scores of the ${rows}’s final state` : `Where the ${rows}’s final state looks`;
-    if (show === "column") return `Whose weight each word of the ${columns} gets (columns rescaled: not what the model used)`;
-    return show === "score" ? `Raw scores of each word of the ${rows}` : `Where each word of the ${rows} looks`;
+    if (this.final !== null) return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
+    if (show === "column") return `Whose weight each word of ${the(columns)} gets (columns rescaled: not what the model used)`;
+    return show === "score" ? `Raw scores of each word of ${the(rows)}` : `Where each word of ${the(rows)} looks`;
   }
 
   describe(i, j) {
@@ -210,7 +210,7 @@ class MatrixPanel {
       const none = j === this.columns.length;
       const x = this.x(j) + cell * 0.5;
       const text = svg("text", { x, y: tall - 7, transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
-      text.append(svg("title", {}, none ? `The null word: no counterpart in the ${this.attention.columns}` : word));
+      text.append(svg("title", {}, none ? `The null word: no counterpart in ${the(this.attention.columns)}` : word));
       return text;
     });
   }

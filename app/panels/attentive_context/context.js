@@ -5,7 +5,7 @@ const MOST_BARS = 7;
 
 class ContextPanel {
   constructor(view, record) {
-    Object.assign(this, { view, record, axes: view.axes(record), looked: new Map() });
+    Object.assign(this, { view, record, axes: view.axes(record), looked: new Map(), open: false });
     this.element = html("section", { class: "context", "aria-live": "polite", "aria-label": "Attentive context" });
   }
 
@@ -25,8 +25,8 @@ class ContextPanel {
   ofRow(row, column) {
     const { rows, columns, weights } = this.record;
     return [
-      this.heading("Attentive context of ", rows, row, this.map?.apart ? `One mix of words for each line of the ${columns}: over each line the weights add up to 100 %.` : `The mix of ${columns} words that the model reads beside it.`,
-        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
+      this.heading("Attentive context of ", rows, row, this.map?.apart ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100 %.` : `The mix of ${columns} words that the model reads beside it.`,
+        `c = Σ weight × state of ${the(columns)} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
       this.won(row),
@@ -68,9 +68,10 @@ class ContextPanel {
   // one scale from 0 to 100 %; what weighs next to nothing is one line.
   bars(weights, edge, selected, nothing) {
     const ranked = this.ranked(weights, edge);
-    const best = ranked.filter(({ weight }, place) => weight >= LEAST_BAR && place < MOST_BARS);
+    const worth = ranked.filter(({ weight }) => weight >= LEAST_BAR);
+    const best = this.open ? [...worth] : worth.slice(0, MOST_BARS);
     if (selected !== null && !best.some((bar) => bar.index === selected)) {
-      if (best.length === MOST_BARS) best.pop();
+      if (best.length === MOST_BARS && !this.open) best.pop();
       best.push(ranked.find((bar) => bar.index === selected));
     }
     if (nothing !== undefined) best.push({ weight: nothing, index: null, word: this.none.word });
@@ -86,7 +87,8 @@ class ContextPanel {
         html("li", { class: bar.index === null ? "of-nothing" : bar.index === selected ? "on" : null, title: exactPercent(bar.weight) },
           name(bar), html("i", {}, html("span", { style: `width:${100 * bar.weight}%` })), html("em", {}, percent(bar.weight)))),
         html("li", { class: "axis", "aria-hidden": "true" }, html("span", {}), html("i", {}, html("span", {}, "0"), html("span", {}, "100\u00a0%")), html("span", {})),
-        rest > 0 ? html("li", { class: "rest" }, edge ? `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}` : `${plural(rest, "other word", "other words")} each under ${percent(ranked.filter((bar) => !best.includes(bar))[0].weight + 5e-4)}`) : null));
+        rest > 0 ? html("li", { class: "rest" }, edge ? `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}` : `${plural(rest, "other word", "other words")} each under ${percent(ranked.filter((bar) => !best.includes(bar))[0].weight + 5e-4)}`) : null,
+        worth.length > MOST_BARS ? html("li", { class: "rest" }, moreButton(this, worth.length, MOST_BARS, "words")) : null));
   }
 
   nearest(row) {

@@ -51,7 +51,7 @@ class FilterPanel {
     const [side, other] = this.sides;
     const alone = this.record.shares && !other && !side.context && !side.made_from && !this.record.rest.length;
     const lines = side.wins.length ? ` Won beside ${side.wins.map((count, line) => `line ${line + 1}: ${count}`).join(", ")}.` : "";
-    return `${alone ? `This model reads the ${side.role} alone. ` : ""}Max-pooling keeps one n-gram a filter. The strip splits its value before the ${side.activation} into parts: right of the line raises it, left lowers it.${lines}`;
+    return `${alone ? `This model reads ${the(side.role)} alone. ` : ""}Max-pooling keeps one n-gram a filter. The strip splits its value before the ${side.activation} into parts: right of the line raises it, left lowers it.${lines}`;
   }
 
   more() {
@@ -86,7 +86,7 @@ class FilterPanel {
     this.whose.hidden = this.sides.length < 2;
     this.whose.replaceChildren(html("span", {}, "Filters that read the"), ...this.sides.map((side) =>
       html("button", { type: "button", class: "choice", "aria-pressed": String(side === this.side), onclick: () => { this.side = side; this.open = false; this.draw(); } }, side.role)),
-      html("span", {}, this.side.made_from ? `They are made from the ${this.side.made_from}.` : "They are the same for every text."));
+      html("span", {}, this.side.made_from ? `They are made from ${the(this.side.made_from)}.` : "They are the same for every text."));
   }
 
   drawChoices(hasWord) {
@@ -230,8 +230,8 @@ class FilterPanel {
     const others = this.sides.filter((side) => side !== this.side);
     return [
       left > 0 ? line(`${plural(listed.length, "filter", "filters")} of this list`, each((c) => total(listed, c))) : null,
-      left > 0 ? line(`the other ${left}`, each((c) => total(this.all, c) - total(listed, c))) : line(`all ${this.all.length} filters${others.length ? ` over the ${this.side.role}` : ""}`, each((c) => total(this.all, c))),
-      others.map((side) => line(`all ${side.filters.length} filters over the ${side.role}`, each((c) => total(side.filters, c)))),
+      left > 0 ? line(`the other ${left}`, each((c) => total(this.all, c) - total(listed, c))) : line(`all ${this.all.length} filters${others.length ? ` over ${the(this.side.role)}` : ""}`, each((c) => total(this.all, c))),
+      others.map((side) => line(`all ${side.filters.length} filters over ${the(side.role)}`, each((c) => total(side.filters, c)))),
       this.record.rest.map(([label, shares]) => line(label, shares)),
       line("the classifier’s bias", this.record.bias),
       line("= logit", this.record.logits, "logit"),
@@ -262,7 +262,7 @@ class FilterPanel {
     const legend = (probes.length ? this.side.used : []).map((name, i) => [
       svg("rect", { x: 12 + i * 100, y: 84 + this.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probes[i]).fill, stroke: getComputedStyle(probes[i]).stroke }),
       label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 })]);
-    return [width, 110 + this.shown.length * 26, [label(12, 24, `What won the filters that read the ${this.side.role}: ${this.listTitle()}`, { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
+    return [width, 110 + this.shown.length * 26, [label(12, 24, `What won the filters that read ${the(this.side.role)}: ${this.listTitle()}`, { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
   }
 }
 

@@ -67,7 +67,7 @@ class BarChart {
       POOLINGS.map((pooling) => svg("text", { x: this.sizes.axis - 6, y: this.sizes.lanes[pooling] + 6, "text-anchor": "end", "dominant-baseline": "central", "font-size": this.sizes.marks }, POOLING_NAMES[pooling])));
     this.bars = svg("g", { class: "kept-bars", "aria-hidden": "true" });
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
-    this.hits = svg("g", { role: "listbox", "aria-label": `Best alignment scores of the phrases of the ${this.view.data.sides[this.side].role}`, "aria-orientation": "horizontal" }, this.lefts.map((x, i) =>
+    this.hits = svg("g", { role: "listbox", "aria-label": `Best alignment scores of the phrases of ${the(this.view.data.sides[this.side].role)}`, "aria-orientation": "horizontal" }, this.lefts.map((x, i) =>
       svg("rect", { class: "hit", x, y: 0, width: bar, height: this.sizes.height - this.sizes.foot + 2, fill: "transparent", role: "option", tabindex: i === this.at ? 0 : -1, "aria-selected": "false",
         "aria-label": this.view.phrases.describe(this.view.k, this.side, i), "data-phrase": phraseName({ side: this.side, index: i }) })));
     this.body = svg("svg", { class: "body", width: Math.max(across, width - this.sizes.axis), height: this.sizes.height },

@@ -104,14 +104,14 @@ class PhraseView extends View {
   get verdict() {
     const { trained, choices, full } = this.data;
     const p = trained.pooling === "full" ? full : choices[trained.pooling][this.k - 1].p;
-    return mostProbable(this.phrases.classes(p || this.data.classes.map((c) => c.p)));
+    return named(this.phrases.classes(p || this.data.classes.map((c) => c.p)));
   }
 
   drawVerdict() {
     const { pooling, k } = this.data.trained;
     const best = this.verdict;
     const asked = pooling !== "full" && this.k !== k ? `what if k = ${this.k}: trained with ${POOLING_NAMES[pooling]}, k = ${k}` : null;
-    this.said.textContent = `${capital(best.label)}, ${percent(best.p)}`;
+    this.said.textContent = headline(best);
     this.said_by.textContent = asked || `the model’s verdict: ${pooling === "full" ? "full pooling" : `${POOLING_NAMES[pooling]}, k = ${k}`}`;
     this.said_by.classList.toggle("other", Boolean(asked));
   }

@@ -44,7 +44,7 @@ class VerdictPanel {
   }
 
   row({ name, note, classes, marked, part }) {
-    const best = classes.length ? mostProbable(classes) : null;
+    const best = classes.length ? named(classes) : null;
     const { bar, key } = sharesOf(classes, best);
     return html("div", { class: `row${marked ? " marked" : ""}`, "data-part": part },
       html("div", { class: "who" }, html("b", {}, name), html("small", {}, note)), best ? html("div", { class: "shares" }, bar, key) : null);

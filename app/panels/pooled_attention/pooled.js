@@ -14,7 +14,7 @@ class PooledPanel {
     this.stage = html("div", { class: "stage" }, this.sides.map(({ role, words, name }) => html("div", { class: "side", "data-role": role }, name, words.element)));
     const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
     const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
-    const ends = [this.written(0), record.sides.map(({ role, high }) => `${this.written(high)} of the ${role}`).join(", ")];
+    const ends = [this.written(0), record.sides.map(({ role, high }) => `${this.written(high)} of ${the(role)}`).join(", ")];
     const saves = saveButtons(view, "pooling", "pooling", (ink) => {
       const box = this.stage.getBoundingClientRect();
       const height = Math.ceil(box.height);
@@ -45,7 +45,7 @@ class PooledPanel {
     const readout = this.sides.map(({ role, weights, words }) => {
       words.draw();
       const index = this.view.selection[words.axis];
-      return index === null ? null : [html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]), ` ${this.written(weights[index])} of the ${role}`];
+      return index === null ? null : [html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]), ` ${this.written(weights[index])} of ${the(role)}`];
     });
     this.readout.replaceChildren(...readout.filter(Boolean).flatMap((words, i) => (i ? [", ", ...words] : words)));
   }

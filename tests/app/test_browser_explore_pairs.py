@@ -1,0 +1,115 @@
+"""Explore in a real browser: examples, candidates, pairs tried, the tour, and a word of a question that is one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.app.test_browser_explore import chip, link
+
+pytestmark = pytest.mark.browser
+
+
+def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(open_page):
+    page = open_page("/?model=test-light&example=playing-outdoors")
+    expect(page.locator(".gold")).to_have_text("Gold label (SICK): entailment")
+    page.get_by_role("combobox", name="Example").click()
+    page.get_by_role("option", name="A question and its answer").click()
+    expect(page.locator(".verdict .model")).to_contain_text("AdaQA")
+    expect(page.locator(".gold")).to_have_text("Gold label: answer")
+
+
+def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_page):
+    page = open_page(link(model="test-as", first="is a dog outside", second="a dog is outside"))
+    expect(page.locator('[data-part="verdict"]')).to_have_text(re.compile("^Score as an answer: "))
+    box = page.get_by_label("Other candidate answers")
+    box.fill("the dog is playing in the snow\n<b>a cat</b>")
+    box.press("Control+Enter")
+    rows = page.locator(".pl-list tbody tr")
+    expect(rows).to_have_count(3)
+    ranked = rows.all_inner_texts()
+    assert any("<b>a cat</b>" in row for row in ranked)
+    page.wait_for_url(re.compile("candidates=the"))
+    page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save this pair").click()
+    assert "<b>a cat</b>" in json.loads(waiting.value.path().read_text())["candidates"]
+    page.reload()
+    expect(page.get_by_label("Other candidate answers")).to_be_visible()
+    expect(rows).to_have_text([re.compile(re.escape(row.split("\t")[1])) for row in ranked])
+
+
+def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
+    page = open_page(link(select="x2"))
+    first = page.locator('[data-part="verdict"]').inner_text()
+    page.get_by_role("button", name="Insert “not” before “dog”").click()
+    expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A not dog jumping")
+    expect(chip(page, "hypothesis", "not")).to_be_visible()
+    if chip(page, "hypothesis", "jumping").get_attribute("aria-pressed") == "false":  # a page may begin with it
+        chip(page, "hypothesis", "jumping").click()
+    page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
+    expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A not dog")
+    page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
+    tried = page.locator('[class*="st-key-reopen-"]')
+    expect(tried).to_have_count(3)
+    expect(tried.nth(0)).to_contain_text("without “jumping”")
+    expect(tried.nth(1)).to_contain_text("“not” before “dog”")
+    expect(tried.nth(2)).to_contain_text(first.lower().replace(",", ""))
+    page.locator(".st-key-pin-2 button").click()
+    expect(page.locator(".verdict .pinned")).to_contain_text("A dog jumping")
+    tried.nth(2).get_by_role("button").click()
+    expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog jumping")
+
+
+def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):
+    page = open_page(link(), tour=True)
+    tour = page.get_by_role("dialog", name="Tour")
+    expect(tour).to_contain_text("1 of 5")
+    for step in range(2, 6):
+        tour.get_by_role("button").first.click()
+        expect(tour).to_contain_text(f"{step} of 5")
+        expect(page.locator(".toured").first).to_be_attached()
+    page.keyboard.press("Escape")
+    expect(tour).to_have_count(0)
+    page.reload()
+    page.wait_for_selector(".pairlens footer")
+    expect(tour).to_have_count(0)
+    page.locator("footer").get_by_role("button", name="Five steps").click()
+    expect(tour).to_contain_text("1 of 5")
+    tour.get_by_role("button", name="Leave the tour").click()
+    expect(tour).to_have_count(0)
+
+
+def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_too(open_page):
+    page = open_page(
+        link(model="test-with-evidence", first="a dog playing", second="the dog is outside\na cat in snow")
+    )
+    numbers = page.locator(".matrix .line-numbers text")
+    expect(numbers).to_have_text(["1", "2"])
+
+    def gap(before, after):
+        """Between two cells of the first row, in pixels."""
+        left, right = (page.locator(f'[data-cell="0,{j}"]').bounding_box() for j in (before, after))
+        return right["x"] - left["x"] - left["width"]
+
+    assert gap(3, 4) > gap(2, 3) + 4
+    expect(page.locator(".matrix")).to_have_attribute("aria-colcount", "8")
+    expect(page.locator("section", has_text="What won the filters").last).to_contain_text(
+        re.compile(r"Won beside line 1: \d+, line 2: \d+")
+    )
+    page.get_by_label("Evidence (the context), one sentence a line").press("Control+End")
+    page.keyboard.type("\nthe animal is not playing")
+    page.keyboard.press("Control+Enter")
+    expect(numbers).to_have_text(["1", "2", "3"])
+    expect(page.locator(".context")).to_contain_text("One mix of words for each line of the evidence")
+
+
+def test_question_1_is_a_name_and_no_the_stands_before_it(open_page):
+    page = open_page(link(model="para-adaqa", first="How do I swim?", second="How can I learn to swim?"))
+    for name in ("How the windows match", "What won the filters"):
+        panel = page.get_by_role("region", name=name)
+        expect(panel).to_contain_text("question 1")
+        assert not re.search(r"\bthe question \d", panel.inner_text())
