@@ -223,7 +223,7 @@ def _section(
     if explanation is None or checkpoint is None:
         return {"title": column.title, "problem": f"{column.problem.rstrip('.')}."}
     size = card_lines.size(checkpoint.card)
-    facts = [f"{size} parameters"] if size else []
+    facts = [f"parameters: {size}"] if size else []
     roles = (explanation.first.role, explanation.second.role)
     shares = {role: comparison.pooled(explanation, role) for role in roles}
     return {
