@@ -31,11 +31,9 @@ def meaning(checkpoint: Checkpoint, explanation: Explanation) -> str:
     """What the score of one answer says, in a few words."""
     stored = checkpoint.card.get("calibration")
     if not stored:
-        return "ranked among other candidates below"
+        return "Ranked among other candidates below."
     p, base = calibrated(_odds(explanation), stored), stored["right"] / stored["pairs"]
-    return (
-        f"right with probability {percent(p)}, a candidate of {stored['fixed_on']} with {percent(base)}: ranked below"
-    )
+    return f"Right with probability {percent(p)}; of all candidates in {stored['fixed_on']} {percent(base)} are."
 
 
 def _odds(explanation: Explanation) -> float:
