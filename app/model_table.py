@@ -57,11 +57,11 @@ def _milliseconds(time: float | None) -> str:
 
 
 def _held_out(card: Card, folder: Path) -> lines.Result | None:
-    """The model's first score; of one that was trained on its dev set too, the mean of the runs of the same settings
-    that were not, from the table of folds or seeds beside its card."""
+    """The mean of runs of the same settings, from the table of folds or seeds beside the card: where there is one, the
+    model's own score is that of the best seed on a small dev set, or of one that it was trained on. Else its own."""
     result = lines.first_result(card)
-    if result is None or not result.data.endswith("(trained on)"):
-        return result
+    if result is None:
+        return None
     config = card.get("config") or {}
     for kind in ("folds", "seeds"):
         with contextlib.suppress(sweeps.SweepError):
