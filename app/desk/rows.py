@@ -12,6 +12,7 @@ import streamlit as st
 from app import page_style
 from app.desk import drawing, measures, row_tags
 from app.desk.opened import PAGE, Opened, checkpoint_named, letter, show
+from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
 from app.palette import class_colours
@@ -242,13 +243,14 @@ def _elsewhere(opened: Opened, place: int) -> None:
         return
     st.session_state["desk place"] = (PAGE.state.address(), (row.first, row.second))
     names = [checkpoint_named(model.sha256) for model in opened.run.models]
+    explained = offered(explains_texts)
     with st.container(horizontal=True, gap="small"):
         for number, name in enumerate(names):
-            if name:
+            if name in explained:
                 label = f"Explore, {letter(number)}" if len(names) > 1 else "Explore"
                 _link("explore", "Explore", label, {"model": name, **texts})
         first, *others = [name for name in names if name] or [""]
-        if others:
+        if others or (first and first not in explained):
             _link("compare", "Compare", "Compare", {"model": first, "with": ",".join(others), **texts})
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from app import components, model_table, page_style, palette
-from app.model_choice import explains_texts, offered, shows
+from app.model_choice import explains_texts, offered, reads_pairs, shows
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from app.panels import card as lines
@@ -104,6 +104,7 @@ def _close() -> None:
 
 _PAGES = (
     ("explore", "Explore", explains_texts),
+    ("compare", "Compare", reads_pairs),
     ("phrases", "Phrases", shows(PhraseSelection)),
     ("filter_map", "Filter map", shows(GeneratedFilters)),
 )

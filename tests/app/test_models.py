@@ -64,7 +64,12 @@ def test_what_is_not_timed_yet_says_so(checkpoints):
 
 @pytest.mark.parametrize(
     ("name", "pages"),
-    [("test-light", ["Explore"]), ("test-te", ["Explore", "Phrases"]), ("test-topics", ["Filter map"])],
+    [
+        ("test-light", ["Explore", "Compare"]),
+        ("test-te", ["Explore", "Compare", "Phrases"]),
+        ("test-topics", ["Filter map"]),
+        ("nli-chain", ["Compare"]),
+    ],
 )
 def test_a_card_leads_to_the_pages_that_show_the_model(name, pages):
     app, _ = models(model=name)
