@@ -13,7 +13,7 @@ function drawVerdict(verdict, notices) {
   return html("section", { class: "verdict", "aria-label": "Verdict" },
     html("div", {}, html("div", { class: "said", "data-part": "verdict" }, headline(best)),
       html("div", { class: "model" }, html("bdi", {}, verdict.model), verdict.what_if ? html("b", {}, `, what if: ${verdict.what_if}`) : null),
-      verdict.calibrated ? html("div", { class: "how" }, verdict.calibrated) : null),
+      verdict.meaning ? html("div", { class: "how" }, verdict.meaning) : null),
     html("div", { class: "shares" }, bar, html("div", { class: "under" }, key, gold, trained, alone)),
     verdict.pinned ? html("div", { class: "pinned" }, html("span", {}, "Pinned: ", html("b", {}, `${verdict.pinned.label} ${percent(verdict.pinned.p)}`)), html("bdi", {}, verdict.pinned.model), html("bdi", {}, verdict.pinned.texts.join(" / "))) : null,
     drawNotices(notices));

@@ -148,7 +148,7 @@ def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tupl
     if what_if is not None:
         drawn["verdict"]["what_if"] = f"softmax at temperature {page.temperature:g}"
     if candidates.fits(checkpoint):
-        drawn["verdict"]["calibrated"] = candidates.meaning(checkpoint, explanation)
+        drawn["verdict"]["meaning"] = candidates.meaning(checkpoint, explanation)
     held = pairs_tried.pinned()
     if held is not None:
         drawn["verdict"]["pinned"] = {"label": held.label, "p": held.p, "model": held.title, "texts": held.texts}

@@ -26,7 +26,7 @@ class ContextPanel {
     const { rows, columns, weights } = this.record;
     return [
       this.heading("Attentive context of ", rows, row, this.map?.apart ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100 %.` : `The mix of ${columns} words that the model reads beside it.`,
-        `c = Σ weight × state of ${the(columns)} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
+        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
       this.won(row),
