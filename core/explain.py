@@ -12,6 +12,7 @@ from torch import Tensor
 from core.checkpoint import Checkpoint
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
 from core.evidence.attention_map import WORD_COLUMNS
+from core.evidence.record import the
 from core.layers.attention import Override
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
@@ -98,7 +99,7 @@ def check_words(reading: Reading) -> None:
     for side in reading.texts():
         if not side.has_word:
             what = "is empty" if not side.text.strip() else "has no word in it"
-            raise PairError(f"The {side.role} {what}: type a sentence with at least one word.")
+            raise PairError(f"{_capital(the(side.role))} {what}: type a sentence with at least one word.")
 
 
 def reading_of(checkpoint: Checkpoint, explanation: Explanation, role: str) -> ReadText:
@@ -145,24 +146,24 @@ def _contexts(explanation: Explanation, row: int, rows: str) -> AttentiveContext
 def _warnings(checkpoint: Checkpoint, side: Sentence) -> list[str]:
     """What is unlike the training data, one sentence each."""
     out: list[str] = []
+    name = _capital(the(side.role))
     words = [t for t in side.tokens if t.unknown or any(c.isalnum() for c in t.text)]  # 🐶 is no sign of the table
     letters = [c for t in words for c in t.text if c.isalpha()]
     if side.truncated or len(side.text) > MAX_CHARACTERS:
-        out.append(f"The {side.role} was cut after {len(side.tokens)} words; the rest was not read.")
+        out.append(f"{name} was cut after {len(side.tokens)} words; the rest was not read.")
     if 2 * sum(not _latin(c) for c in letters) > max(len(letters), 1):
-        out.append(f"The {side.role} is in a script that the model was not trained on: read its verdict as a guess.")
+        out.append(f"{name} is in a script that the model was not trained on: read its verdict as a guess.")
     elif 2 * sum(t.unknown for t in words) > len(words):
-        out.append(f"Most words of the {side.role} are unknown to the word table: read its verdict as a guess.")
+        out.append(f"Most words of {the(side.role)} are unknown to the word table: read its verdict as a guess.")
     elif _misspelt(side):
         odd = ", ".join([token.text for token in words if token.unknown][:4])
         out.append(
-            f"Words of the {side.role} are unknown to the word table ({odd}): if misspelt, its verdict is a guess."
+            f"Words of {the(side.role)} are unknown to the word table ({odd}): if misspelt, its verdict is a guess."
         )
     longest = checkpoint.card.get("typical_length", {}).get(side.role)
     if longest and not side.truncated and len(side.tokens) > longest:
         out.append(
-            f"The {side.role} has {len(side.tokens)} words; 99 % of those the model was trained on had at most "
-            f"{longest}."
+            f"{name} has {len(side.tokens)} words; 99 % of those the model was trained on had at most {longest}."
         )
     return out
 
@@ -172,6 +173,11 @@ def _misspelt(side: Sentence) -> bool:
     are mostly known even when they are misspelt)."""
     unknown = [token.unknown for token in side.tokens if sum(c.isalpha() for c in token.text) >= LONG]
     return sum(unknown) > 1 and 3 * sum(unknown) >= len(unknown)
+
+
+def _capital(text: str) -> str:
+    """With a capital letter first, as a sentence begins."""
+    return text[:1].upper() + text[1:]
 
 
 def _latin(character: str) -> bool:

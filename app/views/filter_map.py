@@ -24,6 +24,7 @@ from app.panels.generated_filters import one_filter
 from app.text_placement import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint
 from core.evidence import Explanation, GeneratedFilters, Matrix
+from core.evidence.record import the
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
 
@@ -368,8 +369,7 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     read = made.won.rows
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
-    of = read if read[-1:].isdigit() else f"the {read}"  # question 2 has a name of its own
-    st.html(lists.table([f"what it finds in {of}", "value"], rows))
+    st.html(lists.table([f"what it finds in {the(read)}", "value"], rows))
     page_style.download(
         "All windows (CSV)", lambda: one_filter.windows_csv(index, listed),
         f"pairlens-windows-{index}-{_stem(opened, None, read)}.csv",

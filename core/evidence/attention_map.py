@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record, csv_text, table_html, weight_cell
+from core.evidence.record import Explained, Matrix, Record, csv_text, table_html, the, weight_cell
 
 NO_WORD = "(no word)"
 """The null word's name in tables and lists."""
@@ -78,7 +78,7 @@ class AttentionMap(Record, kind="attention_map"):
         who = "each word" if self.units == "words" else "the final state"
         blocks = self.blocks(explanation)
         each = ", in each of its lines by itself" if self.apart else ""
-        lines = ["", f"Where {who} of the {self.rows} looks in the {self.columns}{each}:"]
+        lines = ["", f"Where {who} of {the(self.rows)} looks in {the(self.columns)}{each}:"]
         names = self._column_names(explanation)
         for row, weights in zip(self._row_names(explanation), self.override, strict=True):
             looks = []
@@ -92,7 +92,7 @@ class AttentionMap(Record, kind="attention_map"):
         if not self.tabular:
             return ""
         caption = (
-            f"Rows: the {self.rows}; columns: the {self.columns}. "
+            f"Rows: {the(self.rows)}; columns: {the(self.columns)}. "
             f"Darker: more weight on that word; each row adds up to 100{' over each line' if self.apart else ''}."
         )
         lines = zip(self._row_names(explanation), self.override, strict=True)

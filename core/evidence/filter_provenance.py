@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record, csv_text
+from core.evidence.record import Explained, Matrix, Record, csv_text, the
 
 LISTED_FILTERS = 8
 """Filters that the terminal lists."""
@@ -77,10 +77,10 @@ class FilterProvenance(Record, kind="filter_provenance"):
         """The filters that push most towards the verdict; of a model without shares the most active ones."""
         verdict = explanation.labels.index(explanation.verdict)
         sentence = explanation.sentence(self.rows)
-        made = f", made from the {self.made_from}" if self.made_from else ""
+        made = f", made from {the(self.made_from)}" if self.made_from else ""
         what = f"push most towards {explanation.verdict}" if self.shared else "are most active"
         center = "left + self + right" if self.width <= 3 else "words before + central word + words behind"
-        lines = ["", f"Filters over the {self.rows}{made} that {what} ({center} + context + bias):"]
+        lines = ["", f"Filters over {the(self.rows)}{made} that {what} ({center} + context + bias):"]
         ranked = sorted(self.filters, key=lambda f: -(f.logit_shares[verdict] if self.shared else f.activation))
         if self.wins:
             lines.append(f"  won beside {', '.join(f'context {k}: {n}' for k, n in enumerate(self.wins, start=1))}")
@@ -143,6 +143,6 @@ def beside_filters(explanation: Explained, own: FilterProvenance) -> Iterator[tu
     for record in explanation.evidence:
         if isinstance(record, FilterProvenance) and record is not own:
             sums = tuple(sum(column) for column in zip(*(f.logit_shares for f in record.filters), strict=True))
-            yield f"all filters over the {record.rows}", sums
+            yield f"all filters over {the(record.rows)}", sums
         elif isinstance(record, FilterProducts):
             yield from record.parts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record
+from core.evidence.record import Explained, Matrix, Record, the
 
 
 @dataclass(frozen=True)
@@ -23,5 +23,5 @@ class GeneratedFilters(Record, kind="generated_filters"):
 
     def to_text(self, explanation: Explained) -> list[str]:
         height, width = len(self.bank[0]), len(self.bank[0][0])
-        return ["", f"{len(self.bank)} filters of {height} words by {width} numbers were generated from the "
-                f"{self.made_from} and convolve the {self.applied_to}."]  # fmt: skip
+        return ["", f"{len(self.bank)} filters of {height} words by {width} numbers were generated from "
+                f"{the(self.made_from)} and convolve {the(self.applied_to)}."]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Record, csv_text, table_html, weight_cell
+from core.evidence.record import Explained, Record, csv_text, table_html, the, weight_cell
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class PooledAttention(Record, kind="pooled_attention"):
     def to_text(self, explanation: Explained) -> list[str]:
         words = [token.text for token in explanation.sentence(self.role).tokens]
         ranked = sorted(zip(self.shares(), words, strict=True), key=lambda pair: -pair[0])[:8]
-        return ["", f"What pooling takes of the {self.role}: " + ", ".join(f"{word} {w:.0%}" for w, word in ranked)]
+        return ["", f"What pooling takes of {the(self.role)}: " + ", ".join(f"{word} {w:.0%}" for w, word in ranked)]
 
     def to_html(self, explanation: Explained) -> str:
         words = [token.text for token in explanation.sentence(self.role).tokens]
-        caption = f"How much each word of the {self.role} counts in pooling, in per cent."
+        caption = f"How much each word of {the(self.role)} counts in pooling, in per cent."
         return table_html(caption, words, [("weight", map(weight_cell, self.shares()))])
 
     def to_csv(self, explanation: Explained) -> str:

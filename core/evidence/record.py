@@ -148,3 +148,8 @@ def weight_cell(weight: float) -> str:
     step = min(10, max(0, round(weight * 10)))
     ink = "#ffffff" if step >= 6 else "#000000"
     return f'<td style="{CELL_STYLE};background:{_CIVIDIS[step]};color:{ink}">{weight * 100:.0f}</td>'
+
+
+def the(role: str) -> str:
+    """A role in a sentence: the premise, but question 2, which is a name."""
+    return role if role[-1:].isdigit() else f"the {role}"

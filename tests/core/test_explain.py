@@ -4,7 +4,9 @@ import threading
 import pytest
 import torch
 
+from core.checkpoint import load_named
 from core.evidence import AttentionMap, AttentiveContext, Explanation, FilterProvenance
+from core.evidence.record import the
 from core.explain import PairError, at_temperature, explain, nearest_to_context
 from tests.core.made_up import make_checkpoint
 
@@ -226,3 +228,10 @@ def test_only_the_records_asked_for_are_built(checkpoint, monkeypatch):
     explanation = explain(checkpoint, PREMISE, HYPOTHESIS, records=(AttentionMap,))
     assert [record.kind for record in explanation.evidence] == ["attention_map"]
     assert explain(checkpoint, PREMISE, HYPOTHESIS, records=()).evidence == ()
+
+
+def test_a_role_with_a_number_is_a_name_and_no_the_stands_before_it():
+    assert (the("premise"), the("question 2")) == ("the premise", "question 2")
+    explanation = explain(load_named("para-adaqa"), "How do I swim?", "zorkal flurb gromit blick?")
+    assert "Most words of question 2 are unknown" in explanation.warnings[0]
+    assert "the question" not in explanation.to_text() and "made from question 1" in explanation.to_text()

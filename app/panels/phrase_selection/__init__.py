@@ -9,6 +9,7 @@ from app.page_state.phrases import LARGEST_K
 from app.panels.panel import Page, Panel, Payload, sentence
 from app.panels.verdict import class_names, classes
 from core.evidence import Explanation, PhraseChoice, PhraseSelection, PhraseSide, Sentence
+from core.evidence.record import the
 
 NAMES = {"kmin": "k-min", "kmax": "k-max", "full": "full"}
 """The poolings as people read them."""
@@ -65,7 +66,7 @@ def payload(explanation: Explanation) -> Payload:
 def row(explanation: Explanation, name: str, title: str, task: str) -> dict[str, Any]:
     """A model's own verdict, for the comparison of models: under the pooling and the k that it was trained with."""
     record = selection(explanation)
-    cut = [f"read {len(side.tokens)} words of the {side.role}" for side in (explanation.first, explanation.second)
+    cut = [f"read {len(side.tokens)} words of {the(side.role)}" for side in (explanation.first, explanation.second)
            if side.truncated]  # fmt: skip
     pooling = "full pooling" if record.pooling == "full" else f"{NAMES[record.pooling]}, k = {record.k}"
     return {
@@ -93,7 +94,7 @@ def reading(explanation: Explanation, k: int) -> str:
     parts = []
     for words, side, indices in zip((explanation.first, explanation.second), record.sides, choice.kept, strict=True):
         quoted = [f"“\u2068{_text(words, side, index)}\u2069”" for index in _telling(words, side, indices, least)]
-        parts.append(f"{' and '.join(quoted)} in the {side.role}")
+        parts.append(f"{' and '.join(quoted)} in {the(side.role)}")
     return f"{who} at what is {'least' if least else 'best'} matched: here {' and '.join(parts)}."
 
 
