@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -193,7 +194,8 @@ def names() -> list[str]:
 
 
 def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
-    """A recipe by name or path of a YAML file, with ``key=value`` changes (``model.match=bilinear``) on top.
+    """A recipe by name or path of a YAML file, with ``key=value`` changes on top (``model.match=bilinear``; of a data
+    set by its name: ``train.SNLI-86k.weight=0.5``).
 
     Raises RecipeError for a recipe that does not exist, a broken file, an unknown key or a value of a wrong type.
     """
@@ -231,14 +233,25 @@ def _changed(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
         except (yaml.YAMLError, RecursionError):
             raise RecipeError(f"--set {key}: {text!r} is no readable value") from None
         *parents, last = key.split(".")
-        inner = values
+        inner: Any = values
         for parent in parents:
-            below = inner.get(parent, {})
-            if not isinstance(below, dict):
+            at = _place(inner, parent, key)
+            below = inner.get(at, {}) if isinstance(inner, dict) else inner[at]
+            if not isinstance(below, dict | list):
                 raise RecipeError(f"--set {key}: {parent} has no parts")
-            inner[parent] = inner = dict(below)
-        inner[last] = value
+            inner[at] = inner = copy.copy(below)
+        inner[_place(inner, last, key)] = value
     return values
+
+
+def _place(values: dict[str, Any] | list[Any], part: str, key: str) -> str | int:
+    """Where ``part`` of a key is found: data sets of a list go by their names."""
+    if isinstance(values, dict):
+        return part
+    listed = [item.get("name") if isinstance(item, dict) else None for item in values]
+    if part not in listed:
+        raise RecipeError(f"--set {key}: nothing there is named {part!r}{hint(part, [*filter(None, listed)])}")
+    return listed.index(part)
 
 
 def _build(cls: type[Any], values: Mapping[str, Any], where: str) -> Any:

@@ -13,7 +13,8 @@ questions; each part is dev once. With --teachers every run learns from the mean
 the same training data, as the checkpoint does that is shipped; the table has their scores beside its own: the mean of
 the teachers one by one, and that of their mean prediction. --question-words writes the MAP of each kind of question
 (what, where, how, when, who, others) as a second table. --alignments adds how well attention agrees with people's word
-alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files. Every run's folder
+alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files; --probe adds the share of simple pairs that are right
+(`python -m trainers probe`). Every run's folder
 keeps the probabilities of its dev set, which `python -m trainers compare` reads. A run whose folder is finished is not
 run again.
 """
@@ -41,9 +42,10 @@ from core.data.alignments import read as read_alignments
 from core.errors import RunError
 from core.evaluation import alignment
 from core.evaluation.intervals import half_width
+from core.evaluation.probe import probe
 from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.evaluation.scores import summary as summary_of
-from core.evaluation.sweeps import TEACHERS
+from core.evaluation.sweeps import SIMPLE_PAIRS, TEACHERS
 from core.files import check_writable, whole_file
 from trainers import recipe as recipes
 from trainers import resume
@@ -65,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--alignments", type=Path, action="append", default=[], metavar="FILE",
         help="a file of word alignments to measure attention on; may be given again",
     )  # fmt: skip
+    parser.add_argument("--probe", action="store_true", help="put the suite of simple pairs to each run")
     parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--vary", action="append", default=[], metavar="KEY=A,B,C",
@@ -113,7 +116,8 @@ def run(args: argparse.Namespace) -> int:
                     out = out.with_name(f"{out.name}-taught-by={args.teachers}")
                 card = one_run(recipe, folder, out, args, fold, recipe.seed)
                 head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-                rows.append(head | scores(card) | taught | aligned(out, alignments) | {"command": command(args)})
+                measured = aligned(out, alignments) | (simple_pairs(out) if args.probe else {})
+                rows.append(head | scores(card) | taught | measured | {"command": command(args)})
                 write(args.csv, rows)
                 if args.question_words:
                     by_word += [
@@ -133,7 +137,7 @@ def command(args: argparse.Namespace) -> str:
     for name, values in (("--set", args.changes), ("--vary", args.vary)):
         parts += [part for value in values for part in (name, value)]
     parts += ["--alone"] * args.alone
-    parts += [part for path in args.alignments for part in ("--alignments", path.name)]
+    parts += [part for path in args.alignments for part in ("--alignments", path.name)] + ["--probe"] * args.probe
     for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
         parts += [name, str(value)] if value else []
     return shlex.join([*parts, "--precision", args.precision])
@@ -296,6 +300,12 @@ def aligned(run: Path, files: Mapping[str, Alignments]) -> dict[str, float]:
         thresholds = thresholds or alignment.fix_thresholds(attended)
         columns[f"F1 ({name})"] = round(alignment.word_scores(attended, thresholds)["f1"], 4)
     return columns
+
+
+def simple_pairs(run: Path) -> dict[str, float]:
+    """The share of the suite of simple pairs that a finished run gets right."""
+    result = probe(open_checkpoint(str(run)), torch.device("cpu"))
+    return {SIMPLE_PAIRS: round(result["right"] / result["total"], 4)}
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:

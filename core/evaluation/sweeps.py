@@ -19,6 +19,8 @@ LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
 TEACHERS = ("one teacher", "the teachers’ mean")
 """Columns of runs that learn from others: a teacher's score on average, and that of their mean prediction."""
+SIMPLE_PAIRS = "accuracy (simple pairs)"
+"""Column of runs that the suite of simple pairs was put to (:mod:`core.evaluation.probe`)."""
 PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
     "model.extra": {
@@ -159,6 +161,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
     names |= {f"{measure} ({kind})": kind for kind in (*KINDS, *TEACHERS)}
     names |= {key: key for key in head if key.startswith("F1 (")}
+    names[SIMPLE_PAIRS] = "simple pairs"
     columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
@@ -232,7 +235,9 @@ def label(varied: dict[str, str]) -> str:
                 "question_word": f"questions with {value}" if value != "other" else "other questions",
                 "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
                 "baseline": value, "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
-        words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{key.rpartition('.')[2]} {value}"))
+        *parents, last = key.split(".")
+        of = f" of {parents[-1]}" if parents and parents[0] == "train" else ""
+        words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{last}{of} {value}"))
     return ", ".join(words) or "as the recipe says"
 
 
@@ -261,6 +266,8 @@ def caption(sweep: Sweep, dev: str, bars: bool) -> str:
         line += (
             "F1: of links by attention on people’s word alignments, above a threshold fixed on the first of the files. "
         )
+    if not single and SIMPLE_PAIRS in sweep.columns:
+        line += "Simple pairs: the share of those written by hand that is right (`python -m trainers probe`). "
     if runs == [1]:
         return f"{line}One run each, so there is no interval."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))

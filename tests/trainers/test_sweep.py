@@ -319,3 +319,28 @@ def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, cap
     assert sweeps.label(sweeps.read(written).variants[0][0]) == "TF-IDF, linear SVM"
     assert main(["baselines", "as-adaqa", "--data", str(data)]) == 2
     assert "as-adaqa ranks answers" in capsys.readouterr().err
+
+
+def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path: Path, capsys) -> None:
+    command = ["sweep", "nli-two-sided-natural", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--probe",
+               "--runs", str(tmp_path / "runs"), "--vary", "train.MNLI-23k.weight=0,1"]  # fmt: skip
+    command += [part_ for change in ("model.hidden=6", "model.compared=6", "model.filters=6", "epochs=1")
+                for part_ in ("--set", change)]  # fmt: skip
+    assert main(command) == 0
+    assert "(simple pairs)" in capsys.readouterr().out.splitlines()[-1]
+    table, runs = rows(tmp_path / "a.csv"), sorted((tmp_path / "runs").iterdir())
+    cards = [json.loads((run / "card.json").read_text()) for run in runs]
+    assert [source["weight"] for card in cards for source in card["recipe"]["train"]] == [1, 1, 0, 1, 1, 1]
+    assert [source["rows"] for source in cards[0]["data"]][2] == 0 < [source["rows"] for source in cards[1]["data"]][2]
+    for row, run in zip(table, runs, strict=True):
+        assert main(["probe", str(run), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert float(row["accuracy (simple pairs)"]) == pytest.approx(told["right"] / told["total"], abs=1e-4)
+        assert "--probe" in shlex.split(row["command"])
+    shown = sweeps.read(tmp_path / "a.csv")
+    assert isinstance(shown, sweeps.Sweep) and shown.columns["accuracy (simple pairs)"] == "simple pairs"
+    assert "written by hand" in sweeps.caption(shown, "", bars=False)
+    assert sweeps.label(shown.variants[0][0]) == "weight of MNLI-23k 0"
+    command[command.index("train.MNLI-23k.weight=0,1")] = "train.MNLI.weight=0,1"
+    assert main(command) == 2
+    assert "nothing there is named 'MNLI'" in capsys.readouterr().err
