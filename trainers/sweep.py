@@ -13,10 +13,9 @@ questions; each part is dev once. With --teachers every run learns from the mean
 the same training data, as the checkpoint does that is shipped; the table has their scores beside its own: the mean of
 the teachers one by one, and that of their mean prediction. --question-words writes the MAP of each kind of question
 (what, where, how, when, who, others) as a second table. --alignments adds how well attention agrees with people's word
-alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files; --probe adds the share of simple pairs that are right
-(`python -m trainers probe`). Every run's folder
-keeps the probabilities of its dev set, which `python -m trainers compare` reads. A run whose folder is finished is not
-run again.
+alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files; --probe adds the
+share of simple pairs that are right (`python -m trainers probe`). Every run's folder keeps the probabilities of its dev
+set, which `python -m trainers compare` reads. A run whose folder is finished is not run again.
 """
 
 from __future__ import annotations
