@@ -28,11 +28,13 @@ class Roles:
 
 @dataclass(frozen=True)
 class Words:
-    """The word table that the model reads, by its checksum; ``own``: it lies beside the card."""
+    """The word table that the model reads, by its checksum; ``own``: it lies beside the card; ``over``: checksum of the
+    table where words without a row in it are read."""
 
     sha256: str
     name: str = ""
     own: bool = False
+    over: str = ""
 
 
 @dataclass(frozen=True)

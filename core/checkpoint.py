@@ -135,7 +135,8 @@ def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTab
     """Write a checkpoint folder and return the finished card (checksum, parameter counts and version added).
 
     Weights that float16 holds exactly are stored in it, such as those after :func:`round_weights`; others as they are.
-    ``words``: a table of the checkpoint's own, saved beside it; None for the shared one. All files are complete on the
+    ``words``: a table of the checkpoint's own, saved beside it (of one that lies over the shared one, its own rows);
+    None for the shared one. All files are complete on the
     disk before the first one takes the place of an older checkpoint's; the card comes last, so that a folder cut short
     has none. Raises FileError where the operating system refuses.
     """
@@ -147,6 +148,8 @@ def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTab
         full["parameters"] = count_parameters(model)
         if words is not None:
             full["words"] = {"name": words.name, "sha256": words.save(scratch), "own": True}
+            if words.beneath is not None:
+                full["words"]["over"] = words.beneath.sha256
         missing = [key for key in REQUIRED if key not in full]
         if missing:
             raise CheckpointError(f"the card lacks {', '.join(missing)}")
@@ -244,8 +247,11 @@ def load(folder: Path | str) -> Checkpoint:
 
 
 def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
+    own, over = card["words"].get("own"), card["words"].get("over")
+    if over and over != default_table().sha256:
+        raise CheckpointError(f"{folder.name}'s words lie over another table than the shared one: train it again")
     try:
-        words = WordTable.load(folder) if card["words"].get("own") else default_table()
+        words = WordTable.load(folder, default_table() if over else None) if own else default_table()
     except WordTableError as error:
         raise CheckpointError(str(error)) from error
     if words.sha256 != card["words"].get("sha256"):

@@ -16,13 +16,14 @@ from core.reading.word_table import WordTable
 
 @torch.no_grad()
 def fold(model: PairModel, words: WordTable) -> tuple[PairModel, WordTable]:
-    """The model without its projection and the table with it; both unchanged for a model that must project.
+    """The model without its projection and the table with it; both unchanged for a model that must project, and for a
+    table that lies over another one, whose rows the checkpoint does not hold.
 
     Rows are rounded to int8 again. A word outside the table gets an n-gram vector as long as its projected one would
     be but for the bias.
     """
     config = model.config.unprojected()
-    if config is None:
+    if config is None or words.beneath is not None:
         return model, words
     projection: Any = model.projection
     weight, bias = projection.weight.cpu(), projection.bias.cpu()

@@ -45,7 +45,7 @@ from trainers.set_up import (
     start_from,
     targets,
 )
-from trainers.trained_words import TrainedWords
+from trainers.trained_words import TrainedWords, frequent
 from trainers.training_data import TrainingData
 
 
@@ -87,8 +87,11 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     if data.train.extra is not None:
         built.standardise(data.train.extra)
     model: nn.Module = built
-    if recipe.train_words:
-        model = TrainedWords(built, data.vocabulary.matrix(WordReader(words)))
+    if recipe.trains_words:
+        trained = torch.arange(1, len(data.vocabulary.ids) + 1)
+        if recipe.tune_words:
+            trained = frequent(data.train, recipe.tune_words)
+        model = TrainedWords(built, data.vocabulary.matrix(WordReader(words)), trained)
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=options.precision != "16")
@@ -109,7 +112,7 @@ class Run:
         self.model, self.average, self.net, self.optimizer = model, average, net, optimizer
         self.data, device = data, fabric.device
         # A model with vectors of its own reads the words' numbers.
-        self.vectors = None if recipe.train_words else data.vocabulary.matrix(WordReader(words)).to(device)
+        self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(words)).to(device)
         self.train_set, self.dev_set = data.train.to(device), data.dev.to(device)
         self.best = {name: value.clone() for name, value in average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
@@ -280,9 +283,11 @@ class Run:
             self.average.load_state_dict(self.best)
             round_weights(self.average)
             classifiers = self.choose_classifier() if self.recipe.linear else {}
-            if own_words:
+            own = own_words or self.recipe.tune_words > 0
+            if own:
                 if isinstance(self.average, TrainedWords):
-                    self.average, self.words = self.average.unwrapped(self.data.vocabulary, self.words.name)
+                    tuned = self.recipe.tune_words > 0
+                    self.average, self.words = self.average.unwrapped(self.data.vocabulary, self.words, tuned)
                 self.average, self.words = fold(self.average, self.words)  # type: ignore[arg-type]
                 self.vectors = self.data.vocabulary.matrix(WordReader(self.words)).to(self.fabric.device)
             results = {}
@@ -294,7 +299,7 @@ class Run:
                 if self.recipe.task == "fact checking":
                     results[name] |= self.with_evidence(data, chances)
             text = card.make(self, results) | classifiers
-            written = save(self.options.out, self.average, text, self.words if own_words else None)
+            written = save(self.options.out, self.average, text, self.words if own else None)
             resume.forget(self.options.out)
         self.fabric.barrier()
         return written

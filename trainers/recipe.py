@@ -85,6 +85,9 @@ class Recipe:
     train_words: int = 0
     """Width of word vectors that start at random and are trained with the model, in place of a table; 0: a table. Those
     of the data's words travel with the checkpoint."""
+    tune_words: int = 0
+    """Train the vectors of the words that stand in at least so many training texts with the model, from the shared
+    table's; 0: none. They travel with the checkpoint; all other words are read in the shared table."""
     init: str = ""
     """Checkpoint whose weights the model starts from, all but those of its classifier: pre-training."""
     licence: str = "not stated"
@@ -157,9 +160,14 @@ class Recipe:
         for key, high in (("ema", 1.0), ("label_smoothing", 1.0), ("teacher_share", 1.0)):
             if not 0 <= getattr(self, key) < high:
                 raise RecipeError(f"{key} must be at least 0 and below {high:g}, got {getattr(self, key)}")
-        if self.train_words and (self.vectors or self.linear or self.teachers or self.init):
-            raise RecipeError("train_words goes with none of vectors, linear, teachers and init; leave those out")
-        for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity", "train_words"):
+        for key in ("train_words", "tune_words"):
+            others = self.vectors or self.linear or self.teachers or self.init or (self.train_words and self.tune_words)
+            if getattr(self, key) and others:
+                raise RecipeError(
+                    f"{key} goes with none of vectors, linear, teachers, init and the other of train_words and "
+                    "tune_words; leave those out"
+                )
+        for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity", "train_words", "tune_words"):
             if getattr(self, key) < 0:
                 raise RecipeError(f"{key} must not be negative, got {getattr(self, key)}")
 
@@ -177,6 +185,11 @@ class Recipe:
             self.model_config()
         except ValueError as error:
             raise RecipeError(f"model.{error}") from None
+
+    @property
+    def trains_words(self) -> bool:
+        """Whether word vectors are trained with the model, so that it reads the words' numbers."""
+        return bool(self.train_words or self.tune_words)
 
     def model_config(self) -> ModelConfig:
         """The model's settings, for any width of word vectors. Raises ValueError for an impossible value."""

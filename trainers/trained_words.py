@@ -1,4 +1,7 @@
-"""Word vectors that are trained with the model, as Shen et al. (2018, section 4) train those of documents.
+"""Word vectors that are trained with the model.
+
+All of them from random ones, as Shen et al. (2018, section 4) train those of documents (``train_words`` in a recipe);
+or those of words that the training data have often enough, from the table's (``tune_words``).
 
 The trainer passes a model vectors; here it passes the words' numbers, and the vectors are weights like all others to
 the optimizer, the running mean, the saved state and other processes.
@@ -8,10 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evaluation.encoding import Vocabulary
+from core.evaluation.encoding import Encoded, Vocabulary
 from core.models import PairModel
 from core.models.base import Output
 from core.reading.batch import Batch
@@ -28,22 +33,49 @@ def random_table(vocabulary: Vocabulary, width: int, seed: int) -> WordTable:
     return WordTable.from_vectors(list(vocabulary.ids), drawn, RANGE, f"random {width}")
 
 
-class TrainedWords(nn.Module):
-    """A model and the vectors ``words [V + 1, D]`` that it reads; row 0 stands for no word and stays zero."""
+def frequent(data: Encoded, least: int) -> Tensor:
+    """Numbers of the words that stand in at least so many texts of a data set, in ascending order."""
+    counts = np.zeros(0, dtype=np.int64)
+    for texts in (data.first, *data.contexts):
+        flat = texts.flat.cpu().numpy()
+        for start, length in zip(texts.starts.tolist(), texts.lengths, strict=True):
+            numbers = np.unique(flat[start : start + length])
+            counts = np.pad(counts, (0, max(0, int(numbers.max(initial=-1)) + 1 - len(counts))))
+            counts[numbers] += 1
+    counts[:1] = 0  # no word
+    return torch.from_numpy(np.flatnonzero(counts >= least))
 
-    def __init__(self, model: PairModel, words: Tensor) -> None:
+
+class TrainedWords(nn.Module):
+    """A model and the vectors that it reads: ``start [V + 1, D]``, which stays, and what training adds to those of the
+    words ``trained``, ``changes [R + 1, D]``; row 0 of both stands for no word and stays zero."""
+
+    start: Tensor
+    place: Tensor
+    """[V + 1], each word's row in ``changes``, 0 for words that are not trained."""
+
+    def __init__(self, model: PairModel, start: Tensor, trained: Tensor) -> None:
         super().__init__()
         self.model = model
-        self.words = nn.Parameter(words.clone())
+        place = torch.zeros(len(start), dtype=torch.int64)
+        place[trained] = torch.arange(1, len(trained) + 1)
+        # Both can be made again from the data, so that no saved state holds them.
+        self.register_buffer("start", start.clone(), persistent=False)
+        self.register_buffer("place", place, persistent=False)
+        self.changes = nn.Parameter(torch.zeros(len(trained) + 1, start.shape[1]))
 
     @property
     def config(self) -> Any:
         """The model's settings."""
         return self.model.config
 
+    def vectors(self, numbers: Tensor) -> Tensor:
+        """Vectors of words by their numbers: ``[…] -> […, D]``."""
+        return F.embedding(numbers, self.start) + F.embedding(self.place[numbers], self.changes, padding_idx=0)
+
     def forward(self, batch: Batch) -> Output:
         """The model's output for a batch of word numbers."""
-        output: Output = self.model(batch.embedded(self.words))
+        output: Output = self.model(batch.embedded(self.vectors))
         return output
 
     def regulariser(self) -> Tensor | None:
@@ -54,9 +86,14 @@ class TrainedWords(nn.Module):
         """The model's term of the loss from its output."""
         return self.model.penalty(output)
 
-    def unwrapped(self, vocabulary: Vocabulary, name: str) -> tuple[PairModel, WordTable]:
-        """The model alone, and the trained vectors as a word table (rounded to int8 like every table)."""
-        rows = self.words.detach()[1:].float().cpu()
+    @torch.no_grad()
+    def unwrapped(self, vocabulary: Vocabulary, table: WordTable, tuned: bool) -> tuple[PairModel, WordTable]:
+        """The model alone, and the trained vectors as a word table (rounded to int8 like every table): over ``table``,
+        which they started from, where they were ``tuned``."""
+        norms, numbers = [*vocabulary.ids], torch.nonzero(self.place).flatten()
+        rows = self.vectors(numbers).float().cpu()
         # A word that training never saw is as long as the words are at the median.
-        scale = float(rows.norm(dim=1).median()) / rows.shape[1] ** 0.5
-        return self.model, WordTable.from_vectors(list(vocabulary.ids), rows, scale, f"{name}, trained")
+        scale = table.unknown_scale if tuned else float(rows.norm(dim=1).median()) / rows.shape[1] ** 0.5
+        words = [norms[number - 1] for number in numbers.tolist()]
+        name = f"{table.name}, {'tuned' if tuned else 'trained'}"
+        return self.model, WordTable.from_vectors(words, rows, scale, name, table if tuned else None)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from core.checkpoint import judged_side
 from core.data import DataError, Dataset, read
+from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
 from core.models import spec_of
 from core.reading.tokens import MAX_TOKENS, tokenize
@@ -122,7 +123,9 @@ def sample(dataset: Dataset, rows: int) -> Dataset:
 
 def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vocabulary) -> tuple[WordTable, bool]:
     """The word table to read with, and whether it is the checkpoint's own: --vectors, else the recipe's, else the
-    shared one."""
+    shared one. Raises RunError for --vectors with a recipe that tunes the shared one's."""
+    if vectors and recipe.tune_words:
+        raise RunError("--vectors does not go with tune_words, which tunes the shared table; leave one of them out")
     if vectors:
         return read_vectors(vectors, vocabulary.ids), True
     if recipe.train_words:

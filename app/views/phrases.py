@@ -63,7 +63,7 @@ def main() -> None:
 def _closed(card: Mapping[str, Any]) -> str:
     """What makes its vocabulary a closed one (a word table of its own, or linguistic features), else empty."""
     words, config = card["words"], card["config"]
-    if isinstance(words, Mapping) and words.get("own"):
+    if isinstance(words, Mapping) and words.get("own") and not words.get("over"):
         return "words of its data set"
     return "with linguistic features" if isinstance(config, Mapping) and config.get("extra", "none") != "none" else ""
 

@@ -11,6 +11,9 @@ A word outside the table:
    near the name.
 
 Both count as unknown, and the page marks them.
+
+A checkpoint whose training moved the vectors of some words has a table of these rows alone, which lies over the shared
+one: every other word is read there.
 """
 
 from __future__ import annotations
@@ -69,29 +72,34 @@ class WordTable:
     """Word vectors in int8 with a scale a row; row order is order of frequency where it is known.
 
     Attributes: ``words`` (list of normalised forms), ``codes`` int8 ``[V, D]``, ``scales`` float32 ``[V]``,
-    ``unknown_scale`` the length of an unknown word's vector, ``name`` and ``sha256`` (of the file it was read from).
-    Immutable once made, so threads may share it.
+    ``unknown_scale`` the length of an unknown word's vector, ``name``, ``sha256`` (of the file it was read from) and
+    ``beneath``, the table in which words without a row here are read. Immutable once made, so threads may share it.
     """
 
     def __init__(
-        self, words: Sequence[str], codes: Tensor, scales: Tensor, unknown_scale: float, name: str, sha256: str = ""
-    ) -> None:
+        self, words: Sequence[str], codes: Tensor, scales: Tensor, unknown_scale: float, name: str, sha256: str = "",
+        beneath: WordTable | None = None,
+    ) -> None:  # fmt: skip
         if codes.ndim != 2 or codes.shape[0] != len(words) or scales.shape != (len(words),):
             raise WordTableError(
                 f"a word table of {len(words)} words needs codes [{len(words)}, D] and scales [{len(words)}], "
                 f"got {list(codes.shape)} and {list(scales.shape)}"
             )
+        if beneath is not None and beneath.width != codes.shape[1]:
+            raise WordTableError(f"{name} has rows of {codes.shape[1]} numbers, the table beneath it {beneath.width}")
         self.words = list(words)
         self.codes, self.scales, self.unknown_scale = codes, scales, unknown_scale
-        self.name, self.sha256 = name, sha256
+        self.name, self.sha256, self.beneath = name, sha256, beneath
         self._row = {word: i for i, word in enumerate(self.words)}
 
     @classmethod
-    def from_vectors(cls, words: Sequence[str], vectors: Tensor, unknown_scale: float, name: str) -> WordTable:
+    def from_vectors(
+        cls, words: Sequence[str], vectors: Tensor, unknown_scale: float, name: str, beneath: WordTable | None = None
+    ) -> WordTable:
         """Quantise float vectors ``[V, D]``: codes = round(v / s), s = max|v| / 127 for each row."""
         scales = vectors.abs().amax(1).clamp_min(1e-12) / 127
         codes = torch.round(vectors / scales[:, None]).clamp(-127, 127).to(torch.int8)
-        return cls(words, codes, scales.to(torch.float32), unknown_scale, name)
+        return cls(words, codes, scales.to(torch.float32), unknown_scale, name, beneath=beneath)
 
     @property
     def width(self) -> int:
@@ -102,19 +110,19 @@ class WordTable:
         return len(self.words)
 
     def known(self, norm: str) -> bool:
-        """Whether the table has a row of its own for this normalised form."""
-        return norm in self._row
+        """Whether the table, or the one beneath it, has a row for this normalised form."""
+        return norm in self._row or (self.beneath is not None and self.beneath.known(norm))
 
     def vectors(self, norms: Sequence[str]) -> Tensor:
         """Vectors of normalised forms (``Token.norm``): float32 ``[T, D]``, unknown words included."""
-        out = torch.zeros(len(norms), self.width)
+        out = torch.zeros(len(norms), self.width) if self.beneath is None else self.beneath.vectors(norms)
         rows = [self._row.get(norm, -1) for norm in norms]
         here = [i for i, row in enumerate(rows) if row >= 0]
         if here:
             numbers = torch.tensor([rows[i] for i in here])
             out[here] = self.codes[numbers].to(torch.float32) * self.scales[numbers][:, None]
         for i, row in enumerate(rows):
-            if row < 0:
+            if row < 0 and self.beneath is None:
                 out[i] = self._unknown(norms[i])
         return out
 
@@ -125,7 +133,15 @@ class WordTable:
         return torch.from_numpy(ngram_vector(norm, self.width)) * self.unknown_scale
 
     def nearest(self, vector: Tensor, k: int = 5) -> list[tuple[str, float]]:
-        """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first."""
+        """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first; with a table
+        beneath, among those of both."""
+        if self.beneath is not None:
+            # Of the words nearest beneath at most all of this table's are read here.
+            below = [pair for pair in self.beneath.nearest(vector, k + len(self)) if pair[0] not in self._row]
+            return sorted(self._nearest(vector, k) + below, key=lambda pair: -pair[1])[:k]
+        return self._nearest(vector, k)
+
+    def _nearest(self, vector: Tensor, k: int) -> list[tuple[str, float]]:
         vector = vector.to(torch.float32)
         # Block by block: as numbers of 32 bits all of them do not fit into a processor's cache.
         products = torch.cat([rows.to(torch.float32) @ vector for rows in torch.split(self.codes[:FREQUENT], 1024)])
@@ -152,8 +168,9 @@ class WordTable:
         return file_sha256(path)
 
     @classmethod
-    def load(cls, folder: Path) -> WordTable:
-        """Read ``folder/words.safetensors``. Raises WordTableError when it is missing, truncated or foreign."""
+    def load(cls, folder: Path, beneath: WordTable | None = None) -> WordTable:
+        """Read ``folder/words.safetensors``. Raises WordTableError when it is missing, truncated or foreign, or does
+        not fit on the table ``beneath``."""
         path = folder / "words.safetensors"
         if not path.is_file():
             raise WordTableError(f"no word table at {folder.name}/words.safetensors; get it again from the repository")
@@ -164,7 +181,8 @@ class WordTable:
                     raise WordTableError(f"{folder.name}/words.safetensors is not a PairLens word table")
                 words = bytes(file.get_tensor("words").numpy()).decode().split("\n")
                 codes, scales = file.get_tensor("codes"), file.get_tensor("scales")
-            return cls(words, codes, scales, float(meta["unknown_scale"]), str(meta["name"]), file_sha256(path))
+            length, name = float(meta["unknown_scale"]), str(meta["name"])
+            return cls(words, codes, scales, length, name, file_sha256(path), beneath)
         except WordTableError:
             raise
         except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:

@@ -32,6 +32,26 @@ def test_saved_and_loaded_table_gives_the_same_vectors(made, tmp_path):
     assert torch.equal(again.vectors(asked), made.vectors(asked))
 
 
+def test_a_table_over_another_one(made, tmp_path):
+    rows = torch.eye(2, 32)
+    over = WordTable.from_vectors(["dog", "melanchiton"], rows, 1.0, "tuned", made)
+    over.save(tmp_path)
+    for table in (over, WordTable.load(tmp_path, made)):
+        torch.testing.assert_close(table.vectors(["dog", "melanchiton"]), rows)
+        others = ["red", "red-haired", "zyxgraph"]
+        assert torch.equal(table.vectors([*others, "dog"])[:3], made.vectors(others)) and table.width == 32
+        assert table.known("red") and table.known("melanchiton") and not table.known("zyxgraph")
+        assert made.vectors(["dog"])[0, 0] != 1  # the one beneath stays as it is
+    asked = rows[0] + 0.5 * made.vectors(["telemundo"])[0]
+    vectors = {word: over.vectors([word])[0] for word in [*WORDS, "melanchiton"]}
+    cosines = {word: float(torch.cosine_similarity(vector, asked, 0)) for word, vector in vectors.items()}
+    nearest = over.nearest(asked, 4)
+    assert [word for word, _ in nearest] == sorted(cosines, key=cosines.__getitem__, reverse=True)[:4]
+    assert {"dog", "telemundo"} < {word for word, _ in nearest}
+    with pytest.raises(WordTableError, match="rows of 32 numbers, the table beneath it 8"):
+        WordTable.load(tmp_path, WordTable.from_vectors(["a"], torch.ones(1, 8), 1.0, "narrow"))
+
+
 def test_unknown_words(made):
     compound, name, same, other = made.vectors(["red-haired", "zyxgraph", "zyxgraph", "quibble"])
     assert torch.allclose(compound, made.vectors(["red", "haired"]).mean(0))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import torch
 
 from core.checkpoint import load
+from core.data import read
 from core.evaluation.encoding import Vocabulary
 from core.explain import explain
 from core.models import build
 from core.reading.batch import Batch
+from core.reading.reader import WordReader
 from core.reading.tokens import tokenize
+from core.reading.word_table import default_table
 from trainers.__main__ import main
 from trainers.trained_words import TrainedWords, random_table
 
@@ -24,24 +29,25 @@ def test_trained_words_are_read_by_their_numbers() -> None:
     torch.manual_seed(0)
     vocabulary = Vocabulary(tokenize)
     numbers = vocabulary.encode("the dog saw the man")
-    vectors = vocabulary.matrix(random_table(vocabulary, 6, seed=3))
+    table = random_table(vocabulary, 6, seed=3)
+    vectors = vocabulary.matrix(WordReader(table))
     assert 0 < float(vectors.abs().max()) <= 0.00101 and not vectors[0].any()
     model = build("acnn", {"input_size": 6, "filters": 4, "code": 5, "embedding_dropout": 0.0}).eval()
-    wrapped = TrainedWords(model, vectors)
+    wrapped = TrainedWords(model, vectors, torch.arange(1, 5))
     logits = wrapped(Batch.of([torch.tensor(numbers)])).logits
     assert torch.equal(logits, model(Batch.of([vectors[torch.tensor(numbers)]])).logits)
     logits.sum().backward()
-    assert wrapped.words.grad is not None and not wrapped.words.grad[0].any() and wrapped.words.grad[1].any()
-    inner, table = wrapped.unwrapped(vocabulary, "random 6")
-    assert inner is model and table.words == list(vocabulary.ids)
-    torch.testing.assert_close(table.vectors(table.words), vectors[1:], rtol=0, atol=1e-5)
+    assert wrapped.changes.grad is not None and not wrapped.changes.grad[0].any() and wrapped.changes.grad[1].any()
+    inner, trained = wrapped.unwrapped(vocabulary, table, tuned=False)
+    assert inner is model and trained.words == list(vocabulary.ids) and trained.beneath is None
+    torch.testing.assert_close(trained.vectors(trained.words), vectors[1:], rtol=0, atol=1e-5)
 
 
 def test_words_of_a_large_vocabulary_are_told_apart_in_mixed_precision() -> None:
     vocabulary = Vocabulary(tokenize)
     numbers = torch.tensor(vocabulary.numbers(f"w{i}" for i in range(40_000)))
     model = build("acnn", {"input_size": 2, "filters": 1, "code": 1, "width": 1, "adaptivity": "none"}).eval()
-    wrapped = TrainedWords(model, torch.stack([torch.arange(40_001.0) / 40_001, torch.zeros(40_001)], dim=1))
+    wrapped = TrainedWords(model, torch.stack([torch.arange(40_001.0) / 40_001, torch.zeros(40_001)], dim=1), numbers)
     with torch.autocast("cpu", torch.bfloat16):
         trace = wrapped(Batch.of([numbers[None, i] for i in range(40_000)])).trace
     assert len(trace.windows.values[:, 0, 0].unique()) == 40_000  # as floats in bfloat16 they were 1,181
@@ -62,6 +68,37 @@ def test_word_vectors_learn_with_the_model(data: Path, tmp_path: Path, capsys: p
     scored = json.loads(capsys.readouterr().out)
     assert scored["accuracy"] == pytest.approx(accuracy) and len(scored["classes"]) == 14
     assert explain(checkpoint, "man old park man").verdict in checkpoint.labels
+
+
+def test_frequent_words_are_tuned_over_the_shared_table(data: Path, tmp_path: Path, capsys) -> None:
+    out, copy = tmp_path / "run", tmp_path / "copy"
+    learn = ["--set", "tune_words=35", "--set", "lr=0.02", "--set", "epochs=3", "--set", "batch_size=20",
+             "--set", "model.word_dropout=0.1"]  # fmt: skip
+    assert main(["train", "topic-acnn", "--data", str(data), "--out", str(out), *SMALL, *learn]) == 0
+    checkpoint, shared = load(out), default_table()
+    texts = [{word.norm for word in tokenize(row.first)} for row in read(data / "dbpedia/train_6k.jsonl").rows]
+    counts = Counter(word for text in texts for word in text)
+    assert {*checkpoint.words.words} == {word for word, count in counts.items() if count >= 35}
+    assert 0 < len(checkpoint.words) < len(counts)
+    assert checkpoint.card["words"]["over"] == shared.sha256 != checkpoint.card["words"]["sha256"]
+    tuned, others = [*checkpoint.words.words], ["woman", "zebra", "red-haired", "Qwertzuiop"]
+    assert not torch.isclose(checkpoint.words.vectors(tuned), shared.vectors(tuned), atol=1e-3).all(1).any()
+    assert torch.equal(checkpoint.words.vectors(others), shared.vectors(others))
+    capsys.readouterr()
+    assert main(["evaluate", str(out), str(data / "dbpedia/dev_600.jsonl"), "--json"]) == 0
+    accuracy = json.loads(capsys.readouterr().out)["accuracy"]
+    assert accuracy == pytest.approx(checkpoint.card["results"]["DBpedia-6k dev"]["accuracy"])
+    shutil.copytree(out, copy)
+    card = json.loads((copy / "card.json").read_text())
+    (copy / "card.json").write_text(json.dumps({**card, "words": {**card["words"], "over": "0"}}))
+    assert main(["evaluate", str(copy), str(data / "dbpedia/dev_600.jsonl")]) == 2
+    assert "lie over another table than the shared one: train it again" in capsys.readouterr().err
+    vectors = ["--vectors", str(data / "vectors.txt")]
+    assert main(["train", "topic-acnn", "--data", str(data), "--out", str(tmp_path / "no"), *vectors, *learn]) == 2
+    assert "--vectors does not go with tune_words" in capsys.readouterr().err
+    for change in ("train_words=5", "init=topic-acnn"):
+        assert main(["train", "topic-acnn", "--data", str(data), "--set", change, *learn]) == 2
+        assert "_words goes with none of" in capsys.readouterr().err
 
 
 def test_pairs_and_single_texts_are_not_mixed_up(

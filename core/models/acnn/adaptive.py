@@ -17,10 +17,11 @@ q is the first text of the data set's order, a the second, whichever is judged.
 
 The generator is one for both texts, as in the paper, and so are fixed filters.
 
-Where we differ: the word vectors are frozen (a shared table, or GloVe) and pass a learned projection to d numbers where
-``projection`` > 0; the classifier is a softmax over C classes, which for two is the paper's sigmoid. Dropout on the
-words draws every number for itself, not one mask a text as elsewhere in this project: with one mask the generator would
-see other words than the filters that it makes are for.
+Where we differ: the word vectors are frozen (a shared table, or GloVe) unless a recipe trains them, and pass a learned
+projection to d numbers where ``projection`` > 0; the classifier is a softmax over C classes, which for two is the
+paper's sigmoid. Dropout on the words draws every number for itself, not one mask a text as elsewhere in this project:
+with one mask the generator would see other words than the filters that it makes are for. Where ``word_dropout`` is
+above 0, training leaves whole words out as well (not in the paper).
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ from core.reading.batch import Side
 class ACNNConfig(ModelConfig):
     """Sizes and choices for one text. ``projection``: d, width of a learned map of the word vectors, 0 for none (then d
     is ``input_size``). ``filters``: K. ``width``: h. ``code``: l, size of z. ``rank``: 0 for the paper's generator, R
-    for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`)."""
+    for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`). ``word_dropout``: chance that training
+    leaves a whole word out, for the generator and the convolution alike."""
 
     classes: int = setting(2, least=1)
     projection: int = setting(0, least=0)
@@ -58,6 +60,7 @@ class ACNNConfig(ModelConfig):
     rank: int = setting(0, least=0)
     adaptivity: str = setting("self", one_of=("none", "self"))
     embedding_dropout: float = setting(0.2, least=0, below=1)
+    word_dropout: float = setting(0.0, least=0, below=1)
     dropout: float = setting(0.0, least=0, below=1)
 
     def unprojected(self) -> ACNNConfig | None:
@@ -114,6 +117,9 @@ class AdaptiveModel(PairFeatures):
         words = read_words(self.projection, side, 0.0)
         if self.training:
             words = F.dropout(words, self.config.embedding_dropout)
+            if self.config.word_dropout:
+                left_out = torch.rand(words.shape[:2], device=words.device) < self.config.word_dropout
+                words = words.masked_fill(left_out[..., None], 0.0)
         return valid_windows(words, side.mask, self.config.width)
 
     def generate(self, windows: Windows) -> tuple[Tensor, Tensor]:
