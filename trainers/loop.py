@@ -116,7 +116,7 @@ class Run:
         self.train_set, self.dev_set = data.train.to(device), data.dev.to(device)
         self.best = {name: value.clone() for name, value in average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
-        self.targets = targets(recipe, self.train_set, self.vectors, words, self.teachers)
+        self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers)
         self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)
         self.steps = len(self.batches(0)) * recipe.epochs
         self.loss = torch.zeros((), dtype=torch.float64, device=device)

@@ -160,13 +160,12 @@ class Recipe:
         for key, high in (("ema", 1.0), ("label_smoothing", 1.0), ("teacher_share", 1.0)):
             if not 0 <= getattr(self, key) < high:
                 raise RecipeError(f"{key} must be at least 0 and below {high:g}, got {getattr(self, key)}")
-        for key in ("train_words", "tune_words"):
-            others = self.vectors or self.linear or self.teachers or self.init or (self.train_words and self.tune_words)
-            if getattr(self, key) and others:
-                raise RecipeError(
-                    f"{key} goes with none of vectors, linear, teachers, init and the other of train_words and "
-                    "tune_words; leave those out"
-                )
+        if self.train_words and self.tune_words:
+            raise RecipeError(
+                "train_words starts from random vectors, tune_words from a table's; leave one of them out"
+            )
+        if self.trains_words and (self.vectors or self.linear):
+            raise RecipeError("train_words and tune_words go with neither vectors nor linear; leave those out")
         for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity", "train_words", "tune_words"):
             if getattr(self, key) < 0:
                 raise RecipeError(f"{key} must not be negative, got {getattr(self, key)}")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from core.checkpoint import Checkpoint, load_named
 from core.errors import RunError
-from core.evaluation.encoding import Encoded
+from core.evaluation.encoding import Encoded, Vocabulary
 from core.evaluation.predict import probabilities
 from core.memory import keep_freed_memory
 from core.models import PairModel
@@ -120,23 +120,22 @@ def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
     return sums.sum() / (classes * sums.clamp_min(1e-9))
 
 
-def targets(
-    recipe: Recipe, data: Encoded, vectors: Tensor | None, words: WordTable, teachers: Sequence[Checkpoint]
-) -> Tensor:
-    """The target of each training pair, float ``[N, C]``: its label, or a mix with the teachers' mean.
-
-    ``vectors [V, D]`` are the rows of ``words`` by number. Raises RunError for a teacher of other classes or words.
-    """
+def targets(recipe: Recipe, data: Encoded, vocabulary: Vocabulary, teachers: Sequence[Checkpoint]) -> Tensor:
+    """The target of each training pair, float ``[N, C]``: its label, or a mix with the mean of the teachers, each of
+    which reads the words of ``vocabulary`` in its own table. Raises RunError for a teacher of other classes."""
     labels = F.one_hot(data.labels, len(recipe.labels)).float()
     if not teachers:
         return labels
     for teacher in teachers:
-        if teacher.labels != recipe.labels or teacher.words.sha256 != words.sha256:
-            raise RunError(f"the teacher {teacher.name} has other classes or another word table; choose another one")
+        if teacher.labels != recipe.labels:
+            raise RunError(f"the teacher {teacher.name} has other classes; choose another one")
     device = data.labels.device
     predictions = [
-        probabilities(copy.deepcopy(teacher.model).to(device), data, vectors, len(recipe.labels))
+        probabilities(
+            copy.deepcopy(teacher.model).to(device), data, vocabulary.matrix(teacher.reader).to(device),
+            len(recipe.labels),
+        )
         for teacher in teachers
-    ]
+    ]  # fmt: skip
     mean = torch.stack(predictions).mean(0).float().to(device)
     return (1 - recipe.teacher_share) * labels + recipe.teacher_share * mean

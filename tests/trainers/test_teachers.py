@@ -63,7 +63,7 @@ def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypa
     vocabulary = Vocabulary(tokenize)
     rows = load_rows(4)
     encoded = encode(rows, vocabulary, recipe.labels, judged="second")
-    mixed = targets(recipe, encoded, vocabulary.matrix(teacher.words), teacher.words, [teacher])
+    mixed = targets(recipe, encoded, vocabulary, [teacher])
     from core.explain import explain
 
     for row, mix in zip(rows, mixed, strict=True):
@@ -81,7 +81,7 @@ def load_rows(count: int):  # type: ignore[no-untyped-def]
     return [Example(m["pairID"], m["sentence1"], m["sentence2"], m["gold_label"]) for m in made]
 
 
-def test_a_teacher_that_is_not_there_or_has_other_words_is_refused(
+def test_a_teacher_reads_its_own_words_and_one_that_is_not_there_or_has_other_classes_is_refused(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
@@ -90,9 +90,12 @@ def test_a_teacher_that_is_not_there_or_has_other_words_is_refused(
     assert main(arguments(data, tmp_path / "wise", "--set", "epochs=1")) == 0
     other = (data / "vectors.txt").read_text().replace("dog 0", "dog 1").replace("dog -0", "dog -1")
     (tmp_path / "other.txt").write_text(other)
-    more = ["--vectors", str(tmp_path / "other.txt"), "--set", "teachers=[wise]"]
-    assert main([*arguments(data, tmp_path / "b"), *more]) == 2
-    assert "other classes or another word table" in capsys.readouterr().err
+    more = ["--vectors", str(tmp_path / "other.txt"), "--set", "teachers=[wise]", "--set", "epochs=1"]
+    assert main([*arguments(data, tmp_path / "b"), *more]) == 0
+    assert load(tmp_path / "b").card["teachers"][0]["sha256"] == load(tmp_path / "wise").card["sha256"]
+    capsys.readouterr()
+    assert main(["train", "te-phrases-kmin", "--data", str(data), "--set", "teachers=[para-adaqa]", *more[:2]]) == 2
+    assert "para-adaqa has other classes; choose another one" in capsys.readouterr().err
 
 
 def test_several_seeds_are_written_into_the_card(
