@@ -113,7 +113,9 @@ def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:
     """Of the table's first ``count`` rows, which are its most frequent words, those that a text can hold: no text has
     a token “aug.” or “``”."""
     reader = WordReader(table)
-    return [word for word in table.words[:count] if read_text(reader, word).norms == [word]]
+    # A table that lies over another one has its words in no order.
+    words = (table.beneath or table).words[:count]
+    return [word for word in words if read_text(reader, word).norms == [word]]
 
 
 @torch.inference_mode()

@@ -121,4 +121,6 @@ def test_frequent_words_are_those_that_a_text_can_hold():
     table = WordTable.from_vectors(words, torch.ones(len(words), 4), 1.0, "test")
     assert frequent_words(table, 9) == ["the", "n't", '"', "red-haired", "snow"]
     assert frequent_words(table) == ["the", "n't", '"', "red-haired", "snow", "rare"]
+    over = WordTable.from_vectors(["melanchiton", "snow"], torch.ones(2, 4), 1.0, "tuned", table)
+    assert frequent_words(over, 9) == frequent_words(table, 9)
     assert set(WORDS) - {"."} <= set(frequent_words(WordTable.from_vectors(WORDS, torch.ones(len(WORDS), 4), 1.0, "t")))
