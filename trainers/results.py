@@ -77,10 +77,12 @@ TABLES = {
     "folds": "Cross-validation, which says more of new pairs than one small dev set.",
     "folds-without-pretraining": "Cross-validation from random weights.",
     "hundred-filters": "M-ACNN against M-CNN in folds; the last epoch counts.",
+    "made-pairs": "The same network at several weights of the made pairs in its loss; with 0 it reads none.",
     "pooling": "k-min, k-max and full pooling with all features.",
     "pooling-plain": "k-min against k-max pooling with the paper’s own features `rep` and `simi` alone.",
     "seeds": "The recipe with several seeds.",
     "paper-settings": "M-ACNN with the paper’s own settings, its word vectors learnt from this sample alone.",
+    "tuned-words": "The shared table’s words as they are, against words tuned with the model.",
     "tfidf": "What word counts reach without a network, with the same training data.",
     "single-filter": "S-ACNN against S-CNN: one filter, trained for longer.",
 }

@@ -234,6 +234,7 @@ def label(varied: dict[str, str]) -> str:
         made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
                 "question_word": f"questions with {value}" if value != "other" else "other questions",
                 "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
+                "tune_words": f"words of {value} texts or more tuned" if value.strip("0") else "words as in the table",
                 "baseline": value, "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
         *parents, last = key.split(".")
         of = f" of {parents[-1]}" if parents and parents[0] == "train" else ""

@@ -27,7 +27,7 @@ SIZES = {"acnn": ("projection=12", "filters=6", "code=5"), "adaqa": ("projection
 
 def arguments(data: Path, out: Path, *more: str, name: str = "nli-attconv-light") -> list[str]:
     recipe = recipes.load(name)
-    vectors = [] if recipe.train_words else ["--vectors", str(data / "vectors.txt")]
+    vectors = [] if recipe.trains_words else ["--vectors", str(data / "vectors.txt")]
     small = ["warmup=2", *(f"model.{size}" for size in SIZES.get(recipe.architecture, ("hidden=12",)))]
     changes = [part for change in small for part in ("--set", change)]
     return ["train", name, "--data", str(data), "--out", str(out), "--device", "cpu", *vectors, *changes, *more]
@@ -38,7 +38,8 @@ def environment() -> dict[str, str]:
 
 
 def weights_hash(folder: Path) -> str:
-    return hashlib.sha256((folder / "weights.safetensors").read_bytes()).hexdigest()
+    files = [folder / "weights.safetensors", *folder.glob("words.safetensors")]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 @pytest.mark.parametrize("name", recipes.names())
@@ -89,14 +90,17 @@ def test_early_stopping_keeps_the_best_epoch(data: Path, tmp_path: Path) -> None
     assert [e["epoch"] for e in card["epochs"]] == [1, 2, 3] and card["best_epoch"] == 1
 
 
-def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["nli-attconv-light", "fever-attconv"])  # the latter tunes words
+def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(name: str, data: Path, tmp_path: Path) -> None:
     more = ["--set", "epochs=3", "--set", "batch_size=3", "--save-every", "9", "--threads", "1"]
     command = [sys.executable, "-m", "trainers"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    subprocess.run([*command, *arguments(data, whole, *more)], env=environment(), check=True, capture_output=True)
+    subprocess.run(
+        [*command, *arguments(data, whole, *more, name=name)], env=environment(), check=True, capture_output=True
+    )
     state = broken / "resume.safetensors"
     process = subprocess.Popen(
-        [*command, *arguments(data, broken, *more)],
+        [*command, *arguments(data, broken, *more, name=name)],
         env=environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -113,12 +117,13 @@ def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(data: Path, tmp_p
         process.kill()
     assert process.returncode == -signal.SIGKILL
     assert _progress(state)["batch"] > 0 and not (broken / "card.json").exists()
-    resumed = [*command, *arguments(data, broken, *more), "--resume"]
+    resumed = [*command, *arguments(data, broken, *more, name=name), "--resume"]
     told = subprocess.run(resumed, env=environment(), check=True, capture_output=True, text=True)
     assert "goes on in epoch" in told.stdout
     assert weights_hash(broken) == weights_hash(whole)
     first, second = load(whole).card, load(broken).card
-    assert [e["snli_dev"] for e in first["epochs"]] == [e["snli_dev"] for e in second["epochs"]]
+    dev = slug(first["recipe"]["dev"]["name"])
+    assert [e[dev] for e in first["epochs"]] == [e[dev] for e in second["epochs"]]
     assert [e["loss"] for e in first["epochs"]] == [e["loss"] for e in second["epochs"]]
     assert not state.exists()
 
