@@ -27,7 +27,11 @@ SIZES = {"acnn": ("projection=12", "filters=6", "code=5"), "adaqa": ("projection
 
 def arguments(data: Path, out: Path, *more: str, name: str = "nli-attconv-light") -> list[str]:
     recipe = recipes.load(name)
-    vectors = [] if recipe.trains_words else ["--vectors", str(data / "vectors.txt")]
+    vectors = (
+        []
+        if recipe.train_words or any("tune_words" in change for change in more)
+        else ["--vectors", str(data / "vectors.txt")]
+    )
     small = ["warmup=2", *(f"model.{size}" for size in SIZES.get(recipe.architecture, ("hidden=12",)))]
     changes = [part for change in small for part in ("--set", change)]
     return ["train", name, "--data", str(data), "--out", str(out), "--device", "cpu", *vectors, *changes, *more]
@@ -90,9 +94,11 @@ def test_early_stopping_keeps_the_best_epoch(data: Path, tmp_path: Path) -> None
     assert [e["epoch"] for e in card["epochs"]] == [1, 2, 3] and card["best_epoch"] == 1
 
 
-@pytest.mark.parametrize("name", ["nli-attconv-light", "fever-attconv"])  # the latter tunes words
-def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(name: str, data: Path, tmp_path: Path) -> None:
-    more = ["--set", "epochs=3", "--set", "batch_size=3", "--save-every", "9", "--threads", "1"]
+@pytest.mark.parametrize(("name", "changes"), [("nli-attconv-light", ()), ("fever-attconv", ("--set", "tune_words=2"))])
+def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(
+    name: str, changes: tuple[str, ...], data: Path, tmp_path: Path
+) -> None:
+    more = [*changes, "--set", "epochs=3", "--set", "batch_size=3", "--save-every", "9", "--threads", "1"]
     command = [sys.executable, "-m", "trainers"]
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     subprocess.run(
