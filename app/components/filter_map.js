@@ -73,7 +73,7 @@ class FilterMapView extends View {
 
   draw() {
     if (!this.width) return;
-    const { rings, pairs, trails, stars, names, description } = this.data;
+    const { rings, pairs, trails, stars, description } = this.data;
     const scale = this.type * (this.view.times > 2 ? 1.3 : 1);
     this.places = [];
     for (const { name, symbol, path, x, y, labels } of this.points) {
@@ -91,7 +91,7 @@ class FilterMapView extends View {
     const shown = (name) => !this.hidden.has(name);
     const ring = marker("circle", PLANE.ring * this.type);
     this.drawn.replaceChildren(
-      ...names.filter(({ x, y, text }) => shown(text) && this.shows(this.at(x, y))).map(({ x, y, text }) => this.text(this.at(x, y), text, { fill: "var(--ink)", stroke: "var(--paper)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" })),
+      ...this.names(shown).map(([at, text]) => this.text(at, text, { fill: "var(--ink)", stroke: "var(--paper)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" })),
       ...(shown(NEAREST) ? [svg("path", { d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""), fill: "none", stroke: "var(--accent)", "stroke-width": 2.5, class: "rings" })] : []),
       ...(shown(YOURS) ? pairs.map((both) => this.line(...both.map(([x, y]) => this.at(x, y)), { "stroke-dasharray": "2 4", class: "pair-of-stars" })) : []),
       ...(shown(EARLIER) ? trails.map((trail) => this.arrow(trail)) : []),
@@ -101,9 +101,31 @@ class FilterMapView extends View {
     this.key.replaceChildren(...this.entries().map((entry) => this.entry(entry)));
   }
 
+  // The names of the classes that are shown, each moved up or down off the stars and off the names before it, by two
+  // lines at most.
+  names(shown) {
+    const line = 16 * this.type;
+    const boxes = this.data.stars.filter(({ earlier }) => !earlier && shown(YOURS)).map(({ x, y }) => {
+      const at = this.at(x, y);
+      return { at: [at[0], at[1] - 10 * this.type], half: line, high: 1.2 * line };
+    });
+    return this.data.names.map(({ x, y, text }) => [this.at(x, y), text]).filter(([at, text]) => shown(text) && this.shows(at)).map(([[x, y], text]) => {
+      const half = this.half(text);
+      const free = (place) => place >= 0 && place <= this.height && boxes.every((box) => Math.abs(box.at[0] - x) >= half + box.half || Math.abs(box.at[1] - place) >= box.high + line / 2);
+      const place = [0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2, -2].map((lines) => y + lines * line).find(free) ?? y;
+      boxes.push({ at: [x, place], half, high: line / 2 });
+      return [[x, place], text];
+    });
+  }
+
+  // Half the width of a text, about.
+  half(text) {
+    return (3.6 * Array.from(text).length + 2) * this.type;
+  }
+
   // Inside of the map, whose edges would cut it.
   text([x, y], text, attributes) {
-    const half = (3.6 * Array.from(text).length + 2) * this.type;
+    const half = this.half(text);
     const middle = Math.min(Math.max(x, half), Math.max(half, this.width - half));
     return svg("text", { x: middle.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), "text-anchor": "middle", "font-size": 13 * this.type, ...attributes }, text);
   }

@@ -312,3 +312,20 @@ def test_the_name_of_a_class_is_not_cut_by_the_edge_of_the_map(open_page):
     page.mouse.up()
     wait_until(page, lambda page: names.first.bounding_box()["x"], lambda x: x < middle["x"] - 5)
     assert names.first.bounding_box()["x"] >= plane["x"]
+
+
+def test_names_of_classes_lie_neither_on_each_other_nor_under_a_star(open_page):
+    page = open_page(link(model="topic-acnn", first="Ann Lee (born 1975) is a retired footballer"), wait=SEEN)
+    wait_for_star(page, "footballer")
+    boxes = page.locator(MAP).evaluate(
+        """plane => [...plane.querySelectorAll("text:not(.badge), .star.now")].map(one => {
+            const { left, right, top, bottom } = one.getBoundingClientRect();
+            // A line's box is higher than its letters.
+            const spare = one.tagName === "text" ? (bottom - top) / 6 : 0;
+            return [one.tagName === "text" ? one.textContent : "star", left, right, top + spare, bottom - spare];
+        })"""
+    )
+    assert len(boxes) > 10 and any(name == "star" for name, *_ in boxes)
+    for i, (name, left, right, top, bottom) in enumerate(boxes):
+        for other, left2, right2, top2, bottom2 in boxes[:i]:
+            assert right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top, f"{name} lies on {other}"
