@@ -136,9 +136,9 @@ def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTab
 
     Weights that float16 holds exactly are stored in it, such as those after :func:`round_weights`; others as they are.
     ``words``: a table of the checkpoint's own, saved beside it (of one that lies over the shared one, its own rows);
-    None for the shared one. All files are complete on the
-    disk before the first one takes the place of an older checkpoint's; the card comes last, so that a folder cut short
-    has none. Raises FileError where the operating system refuses.
+    None for the shared one. All files are complete on the disk before the first one takes the place of an older
+    checkpoint's; the card comes last, so that a folder cut short has none. Raises FileError where the operating system
+    refuses.
     """
     with whole_folder(folder, last="card.json") as scratch:
         weights = scratch / "weights.safetensors"
@@ -248,9 +248,9 @@ def load(folder: Path | str) -> Checkpoint:
 
 def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
     own, over = card["words"].get("own"), card["words"].get("over")
-    if over and over != default_table().sha256:
-        raise CheckpointError(f"{folder.name}'s words lie over another table than the shared one: train it again")
     try:
+        if over and over != default_table().sha256:
+            raise WordTableError(f"{folder.name}'s words lie over another table than the shared one: train it again")
         words = WordTable.load(folder, default_table() if over else None) if own else default_table()
     except WordTableError as error:
         raise CheckpointError(str(error)) from error
