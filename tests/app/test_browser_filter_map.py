@@ -296,7 +296,11 @@ def test_the_map_takes_the_whole_screen_in_large_type_and_gives_it_back(open_pag
     assert below["y"] + below["height"] <= page.viewport_size["height"]
     assert page.locator(".filter-map .badge").first.evaluate("text => getComputedStyle(text).fontSize") == "18px"
     whole.click()
-    wait_until(page, lambda page: page.locator(MAP).bounding_box(), lambda box: box == before)
+    # Streamlit's sidebar may have taken another width meanwhile.
+    wait_until(
+        page, lambda page: page.locator(MAP).bounding_box(),
+        lambda box: box["height"] == before["height"] and abs(box["width"] - before["width"]) < 40,
+    )  # fmt: skip
 
 
 def test_the_name_of_a_class_is_not_cut_by_the_edge_of_the_map(open_page):
