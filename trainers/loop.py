@@ -283,8 +283,7 @@ class Run:
             self.average.load_state_dict(self.best)
             round_weights(self.average)
             classifiers = self.choose_classifier() if self.recipe.linear else {}
-            own = own_words or self.recipe.tune_words > 0
-            if own:
+            if own_words:
                 if isinstance(self.average, TrainedWords):
                     tuned = self.recipe.tune_words > 0
                     self.average, self.words = self.average.unwrapped(self.data.vocabulary, self.words, tuned)
@@ -299,7 +298,7 @@ class Run:
                 if self.recipe.task == "fact checking":
                     results[name] |= self.with_evidence(data, chances)
             text = card.make(self, results) | classifiers
-            written = save(self.options.out, self.average, text, self.words if own else None)
+            written = save(self.options.out, self.average, text, self.words if own_words else None)
             resume.forget(self.options.out)
         self.fabric.barrier()
         return written

@@ -130,12 +130,11 @@ def targets(recipe: Recipe, data: Encoded, vocabulary: Vocabulary, teachers: Seq
         if teacher.labels != recipe.labels:
             raise RunError(f"the teacher {teacher.name} has other classes; choose another one")
     device = data.labels.device
+    readers = {teacher.words.sha256: teacher.reader for teacher in teachers}
+    vectors = {sha256: vocabulary.matrix(reader).to(device) for sha256, reader in readers.items()}
     predictions = [
-        probabilities(
-            copy.deepcopy(teacher.model).to(device), data, vocabulary.matrix(teacher.reader).to(device),
-            len(recipe.labels),
-        )
+        probabilities(copy.deepcopy(teacher.model).to(device), data, vectors[teacher.words.sha256], len(recipe.labels))
         for teacher in teachers
-    ]  # fmt: skip
+    ]
     mean = torch.stack(predictions).mean(0).float().to(device)
     return (1 - recipe.teacher_share) * labels + recipe.teacher_share * mean

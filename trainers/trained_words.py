@@ -9,9 +9,9 @@ the optimizer, the running mean, the saved state and other processes.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -34,16 +34,12 @@ def random_table(vocabulary: Vocabulary, width: int, seed: int) -> WordTable:
 
 
 def frequent(data: Encoded, least: int) -> Tensor:
-    """Numbers of the words that stand in at least so many texts of a data set, in ascending order."""
-    counts = np.zeros(0, dtype=np.int64)
+    """Numbers of the words that stand in at least so many texts of a data set, ``[R]`` in ascending order."""
+    counts: Counter[int] = Counter()
     for texts in (data.first, *data.contexts):
-        flat = texts.flat.cpu().numpy()
-        for start, length in zip(texts.starts.tolist(), texts.lengths, strict=True):
-            numbers = np.unique(flat[start : start + length])
-            counts = np.pad(counts, (0, max(0, int(numbers.max(initial=-1)) + 1 - len(counts))))
-            counts[numbers] += 1
-    counts[:1] = 0  # no word
-    return torch.from_numpy(np.flatnonzero(counts >= least))
+        for start, length in zip(texts.starts.tolist(), texts.lengths.tolist(), strict=True):
+            counts.update({*texts.flat[start : start + length].tolist()})
+    return torch.tensor(sorted(number for number, count in counts.items() if number and count >= least)).long()
 
 
 class TrainedWords(nn.Module):

@@ -132,4 +132,5 @@ def table_for(recipe: Recipe, folder: Path, vectors: Path | None, vocabulary: Vo
         return random_table(vocabulary, recipe.train_words, recipe.seed), True
     if recipe.vectors:
         return read_folder(folder / recipe.vectors, vocabulary.ids), True
-    return default_table(), False
+    # Tuned rows of the shared table are the checkpoint's own.
+    return default_table(), recipe.tune_words > 0
