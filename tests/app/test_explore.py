@@ -83,6 +83,15 @@ def test_typing_swapping_and_examples_change_pair_and_link(drawn):
     assert not app.exception
 
 
+def test_an_example_whose_name_its_closed_list_cuts_is_named_below_it():
+    whole = "Firefighters: another story (AttConv, table 2)"
+    app = explore(example="firefighters")
+    assert chooser(app, "Example").value == "firefighters"
+    assert any(whole in str(html.proto.body) for html in app.get("html"))
+    chooser(app, "Example").select("negation").run()
+    assert not any("One word of negation" in str(html.proto.body) for html in app.get("html"))
+
+
 def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
     app = explore()
     box(app, "first").input("dog and cat " * 3334).run()
