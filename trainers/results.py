@@ -75,6 +75,7 @@ TABLES = {
     "figure3b": "By question word, with how many questions have it (the paper’s figure 3b).",
     "figure6": "Each k of k-min and k-max pooling (the paper’s figure 6).",
     "folds": "Cross-validation, which says more of new pairs than one small dev set.",
+    "folds-squad": "Cross-validation after pre-training that has read SQuAD’s sentences, too.",
     "folds-without-pretraining": "Cross-validation from random weights.",
     "hundred-filters": "M-ACNN against M-CNN in folds; the last epoch counts.",
     "made-pairs": "The same network at several weights of the made pairs in its loss; with 0 it reads none.",
