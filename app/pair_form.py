@@ -25,8 +25,8 @@ SEVERAL = "evidence"
 """The role of a text that may be several sentences, typed one a line (FEVER)."""
 SIDE_BY_SIDE = 6
 """Models that are offered one below the other; more are in a list that opens."""
-CUT = 22
-"""Letters of an example's name that its closed list shows; a longer one stands below it as a whole."""
+SHOWN_LETTERS = 22
+"""So many of an example's name are shown by its closed list; a longer name stands below it as a whole."""
 _ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
 
@@ -106,8 +106,8 @@ class ModelForm:
             "Example", list(titles), examples.index(shown) if shown in examples else None, key=key,
             on_change=self._take_example, args=(key,), format_func=titles.__getitem__, placeholder=self.own,
         )  # fmt: skip
-        if shown in examples and len(titles[shown.slug]) > CUT:
-            page_style.note(titles[shown.slug])
+        if shown in examples and len(shown.title) > SHOWN_LETTERS:
+            page_style.note(shown.title)
 
     def _take_example(self, key: str) -> None:
         state, slug = self.page.state, st.session_state[key]
