@@ -42,9 +42,10 @@ picked, not drawn: models get far fewer of them right than of the other parts. T
 less weight in the loss (`part_weights`). `python -m trainers predict nli-attconv-light FILE --out CSV` writes id, label
 and prediction of every row, which is all that accuracies by part need.
 
-`nli-attconv-advanced` learns from labels mixed with the probabilities of earlier models (`teachers` in its recipe,
-Hinton et al. 2015), because each training pair has the label of one annotator. `snli-phrases-kmin` is the network that
-`sick-phrases-kmin` starts from.""",
+`nli-two-sided`, `nli-attconv-advanced` and `nli-attconv-light` learn from labels mixed with the probabilities of other
+models (`teachers` in their recipes, Hinton et al. 2015), because each training pair has the label of one annotator, and
+from pairs that `python -m trainers make-pairs` made. `snli-phrases-kmin` is the network that `sick-phrases-kmin` starts
+from.""",
     "answer selection": """\
 MAP and MRR are over the questions that have a right answer. `qa-phrases-kmax` is the network that `wikiqa-phrases-kmax`
 starts from. Checkpoints with `extra` in their recipe read word counts or linguistic features beside the words. Where
