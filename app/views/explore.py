@@ -51,7 +51,7 @@ def main() -> None:
     with st.sidebar:
         _sidebar(models, drawn)
     if explained is not None:
-        _below(PAGE.state, explained.checkpoint, explanation)
+        _below(PAGE.state, explained, explanation)
 
 
 def _selected() -> None:
@@ -173,7 +173,8 @@ def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tupl
     framed = components.frame(explanation, checkpoint.card, link, problems)
     if what_if is not None:
         framed["about"]["lines"][-1] += f", what if: {drawn['verdict']['what_if']}"
-        framed["about"]["file"] += f"-temperature-{page.temperature:g}"
+        framed["about"]["file"] = _stem(page, explained)
+        framed["agreement"] = None  # was measured on the attention that the model was trained with
     components.draw(
         "pair",
         drawn | framed | {"editable": True, "tour": True, "projector": page.projector},
@@ -188,14 +189,20 @@ def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tupl
     return drawn, explanation
 
 
-def _below(page: ExploreState, checkpoint: Checkpoint, explanation: Explanation) -> None:
+def _stem(page: ExploreState, explained: Explained) -> str:
+    """A name for files of what is drawn, unlike that of another temperature."""
+    stem = components.file_stem(explained.shown)
+    return stem if explained.shown is explained.trained else f"{stem}-temperature-{page.temperature:g}"
+
+
+def _below(page: ExploreState, explained: Explained, explanation: Explanation) -> None:
     """Where else the pair can be looked at, its numbers as files, and candidates for its place."""
     for more in panels.pages(explanation):
         _elsewhere(page, more)
     way_back.draw(page.pair.now)
-    _downloads(explanation)
-    if candidates.fits(checkpoint):
-        candidates.draw(PAGE, checkpoint)
+    _downloads(explanation, _stem(page, explained))
+    if candidates.fits(explained.checkpoint):
+        candidates.draw(PAGE, explained.checkpoint)
 
 
 def _elsewhere(page: ExploreState, more: Page) -> None:
@@ -210,8 +217,7 @@ def _elsewhere(page: ExploreState, more: Page) -> None:
     st.page_link(there, label=more.label, icon=":material/arrow_forward:", query_params=query)
 
 
-def _downloads(explanation: Explanation) -> None:
-    stem = components.file_stem(explanation)
+def _downloads(explanation: Explanation, stem: str) -> None:
     with st.container(horizontal=True, gap="small"):
         page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
         for record in (record for record in explanation.evidence if record.tabular):

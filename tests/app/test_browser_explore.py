@@ -309,6 +309,7 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
 def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     page = open_page(link(model="nli-attconv-light", select="x2"))
     own = page.locator('[data-part="verdict"]').inner_text()
+    expect(page.get_by_text("against people’s word alignments")).to_be_visible()
     sharp = page.locator('[data-cell="1,1"]').get_attribute("aria-label")
     slider = (
         page.get_by_test_id("stSlider").filter(has_text="What if: temperature of the softmax").get_by_role("slider")
@@ -322,6 +323,11 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     file, svg = saved(page, "Save the matrix as SVG")
     assert file.endswith("-temperature-50.svg")
     assert "what if: softmax at temperature 50" in " ".join(re.sub("<[^>]*>", " ", svg).split())
+    # Its numbers are another file than the model's own, and what was measured on these is not said of it.
+    with page.expect_download() as numbers:
+        page.get_by_role("button", name="Attention (CSV)").click()
+    assert numbers.value.suggested_filename.endswith("-temperature-50.csv")
+    expect(page.get_by_text("against people’s word alignments")).to_have_count(0)
 
 
 def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_page):
