@@ -136,7 +136,10 @@ class LessonView extends View {
 
   change(name, field) {
     const number = Number(field.value);
-    if (field.value.trim() === "" || !Number.isFinite(number)) return;
+    if (field.value.trim() === "" || !Number.isFinite(number)) {
+      field.value = field.defaultValue; // what the lesson reckons with
+      return;
+    }
     this.known.add(this.step);
     this.send({ step: this.step, input: [name, number] }, 0);
   }
@@ -213,7 +216,7 @@ class LessonView extends View {
     const shown = `${data.drawing} ${step} ${secret}`;
     if (this.shown !== shown) this.step_.replaceChildren(...[html("h3", {}, html("span", { class: "count" }, `${step} of ${data.steps.length}`), " ", now.title), html("p", { class: "says" }, now.says),
       html("div", { class: "formula", tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)), html("div", { class: "numbers", tabindex: 0, role: "group", "aria-label": "The same with numbers" }, now.numbers.map(math)),
-      this.guess(), now.note ? html("p", { class: "note" }, now.note) : null].filter(Boolean));
+      this.guess(), now.note && !secret ? html("p", { class: "note" }, now.note) : null].filter(Boolean));
     this.shown = shown;
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));
     for (const line of this.picture.querySelectorAll(".line")) {

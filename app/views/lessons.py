@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from app import components, page_style
-from app.page_state.lessons import LessonsState
+from app.page_state.lessons import Changed, LessonsState
 from app.page_state.session import PageSession
 from core.checkpoint import CheckpointError
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons, mathml
@@ -21,6 +21,8 @@ from core.reading.reader import PairError
 
 KEY = "lesson"
 """Of the component that draws it."""
+REFUSED = "lesson refused a number"
+"""Where a session holds what to say of a number that was not taken."""
 
 PAGE = PageSession(LessonsState)
 
@@ -35,9 +37,10 @@ def main() -> None:
         _choice()
         below = st.container()
     problems = PAGE.problems
-    inputs = _inputs(lesson, problems)
-    typed = {"first": PAGE.state.first, "second": PAGE.state.second}
-    texts = {side: text for side, text in typed.items() if text and side in lesson.texts}
+    if refused := st.session_state.pop(REFUSED, None):
+        problems.append(refused)
+    inputs = _inputs(lesson, PAGE.state, problems)
+    texts = _texts(lesson, PAGE.state)
     try:
         with st.spinner("Computing the lesson’s numbers …"):
             evaluated = evaluate(lesson, inputs, texts)
@@ -73,10 +76,16 @@ def _choice() -> None:
     )  # fmt: skip
 
 
-def _inputs(lesson: Lesson, problems: list[str]) -> dict[str, Any]:
+def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:
+    """What a person typed in place of the lesson's own sentences."""
+    typed = {"first": state.first, "second": state.second}
+    return {side: text for side, text in typed.items() if text and side in lesson.texts}
+
+
+def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> dict[str, Any]:
     """The lesson's inputs with the numbers of the state in their places; a sentence for each that has no place."""
     out = copy.deepcopy(lesson.inputs)
-    for name, number in PAGE.state.inputs:
+    for name, number in state.inputs:
         head, *places = name.split(".")
         try:
             if head not in out or isinstance(at(out, name), list):
@@ -133,6 +142,24 @@ def _own() -> None:
     st.button("The lesson’s own numbers and sentences", on_click=lambda: PAGE.set(own))
 
 
+def _with(name: str, number: float) -> Changed:
+    """The changed numbers with this one; without it, and a sentence for the next run, where the lesson cannot reckon
+    with it: what is on the screen stays, and so do the other numbers."""
+    changed = tuple({**dict(PAGE.state.inputs), name: number}.items())
+    lesson, state = lessons()[PAGE.state.lesson], dataclasses.replace(PAGE.state, inputs=changed)
+    try:
+        evaluate(lesson, _inputs(lesson, state, []), _texts(lesson, state))
+    except LessonError:
+        st.session_state[REFUSED] = (
+            f"With {name} = {number:g} the lesson divides by 0 or leaves what a computer counts with, so the number "
+            "before it stays: choose another one."
+        )
+        return PAGE.state.inputs
+    except (CheckpointError, PairError):
+        pass  # the page says so
+    return changed
+
+
 def _picked() -> None:
     """The browser's step, number or sentence."""
     PAGE.touch()
@@ -142,8 +169,7 @@ def _picked() -> None:
         return
     changes: dict[str, Any] = {"step": picked.get("step", PAGE.state.step)}
     if picked.get("input"):
-        name, number = picked["input"]
-        changes["inputs"] = tuple({**dict(PAGE.state.inputs), name: number}.items())
+        changes["inputs"] = _with(*picked["input"])
     if picked.get("own"):
         changes |= {"inputs": (), "first": "", "second": ""}
     changes |= {side: picked["texts"][side] for side in ("first", "second") if side in picked.get("texts", {})}

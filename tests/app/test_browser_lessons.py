@@ -47,6 +47,15 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(numbers).to_contain_text("0.21")
     expect(score).to_have_text("0.21")
     page.wait_for_url(re.compile(r"inputs=h\.1\.1%3D0\.9"))
+    # A number with which nothing can be reckoned is not taken, nor is an empty field; the others stay.
+    given.fill("1e9")
+    given.press("Enter")
+    expect(page.get_by_text("With h.1.1 = 1e+09 the lesson divides by 0")).to_be_visible()
+    expect(given).to_have_value("0.9")
+    given.fill("")
+    given.press("Tab")
+    expect(given).to_have_value("0.9")
+    expect(score).to_have_text("0.21")
     page.locator(".step h3").click()
     for _ in range(20):  # beyond the last step nothing happens
         page.keyboard.press("ArrowRight")
@@ -55,6 +64,10 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(title).to_contain_text("1 of 11")
     again = open_page(page.url.replace("step=11", "step=4") + "&step=4", wait=".step h3")
     expect(again.locator(".numbers")).to_contain_text("0.21")
+    # A note that says the number comes with it.
+    expect(again.locator(".step .note")).to_have_count(0)
+    again.get_by_role("button", name="Show the number").click()
+    expect(again.locator(".step .note")).to_contain_text("The slide prints .35")
 
 
 def test_the_whole_screen_keeps_its_large_type_from_step_to_step(open_page):
