@@ -82,7 +82,7 @@ function linkButton(text, label, onclick) {
 // What shows more or fewer lines of a list of `count`. The panel is drawn anew, and its button keeps the keyboard's place.
 function moreButton(panel, count, first, what) {
   if (count <= first) return null;
-  const button = linkButton(panel.open ? `Show the first ${first}` : `Show all ${count}`, `Show more or fewer ${what}`, () => {
+  const button = linkButton(panel.open ? `Show the first ${first}` : `Show ${count - first} more`, `Show more or fewer ${what}`, () => {
     panel.open = !panel.open;
     panel.draw();
     panel.element.querySelector(".more-lines").focus();
