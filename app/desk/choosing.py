@@ -27,6 +27,7 @@ from core.errors import DeskError, MendableError
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
 _NONE = "(none)"
+_UNSCORED = "no class: its rows get no scores"
 _RENAMED = 12
 """Labels that can be renamed on screen."""
 
@@ -195,17 +196,17 @@ def _recognised(path: Path) -> tuple[str, Any]:
             raise unknown from None
 
 
-def _renamed(labels: set[str], classes: tuple[str, ...], file: str) -> dict[str, str]:
+def _renamed(labels: set[str], classes: tuple[str, ...], file: str) -> dict[str, str | None]:
     """What a person calls the file's labels that are no classes of the model."""
     others = sorted(labels - set(classes))[:_RENAMED]
     if not others:
         return {}
     page_style.note("Labels that are no classes of the model. What does it call them?")
-    names: dict[str, str] = {}
+    names: dict[str, str | None] = {}
     for label, column in zip(others, itertools.cycle(st.columns(min(3, len(others)))), strict=False):
         key = f"desk label {label} {file} {classes}"
-        name = column.selectbox(page_style.plain(f"“{label}” is"), [_NONE, *classes], key=key)
-        names |= {} if name == _NONE else {label: name}
+        name = column.selectbox(page_style.plain(f"“{label}” is"), [_NONE, _UNSCORED, *classes], key=key)
+        names |= {} if name == _NONE else {label: None if name == _UNSCORED else name}
     return names
 
 
@@ -226,7 +227,7 @@ def _models(dataset: Dataset) -> None:
     if strange:
         page_style.notice([
             f"The file’s labels ({', '.join(dataset.labels[:8])}) are not all classes of {strange[0]}: its predictions "
-            "get no scores."
+            "get no scores. Say above what it calls them, or that their rows get none."
         ])  # fmt: skip
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
         prediction = Prediction(dataset, picked)

@@ -63,9 +63,11 @@ def _report(opened: Opened, examples: list[str], shown: str) -> str:
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[str]]] = []
     if run.labelled:
-        drawn.append(("Scores", [one for i in numbers for one in measures.score_figures(run, i, opened.rows)]))
-        drawn.append(("Slices", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
-        drawn.append(("Models compared", measures.against_figures(run)))
+        figures_of = functools.partial(measures.score_figures, run, rows=opened.rows)
+        drawn.append((f"Scores ({shown})", [figure for i in numbers for figure in figures_of(i)]))
+        whole = " (all rows)" if opened.rows.sum() < len(run.dataset.rows) else ""
+        drawn.append((f"Slices{whole}", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
+        drawn.append((f"Models compared{whole}", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], said.looked, said.marks)
     drawn.append(("Tags", [figures.agreements(rated)] if rated else []))
     return report(run, css_variables(), drawn, [_example(opened, key) for key in examples], shown)

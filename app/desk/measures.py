@@ -61,8 +61,8 @@ def unscored(run: Run) -> bool:
     """Whether there are no scores, and if so why, in one sentence."""
     if not run.labelled:
         page_style.hint(
-            "There are no scores: the rows have no labels, or labels that are no classes of a model. "
-            "`python -m trainers predict … --label FILE=MODEL --out run.parquet` renames labels."
+            "There are no scores: the rows have no labels, or labels that are no classes of a model. A new run can "
+            "call them as the model does, or leave their rows without."
         )
     return not run.labelled
 
@@ -122,6 +122,8 @@ def all_slices(opened: Opened) -> None:
     run, model = opened.run, opened.model
     if unscored(run):
         return
+    if PAGE.state.filter:
+        page_style.note("Slices are of all rows: the filter stands on the Rows and Scores views alone.")
     key = (PAGE.state.file, PAGE.state.models, model, opened.version)
     drawn = once("desk slices drawn", key, lambda: slice_figure(opened, model))
     drawing.figures([drawn], "desk all slices")

@@ -107,8 +107,8 @@ class Dataset:
         """The classes that occur, sorted."""
         return tuple(sorted({row.label for row in self.rows if row.label is not None}))
 
-    def relabelled(self, names: Mapping[str, str]) -> Dataset:
-        """The same rows with labels of other ``names``; a label without one stays."""
+    def relabelled(self, names: Mapping[str, str | None]) -> Dataset:
+        """The same rows with labels of other ``names``, none where that is None; a label without one stays."""
         return replace(self, rows=tuple(replace(row, label=names.get(row.label or "", row.label)) for row in self.rows))
 
     def summary(self) -> str:

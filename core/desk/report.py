@@ -48,7 +48,7 @@ def report(
     title = f"Errors on {data.name}"
     models = "".join(
         f"<dd>{escape(m.title)} ({escape(m.model)}, checksum {escape(m.sha256[:16])})"
-        + (f": {percent(float(run.right(i)[run.judged].mean()))} right" if run.labelled else "")
+        + (f": {percent(float(run.right(i)[run.judged].mean()))} right of all rows" if run.labelled else "")
         + "</dd>"
         for i, m in enumerate(run.models)
     )

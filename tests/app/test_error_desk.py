@@ -291,3 +291,6 @@ def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_pa
     assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
     assert app.dataframe[0].value["gold"].tolist() == ["true", "false", "not enough info"]
     assert "Confusion of Test claims" in figures(app)
+    app, strange = predicted(supports="true", refutes="no class: its rows get no scores")
+    assert not strange and re.search(r"A Test claims \d+\.\d\u00a0% right", texts(app))
+    assert app.dataframe[0].value["gold"].fillna("").tolist() == ["true", "", "not enough info"]
