@@ -4,10 +4,13 @@ import dataclasses
 
 import torch
 
+from core.evidence import PhraseSelection
 from core.models import REGISTRY, build
 from core.models.features import EXTRA_SIZES
-from core.reading.batch import Batch
+from core.reading.batch import Batch, Side
+from tests.loops import CHOICES
 
+LENGTHS = ((5, 2), (1, 6), (9, 8), (1, 1), (2, 3))
 SIZES = {"input_size": 6, "hidden": 5, "compared": 5, "filters": 4, "width": 3, "code": 5, "perspectives": 3, "k": 3}
 SIZES |= {"embedding_dropout": 0.0, "dropout": 0.0}
 
@@ -30,6 +33,11 @@ def make(architecture, **settings):
 def sentence(length, seed, size=SIZES["input_size"]):
     """Word vectors ``[T, D]``."""
     return torch.randn(length, size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def every_settings():
+    """(architecture, settings) of all models, under each choice that changes their equations."""
+    return [(name, settings) for name in REGISTRY for settings in ({}, *CHOICES.get(name, ()))]
 
 
 def single(architecture):
@@ -60,6 +68,11 @@ def batch_of(model, lengths, judged=None, seed=1):
     return Batch.of(first, *contexts, judged="first" if not contexts else judged, extra=extra)
 
 
+def part_float(part):
+    """A side, or several, with words about as long as the table's rows, in float32."""
+    return Side(0.4 * part.words.float(), part.mask) if isinstance(part, Side) else tuple(map(part_float, part))
+
+
 def row(batch, k):
     """Row k of a batch, without pads."""
     sides = [[side.words[k, side.mask[k]]] for side in (batch.first, *batch.contexts)]
@@ -75,6 +88,22 @@ def own_attention(output):
         return trace.maps
     weights = getattr(trace, "weights", None)
     return getattr(trace, "scores", None) if weights is None else weights
+
+
+def bfloat16_error(architecture, settings):
+    """How far the logits are from float32's under mixed precision on the CPU, relative to max(1, |logit|)."""
+    torch.manual_seed(2)
+    model = build(architecture, tiny(architecture, **settings)).eval()
+    batch = batch_of(model, LENGTHS)
+    batch = Batch(*map(part_float, (batch.first, batch.contexts)), batch.judged,
+                  None if batch.extra is None else batch.extra.float())  # fmt: skip
+    full = model(batch)
+    with torch.autocast("cpu", torch.bfloat16):
+        # Which phrases are pooled is a choice, and a choice may fall otherwise: it is made in float32.
+        mixed = model(batch, own_attention(full) if PhraseSelection in model.shows(settings) else None)
+    assert mixed.logits.shape == full.logits.shape
+    apart = (mixed.logits.float() - full.logits).abs() / full.logits.abs().clamp_min(1)
+    return apart.max().item()
 
 
 def learns_by_heart(architecture, **settings):

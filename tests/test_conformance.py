@@ -24,7 +24,19 @@ from core.models import REGISTRY, build
 from core.reading.batch import Batch, Side
 from tests.core.made_up import make_checkpoint, make_table
 from tests.loops import CHOICES, LOOPS
-from tests.models import batch_of, learns_by_heart, make, own_attention, row, single, tiny
+from tests.models import (
+    LENGTHS,
+    batch_of,
+    bfloat16_error,
+    every_settings,
+    learns_by_heart,
+    make,
+    own_attention,
+    part_float,
+    row,
+    single,
+    tiny,
+)
 from trainers.loop import ready
 from trainers.recipe import DataSource, Recipe
 from trainers.set_up import Options
@@ -36,12 +48,10 @@ every_choice = pytest.mark.parametrize(
     ("architecture", "settings"),
     [
         pytest.param(name, settings, id="-".join([name, *map(str, settings.values())]))
-        for name in REGISTRY
-        for settings in ({}, *CHOICES.get(name, ()))
+        for name, settings in every_settings()
     ],
 )
 every_judged = pytest.mark.parametrize("judged", ["first", "second"])
-LENGTHS = ((5, 2), (1, 6), (9, 8), (1, 1), (2, 3))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -135,11 +145,6 @@ def test_float32_stays_itself_among_longer_members(architecture):
     assert alone.dtype == torch.float32 and close(model(batch).logits[0], alone, 1e-6)
 
 
-def part_float(part):
-    """A side, or several, with words about as long as the table's rows, in float32."""
-    return Side(0.4 * part.words.float(), part.mask) if isinstance(part, Side) else tuple(map(part_float, part))
-
-
 @every_model
 def test_the_order_of_a_batch_does_not_matter(architecture):
     model = make(architecture)
@@ -171,16 +176,7 @@ def test_a_finite_gradient_reaches_every_weight(architecture, settings):
 
 @every_choice
 def test_bfloat16_is_within_5_per_cent(architecture, settings):
-    torch.manual_seed(2)
-    model = build(architecture, tiny(architecture, **settings)).eval()
-    batch = batch_of(model, LENGTHS)
-    batch = Batch(*map(part_float, (batch.first, batch.contexts)), batch.judged,
-                  None if batch.extra is None else batch.extra.float())  # fmt: skip
-    full = model(batch)
-    with torch.autocast("cpu", torch.bfloat16):
-        # Which phrases are pooled is a choice, and a choice may fall otherwise: it is made in float32.
-        mixed = model(batch, own_attention(full) if PhraseSelection in model.shows(settings) else None)
-    assert close(mixed.logits.float(), full.logits, 0.05)
+    assert bfloat16_error(architecture, settings) <= 0.05
 
 
 @every_choice

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from core.layers.recurrent import recurrent
+
 
 class BiLSTM(nn.Module):
     """States of a text's words from both directions: ``[B, T, D], [B, T] -> [B, T, 2u]``, zero on pads.
@@ -18,6 +20,7 @@ class BiLSTM(nn.Module):
         self.forwards = nn.LSTM(size, units, batch_first=True)
         self.backwards = nn.LSTM(size, units, batch_first=True)
 
+    @recurrent
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         own, _ = self.forwards(states)
         turned, _ = self.backwards(turned_round(states, mask))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from core.evidence import PooledAttention
 from core.layers.attention import attention_weights, put_in_place
+from core.layers.recurrent import read_packed
 from core.models.base import Evidence, Output, register
 from core.models.baselines import BASELINE, LookingBaseline, LookingConfig
-from core.reading.batch import Batch, Side
+from core.reading.batch import Batch
 from core.reading.reader import Reading
 
 
@@ -67,8 +67,8 @@ class AttentiveLSTM(LookingBaseline):
         Raises ValueError when it has another shape or linguistic features do not fit.
         """
         first, second = self.sides(batch)
-        states, end = self._read(self.first, first, None)
-        _, (last, _) = self._read(self.second, second, end)
+        states, end = read_packed(self.first, self.words(first), first.mask)
+        _, (last, _) = read_packed(self.second, self.words(second), second.mask, end)
         last = last[0]
         scores = self.match(torch.tanh(self.match_states(states) + self.match_last(last)[:, None]))[..., 0]
         weights = attention_weights(scores[:, None], first.mask)[:, 0]
@@ -81,13 +81,3 @@ class AttentiveLSTM(LookingBaseline):
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
         weights, role = tuple(output.trace.weights[0].tolist()), self.roles(reading)[0]
         yield PooledAttention, lambda: PooledAttention("attention of the last state", role, weights)
-
-    def _read(
-        self, lstm: nn.LSTM, side: Side, start: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        # Packed, or the last state would be that after the pads.
-        words, lengths = self.words(side), side.mask.sum(1).cpu()
-        packed = pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False)
-        out, end = lstm(packed, start)
-        states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
-        return states, end

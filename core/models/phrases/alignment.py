@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.layers.recurrent import recurrent
+
 LONGEST = 7
 """Words of the longest phrase (section 3.2)."""
 
@@ -39,6 +41,7 @@ class PhraseGRU(nn.Module):
         self.weight_ih, self.weight_hh = cell.weight_ih, cell.weight_hh
         self.bias_ih, self.bias_hh = cell.bias_ih, cell.bias_hh
 
+    @recurrent
     def forward(self, words: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """``[B, T, D], [B, T] -> states [B, T · L, h]`` and the mask of slots that hold a phrase ``[B, T · L]``.
 

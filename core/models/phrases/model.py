@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
 from core.evidence.record import matrix
 from core.layers.projection import read_words, word_projection
+from core.layers.recurrent import recurrent
 from core.models.base import Evidence, ModelConfig, Output, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.models.phrases.alignment import (
@@ -218,6 +219,7 @@ class PhraseMatcher(PairFeatures):
         )
         return PhraseSelection("phrases", (sides[0], sides[1]), tuple(choices), config.pooling, config.k)
 
+    @recurrent
     def read(
         self, first: Tensor, first_selection: Selection, second: Tensor, second_selection: Selection
     ) -> tuple[Tensor, Tensor, Tensor]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from core.layers.attention import Match, attention_weights
+from core.layers.recurrent import single
 
 SCORES = {"dot": "dot", "general": "bilinear", "concat": "additive"}
 """Luong et al.'s scores (2015, section 3.1) by the names that Yin & Schütze 2018 have for the same functions."""
@@ -24,11 +25,6 @@ class Looking(NamedTuple):
     """``[B, R, T_p]``, 0 on pads."""
     contexts: Tensor
     """κ, ``[B, R, d]``."""
-
-
-def single(scores: Tensor) -> Tensor:
-    """Scores in float32 where mixed precision left them in bfloat16, whose steps a softmax multiplies."""
-    return scores.float() if scores.dtype == torch.bfloat16 else scores
 
 
 class LookingBack(nn.Module):
@@ -56,8 +52,7 @@ class LookingBack(nn.Module):
         before: Looking | None = None,
     ) -> Looking:  # fmt: skip
         """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``."""
-        scores = self.match(asking, premise)
-        scores = single(scores)
+        scores = single(self.match(asking, premise))  # a softmax multiplies the steps of bfloat16
         allowed = scores
         if self.window:
             centres = self._centres(asking, mask, places)

@@ -14,7 +14,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from core.evidence import AttentionMap, Record
 from core.evidence.attention_map import FINAL_STATE
@@ -22,6 +21,7 @@ from core.evidence.record import matrix
 from core.layers.attention import put_in_place
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
+from core.layers.recurrent import read_packed, recurrent
 from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
 from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord
 from core.reading.batch import Batch, Side
@@ -200,10 +200,8 @@ class ChainedRNN(PairModel):
 
     def _read(self, side: Side, start: Any) -> tuple[Tensor, Any]:
         """States ``[B, T, d]``, zero on pads, and the last real one as torch's networks take it back."""
-        # Packed, or the last state would be that after the pads.
-        words, lengths = self._words(side), side.mask.sum(1).cpu()
-        out, end = self.rnn(pack_padded_sequence(words, lengths, batch_first=True, enforce_sorted=False), start)
-        states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
+        words = self._words(side)
+        states, end = read_packed(self.rnn, words, side.mask, start)
         return states + words if self.config.with_words else states, end
 
     def _read_and_feed(
@@ -278,6 +276,7 @@ def _start(rnn: nn.LSTM | nn.GRU) -> None:
                 weight.data[size : 2 * size] = 1.0
 
 
+@recurrent
 def _step(rnn: nn.LSTM | nn.GRU, inputs: Tensor, state: State) -> State:
     """One step of torch's LSTM or GRU from W_ih x + b_ih, ``[B, gates·d]``."""
     _, from_state, _, bias = rnn.all_weights[0]

@@ -14,8 +14,8 @@ from core.evidence.record import matrix
 from core.layers.attention import attention_weights, put_in_place
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
+from core.layers.recurrent import single
 from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
-from core.models.rnn.attention import single
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 

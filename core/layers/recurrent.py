@@ -1,0 +1,47 @@
+"""Recurrent networks over texts of a batch, and the precision that they run in."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from core.processor import native_bf16
+
+Reading = TypeVar("Reading", bound=Callable[..., Any])
+
+
+def single(values: Tensor) -> Tensor:
+    """These numbers in float32 where mixed precision left them in bfloat16."""
+    return values.float() if values.dtype == torch.bfloat16 else values
+
+
+def recurrent(read: Reading) -> Reading:
+    """A function of recurrent cells, which mixed precision on a CPU leaves in float32 where bf16 is emulated.
+
+    oneDNN has no LSTM in bf16 there, and torch's own steps take ten times as long as in float32.
+    """
+
+    @functools.wraps(read)
+    def run(*arguments: Any) -> Any:
+        if not torch.is_autocast_enabled("cpu") or native_bf16():
+            return read(*arguments)
+        with torch.autocast("cpu", enabled=False):
+            return read(*(single(value) if isinstance(value, Tensor) else value for value in arguments))
+
+    return cast(Reading, run)
+
+
+@recurrent
+def read_packed(network: nn.LSTM | nn.GRU, words: Tensor, mask: Tensor, start: Any = None) -> tuple[Tensor, Any]:
+    """States of texts' words ``[B, T, D], [B, T] -> [B, T, d]``, zero on pads, and the last real ones as torch's
+    networks give them and take them back (``start``)."""
+    # Packed, or the last state would be that after the pads.
+    packed = pack_padded_sequence(words, mask.sum(1).cpu(), batch_first=True, enforce_sorted=False)
+    out, end = network(packed, start)
+    states, _ = pad_packed_sequence(out, batch_first=True, total_length=words.shape[1])
+    return states, end

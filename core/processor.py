@@ -1,0 +1,39 @@
+"""What the processor multiplies in."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+
+import torch
+
+SIDE, TURNS = 256, 5
+
+
+@functools.cache
+def native_bf16() -> bool:
+    """Whether products in bf16 are computed as such on the CPU, faster than in float32: with AMX or AVX-512 BF16.
+
+    Asked once a process, of oneDNN, which computes them: its word follows ONEDNN_MAX_CPU_ISA, and that of
+    torch.cpu.get_capabilities() does not. It says yes to AVX-512 without BF16 too, though it emulates bf16 there; so a
+    yes is put to the test by a few products, in some milliseconds.
+    """
+    built = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    if not built or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return False
+    single = torch.ones(SIDE, SIDE)
+    half = single.bfloat16()
+    with torch.autocast("cpu", enabled=False):
+        return fastest(lambda: half @ half) < fastest(lambda: single @ single)
+
+
+def fastest(product: Callable[[], object]) -> float:
+    """Seconds of the fastest of a few calls, after one that prepares the kernel."""
+    product()
+    times = []
+    for _ in range(TURNS):
+        started = time.perf_counter()
+        product()
+        times.append(time.perf_counter() - started)
+    return min(times)

@@ -1,0 +1,104 @@
+"""Models on processors of another kind than this one."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from core import processor
+from core.layers.lstm import BiLSTM
+from core.layers.recurrent import read_packed, recurrent
+from core.models.phrases.alignment import PhraseGRU
+from core.processor import native_bf16
+from tests.models import every_settings
+
+ROOT = Path(__file__).resolve().parents[1]
+AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
+"""What makes oneDNN and torch take any x86 processor for one of most laptops."""
+
+
+def fresh(command, **more):
+    """A process of its own."""
+    environment = dict(os.environ)
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, env={**environment, **more}, capture_output=True,
+                          text=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_every_model_runs_in_mixed_precision_on_a_processor_with_avx2_alone():
+    done = fresh(["-m", "tests.emulated_bf16"], **AVX2, OMP_NUM_THREADS="1")
+    told = json.loads(done.stdout)
+    assert not told["native"] and len(told["errors"]) == len(every_settings())
+    assert [line for line in told["errors"] if not line[2] <= 0.05] == []
+
+
+@pytest.fixture
+def emulating(monkeypatch):
+    """This processor, whatever it is, as one that has no products in bf16."""
+    monkeypatch.setattr("core.layers.recurrent.native_bf16", lambda: False)
+
+
+def last_states(network):
+    """A function of words and mask, as BiLSTM and PhraseGRU are, that reads them packed."""
+    return lambda words, mask: read_packed(network, words, mask)
+
+
+@pytest.mark.parametrize(
+    "made", [lambda: BiLSTM(6, 5), lambda: PhraseGRU(6, 5), lambda: last_states(nn.LSTM(6, 5, batch_first=True)),
+             lambda: last_states(nn.GRU(6, 5, batch_first=True))], ids=["BiLSTM", "phrases", "LSTM", "GRU"],
+)  # fmt: skip
+def test_recurrent_cells_stay_in_float32_where_bf16_is_emulated(made, emulating):
+    torch.manual_seed(0)
+    read, words, mask = made(), torch.randn(3, 7, 6), torch.arange(7) < torch.tensor([[7], [2], [5]])
+    words = words.bfloat16()  # as a projection under autocast hands them over
+    expected, _ = states_and_rest(read(words.float(), mask))
+    with torch.autocast("cpu", torch.bfloat16):
+        states, _ = states_and_rest(read(words, mask))
+    assert states.dtype == torch.float32 and torch.equal(states, expected)
+
+
+def states_and_rest(out):
+    return out if isinstance(out, tuple) else (out, None)
+
+
+def test_recurrent_cells_take_mixed_precision_where_bf16_is_native(monkeypatch):
+    monkeypatch.setattr("core.layers.recurrent.native_bf16", lambda: True)
+    layer = nn.Linear(4, 4)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert recurrent(layer)(torch.randn(2, 4)).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize(("single", "half", "native"), [(0.002, 0.001, True), (0.001, 0.003, False)])
+def test_a_processor_that_onednn_says_has_bf16_is_put_to_the_test(single, half, native, monkeypatch):
+    """AVX-512 without BF16 is one that oneDNN takes it from and emulates."""
+    asked = []
+
+    def seconds(product):
+        asked.append(product().dtype)
+        return half if asked[-1] == torch.bfloat16 else single
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
+    monkeypatch.setattr(processor, "fastest", seconds)
+    native_bf16.cache_clear()
+    try:
+        with torch.autocast("cpu", torch.bfloat16):  # as a model's first step may ask
+            assert native_bf16() is native
+        assert native_bf16() is native and sorted(map(str, asked)) == ["torch.bfloat16", "torch.float32"]
+    finally:
+        native_bf16.cache_clear()
+
+
+def test_a_processor_that_onednn_says_has_no_bf16_has_none(monkeypatch):
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+    monkeypatch.setattr(processor, "fastest", lambda product: pytest.fail("measured"))
+    native_bf16.cache_clear()
+    try:
+        assert native_bf16() is False
+    finally:
+        native_bf16.cache_clear()
