@@ -3,7 +3,7 @@ processor has."""
 
 import json
 
-from core.processor import native_bf16
+from core.processor import native_bf16  # first: core sets how threads wait before torch is loaded
 from tests.models import bfloat16_error, every_settings
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Models on processors of another kind than this one."""
+"""Models on processors of another kind than this one, and how the threads of a process wait."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from core import processor
 from core.layers.lstm import BiLSTM
 from core.layers.recurrent import read_packed, recurrent
 from core.models.phrases.alignment import PhraseGRU
+from core.openmp import SPINS
 from core.processor import native_bf16
 from tests.models import every_settings
 
@@ -23,8 +24,8 @@ AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
 
 
 def fresh(command, **more):
-    """A process of its own."""
-    environment = dict(os.environ)
+    """A process of its own, where nobody has said how threads wait."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT",)}
     done = subprocess.run([sys.executable, *command], cwd=ROOT, env={**environment, **more}, capture_output=True,
                           text=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -32,10 +33,19 @@ def fresh(command, **more):
 
 
 def test_every_model_runs_in_mixed_precision_on_a_processor_with_avx2_alone():
-    done = fresh(["-m", "tests.emulated_bf16"], **AVX2, OMP_NUM_THREADS="1")
+    done = fresh(["-m", "tests.emulated_bf16"], **AVX2, OMP_NUM_THREADS="1", OMP_DISPLAY_ENV="VERBOSE")
     told = json.loads(done.stdout)
     assert not told["native"] and len(told["errors"]) == len(every_settings())
     assert [line for line in told["errors"] if not line[2] <= 0.05] == []
+    if sys.platform.startswith("linux"):  # libgomp prints what it has read of its environment
+        assert f"GOMP_SPINCOUNT = '{SPINS}'" in done.stderr
+
+
+def test_threads_wait_asleep_at_every_entry_point_unless_the_person_says_how():
+    told = json.loads(fresh(["-m", "tests.entry_points"]).stdout)
+    assert len(told) == 5
+    for name, seen in told.items():
+        assert seen == [{"GOMP_SPINCOUNT": SPINS}, {"GOMP_SPINCOUNT": "7"}, {"OMP_WAIT_POLICY": "7"}], name
 
 
 @pytest.fixture
