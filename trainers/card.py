@@ -31,6 +31,7 @@ class Trained(Protocol):
     teachers: list[Checkpoint]
     progress: Progress
     options: Any
+    precision: str
     fabric: Any
 
 
@@ -96,7 +97,8 @@ def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:
             "device": device_name(run.fabric.device),
             "processes": run.fabric.world_size,
             "threads": torch.get_num_threads(),
-            "precision": run.options.precision,
+            "precision": run.precision,
+            "precision_asked": run.options.precision,
             "torch": torch.__version__,
             "command": run.options.command,
         },

@@ -9,6 +9,7 @@ mean (EMA) of the weights from the epoch that was best on dev.
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import sys
 import time
@@ -33,6 +34,7 @@ from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
 from trainers.folding import fold
+from trainers.precision import used_precision
 from trainers.recipe import Recipe
 from trainers.resume import Progress
 from trainers.set_up import (
@@ -79,6 +81,7 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
 def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options) -> Run:
     """A run before its first step: model, running mean and optimizer on the device. Raises RunError."""
     fabric = start(options)
+    precision = used_precision(options.precision, fabric.device.type)
     torch.manual_seed(recipe.seed)
     config = {**recipe.model, "input_size": words.width, "classes": len(recipe.labels)}
     built = build(recipe.architecture, config)
@@ -94,11 +97,11 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
         model = TrainedWords(built, data.vocabulary.matrix(WordReader(words)), trained)
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
-    optimizer: Any = make_optimizer(recipe, model, fused=options.precision != "16")
+    optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
     net, optimizer = fabric.setup(torch.compile(net, dynamic=True) if options.compile else net, optimizer)
     # Each process draws dropout masks of its own.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
-    return Run(fabric, recipe, data, words, options, model, average, net, optimizer)
+    return Run(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
 
 
 class Run:
@@ -106,9 +109,10 @@ class Run:
 
     def __init__(
         self, fabric: Any, recipe: Recipe, data: TrainingData, words: WordTable, options: Options,
-        model: nn.Module, average: nn.Module, net: nn.Module, optimizer: Any,
+        precision: str, model: nn.Module, average: nn.Module, net: nn.Module, optimizer: Any,
     ) -> None:  # fmt: skip
         self.fabric, self.recipe, self.options, self.words = fabric, recipe, options, words
+        self.precision = precision
         self.model, self.average, self.net, self.optimizer = model, average, net, optimizer
         self.data, device = data, fabric.device
         # A model with vectors of its own reads the words' numbers.
@@ -120,9 +124,9 @@ class Run:
         self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)
         self.steps = len(self.batches(0)) * recipe.epochs
         self.loss = torch.zeros((), dtype=torch.float64, device=device)
-        world, precision = fabric.world_size, options.precision
         known = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
-        self.progress = Progress(card.fingerprint(recipe, known, words, world, precision))
+        self.fingerprint = functools.partial(card.fingerprint, recipe, known, words, fabric.world_size)
+        self.progress = Progress(self.fingerprint(precision))
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """The batches of an epoch, the same in all processes; one with fewer rows than processes is left out."""
@@ -131,7 +135,7 @@ class Run:
 
     def enter(self) -> None:
         """Start afresh, or resume from the saved state."""
-        saved = resume.read(self.options.out, self.progress.fingerprint) if self.options.resume else None
+        saved = resume.read(self.options.out, self.fingerprint, self.precision) if self.options.resume else None
         if saved is None:
             return
         self.progress, tensors = saved

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from torch import Tensor
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.files import parse_json, whole_file
+from trainers.precision import PRECISIONS
 from trainers.recipe import Recipe, from_dict
 
 FILE = "resume.safetensors"
@@ -53,10 +55,10 @@ def write(folder: Path, progress: Progress, tensors: dict[str, Tensor]) -> None:
         save_file({name: value.detach().cpu().clone() for name, value in tensors.items()}, scratch, metadata=meta)
 
 
-def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] | None:
-    """The saved state, or None when none has been saved yet.
+def read(folder: Path, fingerprint: Callable[[str], str], precision: str) -> tuple[Progress, dict[str, Tensor]] | None:
+    """The saved state of the run whose ``fingerprint`` at this precision it has, or None when none has been saved yet.
 
-    Raises RunError when the file is damaged or belongs to a run with other settings or data.
+    Raises RunError when the file is damaged or belongs to a run with another precision, other settings or data.
     """
     path = folder / FILE
     if not path.is_file():
@@ -72,10 +74,16 @@ def read(folder: Path, fingerprint: str) -> tuple[Progress, dict[str, Tensor]] |
         if isinstance(error, RunError):
             raise
         raise RunError(f"{folder.name}/{FILE} is damaged; delete it and train again") from None
-    if progress.fingerprint != fingerprint:
+    begun = next((each for each in (precision, *PRECISIONS) if fingerprint(each) == progress.fingerprint), None)
+    if begun is None:
         raise RunError(
-            f"the unfinished run in {folder.name} has another recipe, data, word table, precision or number of "
-            "processes; call it with the same ones, or give another --out"
+            f"the unfinished run in {folder.name} has another recipe, data, word table or number of processes; call it "
+            "with the same ones, or give another --out"
+        )
+    if begun != precision:
+        raise RunError(
+            f"the unfinished run in {folder.name} was begun at precision {begun}, and here it would go on at "
+            f"{precision}; add --precision {begun}, or give another --out"
         )
     return progress, tensors
 

@@ -22,6 +22,7 @@ from core.memory import keep_freed_memory
 from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers import linear
+from trainers.precision import AUTO, used_precision
 from trainers.recipe import Recipe
 
 
@@ -31,7 +32,8 @@ class Options:
 
     out: Path
     device: str = "auto"
-    precision: str = "32"
+    precision: str = AUTO
+    """As it is asked for (:mod:`trainers.precision`)."""
     compile: bool = False
     devices: int = 1
     resume: bool = False
@@ -48,11 +50,10 @@ def start(options: Options) -> Any:
     if options.device == "cuda" and not cuda:
         raise RunError("no CUDA device is available; use --device cpu, or install torch's CUDA build and a driver")
     device = ("cuda" if cuda else "cpu") if options.device == "auto" else options.device
-    if device == "cpu" and options.precision == "16":
-        raise RunError("--precision 16 needs CUDA; use 32 or bf16 on the CPU")
     if device == "cuda" and options.devices > torch.cuda.device_count():
         raise RunError(f"--devices {options.devices} asked for, {torch.cuda.device_count()} there; ask for fewer")
-    precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}[options.precision]
+    used = used_precision(options.precision, device)
+    precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}[used]
     fabric = lightning_fabric.Fabric(
         accelerator=device,
         devices=options.devices,

@@ -48,6 +48,7 @@ from core.evaluation.sweeps import SIMPLE_PAIRS, TEACHERS
 from core.files import check_writable, whole_file
 from trainers import recipe as recipes
 from trainers import resume
+from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe
 from trainers.train import data_folder
 from trainers.training_data import TrainingData, load_data, table_for
@@ -82,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--folds", type=int, default=0, metavar="N", help="cross-validation over training and dev data")
     parser.add_argument("--runs", type=Path, default=Path("runs/sweep"), help="where the runs' folders go")
-    parser.add_argument("--precision", choices=("32", "bf16", "16"), default="32", help="as in train")
+    add_precision(parser)
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
 
 
@@ -139,7 +140,8 @@ def command(args: argparse.Namespace) -> str:
     parts += [part for path in args.alignments for part in ("--alignments", path.name)] + ["--probe"] * args.probe
     for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
         parts += [name, str(value)] if value else []
-    return shlex.join([*parts, "--precision", args.precision])
+    parts += ["--precision", args.precision] if args.precision != AUTO else []
+    return shlex.join(parts)
 
 
 def values_of(vary: Sequence[str]) -> dict[str, list[str]]:

@@ -26,6 +26,7 @@ from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
 from trainers import markdown
+from trainers.precision import AUTO, add_precision
 from trainers.systems import TABLES, Card, Table
 
 BASELINES = "baselines.csv"
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
     parser.add_argument("--train", metavar="RECIPE", help="first train the systems that have no run, on this data")
     parser.add_argument("--data", type=Path, help="with --train: the data folder (default: $PAIRLENS_DATA)")
-    parser.add_argument("--precision", choices=("32", "bf16", "16"), default="32", help="with --train: as in train")
+    add_precision(parser, with_option="--train")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="with --train: CPU threads")
     parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.md are written")
 
@@ -72,7 +73,8 @@ def train_systems(args: argparse.Namespace) -> int:
         torch.set_num_threads(args.threads)
     base, folder = recipe.load(args.train), data_folder(args.data)
     check_writable(args.runs, "--runs", folder=True)
-    command = f"python -m trainers table {args.table} --train {base.name} --data DATA --precision {args.precision}"
+    command = f"python -m trainers table {args.table} --train {base.name} --data DATA"
+    command += f" --precision {args.precision}" if args.precision != AUTO else ""
     failed = rivals.train(TABLES[args.table].systems, base, folder, args.runs, args.precision, command)
     if not (args.runs / BASELINES).is_file():
         baselines.run(argparse.Namespace(recipe=args.train, data=folder, csv=args.runs / BASELINES))

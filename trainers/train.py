@@ -24,6 +24,7 @@ from core.files import check_writable
 from trainers import recipe as recipes
 from trainers import resume
 from trainers.card import add_to_card
+from trainers.precision import AUTO, add_precision
 from trainers.training_data import load_data, table_for
 
 
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vectors", type=Path, metavar="FILE",
         help="word vectors as GloVe, word2vec or fastText text, in place of the shared word table",
     )  # fmt: skip
-    parser.add_argument("--precision", choices=("32", "bf16", "16"), default="32", help="bf16 and 16 are mixed (AMP)")
+    add_precision(parser)
     parser.add_argument("--compile", action="store_true", help="torch.compile the model")
     parser.add_argument("--devices", type=int, default=1, metavar="N", help="processes, one a GPU (or on the CPU)")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads of a process")
@@ -123,7 +124,7 @@ def command(args: argparse.Namespace) -> str:
         parts += ["--set", change]
     if args.vectors:
         parts += ["--vectors", args.vectors.name]
-    for name, default in (("device", "auto"), ("precision", "32"), ("devices", 1), ("threads", 0)):
+    for name, default in (("device", "auto"), ("precision", AUTO), ("devices", 1), ("threads", 0)):
         if getattr(args, name) != default:
             parts += [f"--{name}", str(getattr(args, name))]
     return shlex.join([*parts, "--compile"] if args.compile else parts)

@@ -39,6 +39,7 @@ from core.models import build
 from core.reading.batch import Batch
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, ngram_vector
+from trainers.precision import add_precision, used_precision
 
 NUMBERBATCH, GLOVE = "vectors/numberbatch_300d_41k", "vectors/glove6B_50d"
 TRAIN = ("snli/snli_1.0_train_86k.jsonl", "snli/cad_revised_train.jsonl", "mnli/multinli_train_23k.jsonl")
@@ -162,6 +163,7 @@ class TrainedTable(nn.Module):
 def run(options: argparse.Namespace) -> int:
     """Train and write the table; returns the exit status."""
     keep_freed_memory()
+    precision = used_precision(options.precision, "cpu")
     torch.manual_seed(options.seed)
     data, start = Path(options.data), time.time()
     sources = Sources(data)
@@ -174,13 +176,13 @@ def run(options: argparse.Namespace) -> int:
     ids = {word: i for i, word in enumerate([*words, *more], start=1)}
     dropouts = {"embedding_dropout": options.dropout, "dropout": options.dropout}
     net = build(options.architecture, {"input_size": options.width, **dropouts})
-    curve = _train(table, net, _encode(flat, ids), _encode(dev, ids), options)
+    curve = _train(table, net, _encode(flat, ids), _encode(dev, ids), precision, options)
     table.eval()
     with torch.no_grad():
         vectors = table.rows(torch.arange(1, len(words) + 1))
     made = WordTable.from_vectors(words, vectors, float(table.spelling[UNKNOWN].detach()), options.name)
     sha256 = made.save(Path(options.out))
-    _write_card(Path(options.out), made, sha256, options, curve, time.time() - start)
+    _write_card(Path(options.out), made, sha256, precision, options, curve, time.time() - start)
     print(f"{len(words):,} words x {options.width} -> {options.out}")
     return 0
 
@@ -218,7 +220,7 @@ def _batches(data: Encoded, size: int, order: random.Random) -> Iterator[tuple[B
 
 
 def _train(
-    table: TrainedTable, net: nn.Module, train: Encoded, dev: Encoded, options: argparse.Namespace
+    table: TrainedTable, net: nn.Module, train: Encoded, dev: Encoded, precision: str, options: argparse.Namespace
 ) -> list[dict[str, float]]:
     dense = [*(p for n, p in table.named_parameters() if n != "residual.weight"), *net.parameters()]
     optimizer = torch.optim.AdamW(dense, lr=options.lr, weight_decay=0.0, fused=True)
@@ -237,7 +239,7 @@ def _train(
             rate = min(1.0, (step + 1) / 300) * (0.5 * (1 + math.cos(math.pi * step / steps)) + 1e-3)
             optimizer.param_groups[0]["lr"] = options.lr * rate
             sparse.param_groups[0]["lr"] = options.residual_lr * rate
-            with torch.autocast("cpu", torch.bfloat16, enabled=options.precision == "bf16"):
+            with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
                 logits = net(batch.embedded(table)).logits
             weights = weights * class_weights[labels]
             loss = (F.cross_entropy(logits.float(), labels, reduction="none") * weights).sum() / weights.sum()
@@ -263,8 +265,9 @@ def _accuracy(table: TrainedTable, net: nn.Module, dev: Encoded) -> float:
 
 
 def _write_card(
-    out: Path, made: WordTable, sha256: str, options: argparse.Namespace, curve: list[dict[str, float]], seconds: float
-) -> None:
+    out: Path, made: WordTable, sha256: str, precision: str, options: argparse.Namespace,
+    curve: list[dict[str, float]], seconds: float,
+) -> None:  # fmt: skip
     settings = {
         k: getattr(options, k) for k in ("width", "epochs", "batch_size", "lr", "residual_lr", "dropout", "seed")
     }
@@ -286,6 +289,8 @@ def _write_card(
         "training": {
             "seconds": round(seconds),
             "threads": torch.get_num_threads(),
+            "precision": precision,
+            "precision_asked": options.precision,
             "torch": torch.__version__,
             "command": "python -m trainers words --data DATA "
             + " ".join(f"--{k.replace('_', '-')} {v}" for k, v in settings.items()),
@@ -306,5 +311,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--residual-lr", type=float, default=5e-4)
     parser.add_argument("--dropout", type=float, default=0.1, help="on the projected words")
-    parser.add_argument("--precision", choices=("32", "bf16"), default="32", help="bf16 is mixed (AMP)")
+    add_precision(parser, ("32", "bf16"))
     parser.add_argument("--seed", type=int, default=1)

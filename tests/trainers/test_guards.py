@@ -86,6 +86,7 @@ def test_sixteen_bits_and_clipping_go_together(tmp_path: Path, monkeypatch: pyte
         return fabric
 
     monkeypatch.setattr(loop, "start", start)
+    monkeypatch.setattr(loop, "used_precision", lambda asked, device: asked)
     recipe = recipes.load("nli-attconv-light", ["model.hidden=8", "batch_size=16", "clip=1.0"])
     words, encoded = made_up(32)
     run = loop.ready(recipe, encoded, words, Options(tmp_path, device="cpu", precision="16"))

@@ -125,7 +125,7 @@ def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_pa
         assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(float(row["F1 (words)"]), abs=1e-4)
         assert main(["align", str(run), str(others), "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(float(row["F1 (others)"]), abs=1e-4)
-        assert row["command"].endswith("--alignments words.json --alignments others.json --seeds 1 --precision 32")
+        assert row["command"].endswith("--alignments words.json --alignments others.json --seeds 1")
     shown = sweeps.read(tmp_path / "a.csv")
     assert isinstance(shown, sweeps.Sweep) and "F1: of links by attention" in sweeps.caption(shown, "", bars=False)
     assert [*shown.columns] == ["accuracy", "F1 (words)", "F1 (others)"]

@@ -164,7 +164,7 @@ def training_speed(quick: bool) -> list[Row]:
     recipe = recipes.load("nli-attconv-light", [f"batch_size={TRAINING_BATCH}"])
     words, data = made_up(40 * TRAINING_BATCH if quick else 150 * TRAINING_BATCH)
     with tempfile.TemporaryDirectory() as folder:
-        run = loop.ready(recipe, data, words, set_up.Options(Path(folder), device="cpu"))
+        run = loop.ready(recipe, data, words, set_up.Options(Path(folder), device="cpu", precision="32"))
     work = counted_work(recipe, words.width)
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
     run.net.train()
