@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable
 
@@ -11,14 +10,23 @@ import torch
 SIDE, TURNS = 256, 5
 
 
-@functools.cache
+_native: bool | None = None
+
+
 def native_bf16() -> bool:
     """Whether products in bf16 are computed as such on the CPU, faster than in float32: with AMX or AVX-512 BF16.
+    Found out once a process."""
+    global _native
+    # Not functools.cache, which torch.compile looks through: it would take the measurement into the model.
+    if _native is None:
+        _native = _multiplies_in_bf16()
+    return _native
 
-    Asked once a process, of oneDNN, which computes them: its word follows ONEDNN_MAX_CPU_ISA, and that of
+
+def _multiplies_in_bf16() -> bool:
+    """oneDNN, which computes the products, is asked: its word follows ONEDNN_MAX_CPU_ISA, and that of
     torch.cpu.get_capabilities() does not. It says yes to AVX-512 without BF16 too, though it emulates bf16 there; so a
-    yes is put to the test by a few products, in some milliseconds.
-    """
+    yes is put to the test by a few products, in some milliseconds."""
     built = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     if not built or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return False
