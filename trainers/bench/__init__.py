@@ -7,7 +7,8 @@ It is a measurement, not a test: on a busy machine its times are of no use. Benc
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
-all scripts, without memory), training (light at batch 256), rivals (steps of ESIM and ABCNN against plain forms,
+all scripts, without memory), training (light at batch 256), threads (training on all cores, alone and beside a busy
+process, with threads that sleep soon and as libgomp has them), rivals (steps of ESIM and ABCNN against plain forms,
 explanations of a pair), app (first page, visits, click and verdict beside an empty Streamlit page, and memory), map (a
 new text on the filter map), predict (10,000 pairs from file to run against the forward passes alone), desk (the Error
 desk's answer to a filter and to a click, with 10,000 rows).
@@ -47,6 +48,7 @@ from trainers.bench import desk as bench_desk
 from trainers.bench import filters as bench_filters
 from trainers.bench import phrases as bench_phrases
 from trainers.bench import rivals as bench_rivals
+from trainers.bench import threads as bench_threads
 from trainers.bench import tokens as bench_tokens
 from trainers.card import device_name
 from trainers.recipe import Recipe
@@ -188,6 +190,20 @@ def training_speed(quick: bool) -> list[Row]:
     return [Row("training light, batch 256, of a 1024³ product", 100 * rate / product_rate, "%", 60, False, note)]
 
 
+def thread_speed(quick: bool) -> list[Row]:
+    """Training on all cores with threads that soon fall asleep, by its speed with threads that spin as libgomp has it:
+    on a machine that does nothing else, and beside one busy process."""
+    names = ("training two-sided, times libgomp's spinning", "the same beside a busy process")
+    bars = (0.9, 1.2)
+    if (os.cpu_count() or 1) < 2:
+        return [Row(name, None, "x", bar, False, "one core") for name, bar in zip(names, bars, strict=True)]
+    own, theirs = bench_threads.rates(1 if quick else 5, 2 if quick else 4)
+    return [
+        Row(name, ours / spinning, "x", bar, False, f"{ours:,.0f} pairs/s; spinning {spinning:,.0f}")
+        for name, bar, ours, spinning in zip(names, bars, own, theirs, strict=True)
+    ]
+
+
 def phrase_speed(quick: bool) -> list[Row]:
     """Phrase states of a batch against the paper's rotated copies, in one run."""
     ratio, fast, slow = bench_phrases.speed_up(3 if quick else 15)
@@ -222,7 +238,7 @@ def rival_speed(quick: bool) -> list[Row]:
     repeats = 5 if quick else 25
     rows = []
     for name, measure, bar, plain in (
-        ("step of ESIM, batch 128, times faster", bench_rivals.esim, 1.3, "packed nn.LSTM, a call a side, bf16"),
+        ("step of ESIM, batch 128, times faster", bench_rivals.esim, 1.3, "packed nn.LSTM, a call a side"),
         ("step of ABCNN, 30 x 30 words, times faster", bench_rivals.abcnn, 3, "a loop over positions"),
     ):
         ratio, fast, slow = measure(repeats)
@@ -350,6 +366,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "filters": filter_speed,
     "tokens": token_speed,
     "training": training_speed,
+    "threads": thread_speed,
     "rivals": rival_speed,
     "app": app_speed,
     "map": map_speed,
