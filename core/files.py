@@ -3,6 +3,7 @@ and results that take the place of older ones only when they are complete."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from safetensors import SafetensorError
 
 from core.errors import MendableError
@@ -46,8 +48,9 @@ def refusal(error: OSError) -> str:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to. When the block ends, what was written replaces ``path``; when it fails,
-    ``path`` stays as it was. Raises FileError where the operating system refuses.
+    """A path of this writer's own to write to, with the same name. When the block ends, what was written replaces
+    ``path``; when it fails, ``path`` stays as it was. Of several writers at once the last to finish wins. Raises
+    FileError where the operating system refuses.
 
     Anything but a regular file (``/dev/stdout``) is written to directly.
     """
@@ -56,32 +59,72 @@ def whole_file(path: Path) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             yield target
             return
-        scratch = target.with_name(f"{target.name}.tmp")
-        try:
-            yield scratch
-            _sync(scratch)
-            scratch.replace(target)
-        finally:
-            scratch.unlink(missing_ok=True)
+        with _scratch_folder(target.parent) as scratch:
+            written = scratch / target.name
+            yield written
+            _sync(written)
+            written.replace(target)
 
 
 @contextmanager
 def whole_folder(folder: Path, last: str) -> Iterator[Path]:
     """The same for several files: an empty folder in ``folder``, whose files take their places there when the block
-    ends, that named ``last`` after the others. None is touched before all are on the disk."""
-    scratch = folder / "unfinished.tmp"
+    ends, that named ``last`` after the others. None is touched before all are on the disk, and those of two writers
+    never mix. Other files in ``folder`` stay."""
     with _as_file_error(folder):
-        shutil.rmtree(scratch, ignore_errors=True)  # of a killed process
-        scratch.mkdir(parents=True)
-        try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _scratch_folder(folder) as scratch:
             yield scratch
             files = sorted(scratch.iterdir(), key=lambda path: path.name == last)
             for path in files:
                 _sync(path)
-            for path in files:
-                path.replace(folder / path.name)
+            with _one_at_a_time(folder):
+                for path in files:
+                    path.replace(folder / path.name)
+
+
+_PATIENCE = 60
+"""Seconds to wait for others who move files: longer only where a disk hangs or has no locks."""
+
+_SCRATCH = ".unfinished-*.tmp"
+"""Names of scratch folders. Each holds a lock, which the system lets go when its writer ends, however it ends."""
+
+
+@contextmanager
+def _scratch_folder(folder: Path) -> Iterator[Path]:
+    """An empty folder in ``folder`` (so that its files can be moved within one disk) that no other writer has."""
+    prefix, suffix = _SCRATCH.split("*")
+    with _one_at_a_time(folder):  # a scratch folder without its lock would be taken for a killed writer's
+        _remove_abandoned(folder)
+        scratch = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=folder))
+        alive = FileLock(scratch / "lock")
+        alive.acquire()
+    try:
+        written = scratch / "files"
+        written.mkdir()
+        yield written
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        alive.release()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    for scratch in folder.glob(_SCRATCH):
+        with contextlib.suppress(OSError), FileLock(scratch / "lock", blocking=False):
+            shutil.rmtree(scratch)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Wait until no other process or thread is in such a block for ``folder``."""
+    lock = folder / ".writing.lock"
+    with FileLock(lock, timeout=_PATIENCE):
+        try:
+            yield
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            # Whoever waited for the removed file sees that it is gone, and makes another.
+            with contextlib.suppress(OSError):
+                lock.unlink()
 
 
 def _sync(path: Path) -> None:
