@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -9,6 +10,15 @@ import cattrs
 
 from core import json_types
 from core.evidence import BOTH
+
+LARGEST = 4 << 20
+"""Bytes of a card's file."""
+LONGEST_NAME = 200
+"""Characters of what every page shows of a model, such as its title."""
+LONGEST_TEXT = 20_000
+"""Characters of any text on a card, such as the notes, and of any key."""
+MOST_PROBLEMS = 5
+"""Problems that are told of one card."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +127,10 @@ class Card:
     calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
+        roles = self.roles.first, self.roles.second, self.roles.judged
+        names = self.name, self.title, self.architecture, self.task, *self.labels, *roles
+        if max(map(len, names)) > LONGEST_NAME:
+            raise ValueError(f"names, titles, labels and roles must have at most {LONGEST_NAME} characters")
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise ValueError("labels must be different names, one at least")
         if any(limit < 1 for limit in (self.token_limits or {}).values()):
@@ -129,10 +143,22 @@ REQUIRED = tuple(field.name for field in fields(Card) if field.default is MISSIN
 def problems(value: Any) -> list[str]:
     """What keeps a JSON value from being a card, in a few words each; empty for a card."""
     try:
+        if _longest_text(value) > LONGEST_TEXT:
+            return [f"it has a text of more than {LONGEST_TEXT:,} characters"]
         _CONVERTER.structure(value, Card)
     except cattrs.ClassValidationError as error:
-        return json_types.problems(error)
+        return json_types.problems(error)[:MOST_PROBLEMS]
+    except RecursionError:
+        return ["it is nested too deep"]
     return []
+
+
+def _longest_text(value: Any) -> int:
+    """Characters of the longest text or key in a JSON value."""
+    if isinstance(value, str):
+        return len(value)
+    parts = itertools.chain(value, value.values()) if isinstance(value, dict) else value
+    return max(map(_longest_text, parts), default=0) if isinstance(value, dict | list) else 0
 
 
 _CONVERTER = json_types.converter()

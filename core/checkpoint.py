@@ -20,24 +20,28 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from core.card import REQUIRED, problems
+from core.card import LARGEST, REQUIRED, problems
 from core.errors import MendableError
 from core.evidence import BOTH, Record
 from core.files import read_json, whole_folder
 from core.linguistics import LinguisticsError
 from core.memory import return_freed_memory
-from core.models import ConfigError, PairModel, build, spec_of
+from core.models import ConfigError, PairModel, spec_of
 from core.models.base import check_sides
 from core.reading.reader import PairError, Reader, Reading, ReadText, WordReader, read_text
 from core.reading.tokens import MAX_TOKENS
-from core.reading.word_table import WordTable, WordTableError, default_table, file_sha256
+from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, default_table, file_sha256
+from core.weights import LONGEST_REASON, WeightsError, load_model
 
 CARD_VERSION = 1
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
+
+
+State = tuple[tuple[int, ...] | None, ...]
+"""Of files, to tell whether one has changed."""
 
 
 class CheckpointError(MendableError):
@@ -117,6 +121,14 @@ def judged_side(roles: Mapping[str, str]) -> str:
     return BOTH if judged == BOTH else "first" if judged == roles["first"] else "second"
 
 
+def check_finite(checkpoint: Checkpoint, logits: Tensor) -> None:
+    """Raises PairError where one of the logits is not finite: no class can be told from them."""
+    if not logits.isfinite().all():
+        raise PairError(
+            f"{checkpoint.name} answers with numbers that are not finite: train it again, or choose another model"
+        )
+
+
 def records_of(card: Mapping[str, Any]) -> tuple[type[Record], ...]:
     """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
     try:
@@ -183,7 +195,11 @@ def read_card(folder: Path) -> dict[str, Any]:
     file = folder / "card.json"
     try:
         now = file.stat()
-        return dict(_card(file, now.st_ino, now.st_mtime_ns, now.st_ctime_ns))
+        if not stat.S_ISREG(now.st_mode) or now.st_size > LARGEST:
+            raise CheckpointError(
+                f"{folder.name}/card.json is no regular file of at most {LARGEST >> 20} MB: copy the checkpoint again"
+            )
+        card = _card(file, now.st_ino, now.st_mtime_ns, now.st_ctime_ns)
     except (FileNotFoundError, NotADirectoryError):
         raise CheckpointError(
             f"{folder.name} has no card.json: choose a folder written by `python -m trainers train`"
@@ -192,26 +208,30 @@ def read_card(folder: Path) -> dict[str, Any]:
         raise CheckpointError(
             f"{folder.name}/card.json cannot be read ({error.strerror}): mend its permissions"
         ) from error
+    if isinstance(card, str):
+        raise CheckpointError(card)
+    return dict(card)
 
 
 @functools.lru_cache(maxsize=256)
-def _card(file: Path, *changed: int) -> dict[str, Any]:
-    """Kept, because a run of a page asks for each of some thirty cards several times."""
+def _card(file: Path, *changed: int) -> dict[str, Any] | str:
+    """The card, or what is wrong with it in one sentence; a field that is null is one that is not there. Kept, because
+    a run of a page asks for each of some thirty cards several times."""
     where = f"{file.parent.name}/card.json"
     try:
         card = read_json(file)
-    except ValueError as error:
-        raise CheckpointError(f"{where} is no readable JSON: copy the checkpoint again") from error
+    except ValueError:
+        return f"{where} is no readable JSON: copy the checkpoint again"
     if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:
-        raise CheckpointError(f"{where} is of another version than {CARD_VERSION}: train the checkpoint again")
+        return f"{where} is of another version than {CARD_VERSION}: train the checkpoint again"
     wrong = problems(card)
     if wrong:
-        raise CheckpointError(f"{where} is damaged ({', '.join(wrong)}): copy the checkpoint again")
-    return card
+        return f"{where} is damaged ({', '.join(wrong)}): copy the checkpoint again"
+    return {name: value for name, value in card.items() if value is not None}
 
 
 def load(folder: Path | str) -> Checkpoint:
-    """Read and check a checkpoint folder: card, checksum, architecture, shapes and word table, in this order.
+    """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
 
     Raises CheckpointError with one sentence that says what is wrong and what to do.
     """
@@ -219,31 +239,24 @@ def load(folder: Path | str) -> Checkpoint:
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
     card = read_card(folder)
-    weights = folder / "weights.safetensors"
     try:
-        checksum = file_sha256(weights)
+        model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
+        if model.config.classes != len(card["labels"]):
+            raise ConfigError(f"{len(card['labels'])} labels for {model.config.classes} classes")
+        roles = card["roles"]
+        check_sides(card["architecture"], card["config"], int(bool(roles["second"])), roles["judged"])
+    except WeightsError as error:
+        raise CheckpointError(str(error)) from error
+    except ConfigError as error:
+        reason = str(error)[:LONGEST_REASON]
+        raise CheckpointError(f"{folder.name} does not fit this program ({reason}): train it again") from error
     except FileNotFoundError:
         raise CheckpointError(f"{folder.name} has no weights.safetensors: copy the checkpoint again") from None
     except OSError as error:
         raise CheckpointError(
             f"{folder.name}/weights.safetensors cannot be read ({error.strerror}): mend its permissions"
         ) from error
-    if checksum != card["sha256"]:
-        raise CheckpointError(
-            f"{folder.name}/weights.safetensors does not match its card's checksum (truncated or changed): "
-            "copy the checkpoint again"
-        )
-    try:
-        model = build(card["architecture"], card["config"])
-        model.load_state_dict(load_file(weights))
-        if model.config.classes != len(card["labels"]):
-            raise ConfigError(f"{len(card['labels'])} labels for {model.config.classes} classes")
-        roles = card["roles"]
-        check_sides(card["architecture"], card["config"], int(bool(roles["second"])), roles["judged"])
-    except (ConfigError, SafetensorError, OSError, RuntimeError, AttributeError) as error:
-        reason = str(error).splitlines()[0]
-        raise CheckpointError(f"{folder.name} does not fit this program ({reason}): train it again") from error
-    return Checkpoint(card["name"], folder, model.eval(), card, _table(folder, card))
+    return Checkpoint(card["name"], folder, model, card, _table(folder, card))
 
 
 def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
@@ -298,7 +311,7 @@ def open_checkpoint(name: str) -> Checkpoint:
 
 
 def load_named(name: str) -> Checkpoint:
-    """The checkpoint listed as ``name``; threads share it. It is read again when its card has changed or it was
+    """The checkpoint listed as ``name``; threads share it. It is read again when one of its files has changed or it was
     dropped from memory: those used last stay, up to ``PAIRLENS_MEMORY_MB`` megabytes of weights and word tables."""
     folders = available()
     if name not in folders:
@@ -306,22 +319,74 @@ def load_named(name: str) -> Checkpoint:
         shown = name if len(name) <= 100 else f"{name[:100]}…"
         raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")
     folder, limit = folders[name], memory_limit()
-    try:
-        changed = (folder / "card.json").stat().st_mtime_ns
-    except OSError:
-        changed = 0  # read_card says what is wrong
+    ready = _remembered(folder)
+    if ready is not None:
+        return ready
     with _LOCK:
-        if folder not in _loaded or _loaded[folder][0] != changed:
-            _loaded.pop(folder, None)
-            _loaded[folder] = changed, load(folder)
-            _forget_beyond(limit)
+        loading = _loading.setdefault(folder, threading.Lock())
+    with loading:
+        return _remembered(folder) or _load_and_remember(folder, limit)
+
+
+_LOCK = threading.Lock()
+"""Held for moments only: whoever wants a loaded checkpoint does not wait for one that is being loaded."""
+_loading: dict[Path, threading.Lock] = {}
+"""By folder; held while it is loaded, so that many visitors of one checkpoint load it once."""
+_loaded: OrderedDict[Path, tuple[State, Checkpoint]] = OrderedDict()
+"""By folder, with the state of its files; the one used last stands last."""
+_failed: dict[Path, tuple[State, str]] = {}
+"""By folder, with the state of its files: why it cannot be used until they change."""
+
+
+def _state(folder: Path) -> State:
+    """What changes with the files that make a checkpoint: inode, size and times of each, None for one that is not
+    there."""
+    files = [folder / name for name in ("card.json", "weights.safetensors", "words.safetensors")]
+    return tuple(_file_state(file) for file in (*files, DEFAULT_FOLDER / "words.safetensors"))
+
+
+def _file_state(file: Path) -> tuple[int, ...] | None:
+    try:
+        now = file.stat()
+    except OSError:
+        return None
+    return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns
+
+
+def _remembered(folder: Path) -> Checkpoint | None:
+    """The checkpoint, if it is loaded and its files are what they were. Raises CheckpointError where they are those
+    that could not be loaded before."""
+    state = _state(folder)
+    with _LOCK:
+        if folder in _failed and _failed[folder][0] == state:
+            raise CheckpointError(_failed[folder][1])
+        if folder not in _loaded or _loaded[folder][0] != state:
+            return None
         _loaded.move_to_end(folder)
         return _loaded[folder][1]
 
 
-_LOCK = threading.Lock()
-_loaded: OrderedDict[Path, tuple[int, Checkpoint]] = OrderedDict()
-"""By folder, with the time of its card's last change; the one used last stands last."""
+def _load_and_remember(folder: Path, limit: float) -> Checkpoint:
+    state = _state(folder)
+    with _LOCK:
+        _loaded.pop(folder, None)
+        _failed.pop(folder, None)
+    try:
+        checkpoint = load(folder)
+    except CheckpointError as error:
+        if not _by_the_system(error):
+            with _LOCK:
+                _failed[folder] = state, str(error)
+        raise
+    with _LOCK:
+        _loaded[folder] = state, checkpoint
+        _forget_beyond(limit)
+    return checkpoint
+
+
+def _by_the_system(error: BaseException | None) -> bool:
+    """Whether the operating system was the cause, which may do tomorrow what it refuses today."""
+    return error is not None and (isinstance(error, OSError) or _by_the_system(error.__cause__))
 
 
 def memory_limit() -> float:

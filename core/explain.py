@@ -9,7 +9,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from core.checkpoint import Checkpoint
+from core.checkpoint import Checkpoint, check_finite
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.record import the
@@ -39,14 +39,15 @@ def explain(
     column where the record has a null word; of a model with two attention maps a pair of them, in the records' order
     (None leaves a map as it is).
     ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
-    word whose attentive context is also given as nearest words. Raises PairError for a side without a word, ValueError
-    for an override of another shape.
+    word whose attentive context is also given as nearest words. Raises PairError for a side without a word and for
+    logits that are not finite, ValueError for an override of another shape.
     """
     start = time.perf_counter()
     reading = checkpoint.read(first, second)
     check_words(reading)
     model = checkpoint.model
     output = model(reading.batch(checkpoint.reader), None if override is None else model.lay_out(override, reading))
+    check_finite(checkpoint, output.logits)
     sides = [side.sentence(checkpoint.reader) for side in reading.texts()]
     evidence = model.evidence(reading, output, overridden=override is not None)
     result = Explanation(

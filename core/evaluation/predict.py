@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from core.checkpoint import Checkpoint
+from core.checkpoint import Checkpoint, check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, plan
 from core.models.base import Output
@@ -66,7 +66,8 @@ def predict(
     """Logits ``[N, C]`` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`), float32 on the host;
     zeros in the rows of batches outside ``share``, so that the shares of several processes add up to the whole.
 
-    The checkpoint's own model stays where it is: another device gets a copy.
+    The checkpoint's own model stays where it is: another device gets a copy. Raises PairError for logits that are not
+    finite.
     """
     device = torch.device(device)
     vocabulary = Vocabulary(checkpoint.reader.tokens)
@@ -76,6 +77,7 @@ def predict(
     out, done = torch.zeros(len(data), len(checkpoint.labels)), 0
     for rows, output in outputs(model, data, vectors, share):
         out[rows] = output.logits.float().cpu()
+        check_finite(checkpoint, out[rows])
         done += len(rows)
         progress(done)
     return out

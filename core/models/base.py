@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
@@ -56,6 +57,8 @@ class ModelConfig:
             value, name = getattr(self, f.name), f.type if isinstance(f.type, str) else f.type.__name__
             if not isinstance(value, kinds[name]) or (isinstance(value, bool) and name != "bool"):  # type: ignore[arg-type]
                 raise ValueError(f"{f.name} must be of type {name}, got {value!r}")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{f.name} must be finite, got {value!r}")
             least, below, one_of = (f.metadata.get(key) for key in ("least", "below", "one_of"))
             if one_of and value not in one_of:
                 raise ValueError(f"unknown {f.name} {value!r}; known: {', '.join(one_of)}")

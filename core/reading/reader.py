@@ -22,7 +22,7 @@ from core.reading.word_table import WordTable
 
 
 class PairError(MendableError):
-    """A pair that no model can read; the message is one sentence with the remedy."""
+    """A pair that cannot be read, or that a model has no answer to; the message is one sentence with the remedy."""
 
 
 class Reader(Protocol):

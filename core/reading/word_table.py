@@ -21,6 +21,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,6 +39,7 @@ FORMAT = "words-1"
 NGRAM_SIZES = (3, 4, 5, 6)
 FREQUENT = 40_000
 """Rows searched for nearest words: rare ones name nothing to a reader."""
+_AGAIN = "get it again from the repository"
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "words"
 
 
@@ -173,7 +176,7 @@ class WordTable:
         not fit on the table ``beneath``."""
         path = folder / "words.safetensors"
         if not path.is_file():
-            raise WordTableError(f"no word table at {folder.name}/words.safetensors; get it again from the repository")
+            raise WordTableError(f"no word table at {folder.name}/words.safetensors; {_AGAIN}")
         try:
             with safe_open(path, framework="pt") as file:
                 meta = parse_json((file.metadata() or {}).get("pairlens", "{}"))
@@ -182,13 +185,13 @@ class WordTable:
                 words = bytes(file.get_tensor("words").numpy()).decode().split("\n")
                 codes, scales = file.get_tensor("codes"), file.get_tensor("scales")
             length, name = float(meta["unknown_scale"]), str(meta["name"])
+            if codes.dtype != torch.int8 or not scales.isfinite().all() or not math.isfinite(length):
+                raise WordTableError(f"{folder.name}/words.safetensors has vectors that are not finite; {_AGAIN}")
             return cls(words, codes, scales, length, name, file_sha256(path), beneath)
         except WordTableError:
             raise
         except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
-            raise WordTableError(
-                f"{folder.name}/words.safetensors is damaged ({error}); get it again from the repository"
-            ) from error
+            raise WordTableError(f"{folder.name}/words.safetensors is damaged ({error}); {_AGAIN}") from error
 
 
 def file_sha256(path: Path) -> str:
@@ -197,11 +200,19 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@functools.cache
 def default_table() -> WordTable:
     """The table shipped in ``pretrained/words``, read once a process and checked against its card's checksum."""
+    with _READING:  # or threads that come at once would hold one each
+        return _default_table()
+
+
+_READING = threading.Lock()
+
+
+@functools.cache
+def _default_table() -> WordTable:
     table = WordTable.load(DEFAULT_FOLDER)
     card = json.loads((DEFAULT_FOLDER / "card.json").read_text())
     if card.get("sha256") != table.sha256:
-        raise WordTableError("pretrained/words does not match its card's checksum; get it again from the repository")
+        raise WordTableError(f"pretrained/words does not match its card's checksum; {_AGAIN}")
     return table

@@ -1,12 +1,15 @@
 import copy
 import json
+import os
+import resource
+import threading
 from collections import OrderedDict
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from core import checkpoint as module
 from core.__main__ import main
@@ -20,9 +23,12 @@ from core.checkpoint import (
     round_weights,
     save,
 )
+from core.evaluation.predict import predict
 from core.explain import explain
 from core.files import FileError
 from core.models import build
+from core.reading.reader import PairError
+from core.reading.word_table import file_sha256
 from tests.core.made_up import make_card, make_checkpoint
 
 PAIR = ("An animal plays in the snow", "The dog plays in the cold")
@@ -77,10 +83,43 @@ def _truncate(folder, name="weights.safetensors"):
     (folder / name).write_bytes((folder / name).read_bytes()[:-9])
 
 
+def _change_tensors(folder, change):
+    tensors = load_file(folder / "weights.safetensors")
+    save_file({name: change(value) for name, value in tensors.items()}, folder / "weights.safetensors")
+
+
+def _set_weights(folder, number):
+    """Weights of this number, with their checksum on the card."""
+    _change_tensors(folder, lambda value: torch.full_like(value.float(), number))
+    _change_card(folder, sha256=file_sha256(folder / "weights.safetensors"))
+
+
+def _pipe(folder, name):
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+
+
+def _device(folder, name):
+    (folder / name).unlink()
+    (folder / name).symlink_to("/dev/zero")
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (_truncate, "does not match its card's checksum"),
+        (_truncate, "weights.safetensors is truncated"),
+        (lambda f: _change_tensors(f, lambda t: 2 * t), "does not match its card's checksum"),
+        (lambda f: _set_weights(f, float("nan")), "has numbers in .* that are not finite"),
+        (lambda f: _set_weights(f, float("inf")), "has numbers in .* that are not finite"),
+        (lambda f: _pipe(f, "weights.safetensors"), "weights.safetensors is no regular file"),
+        (lambda f: _device(f, "weights.safetensors"), "weights.safetensors is no regular file"),
+        (lambda f: _device(f, "card.json"), "card.json is no regular file"),
+        (lambda f: _pipe(f, "card.json"), "card.json is no regular file"),
+        (lambda f: (f / "card.json").write_text(" " * (5 << 20)), "card.json is no regular file of at most 4 MB"),
+        (lambda f: _change_card(f, title="long" * 500), "titles, labels and roles must have at most 200 characters"),
+        (lambda f: _change_card(f, labels=["a", "b", "c" * 300]), "labels and roles must have at most 200 characters"),
+        (lambda f: _change_card(f, notes="long" * 500_000), "a text of more than 20,000 characters"),
+        (lambda f: _change_card(f, results={"long" * 9000: {}}), "a text of more than 20,000 characters"),
         (lambda f: (f / "weights.safetensors").unlink(), "has no weights.safetensors"),
         (lambda f: (f / "card.json").unlink(), "has no card.json"),
         (lambda f: _truncate(f, "card.json"), "no readable JSON"),
@@ -123,7 +162,7 @@ def _truncate(folder, name="weights.safetensors"):
             r"typical_length\['premise'\] must be a number",
         ),
         (lambda f: _change_card(f, typical_length={"premise": float("nan")}), r"\['premise'\] must be a number"),
-        (lambda f: (f / "weights.safetensors").write_bytes(bytes(500)), "does not match its card's checksum"),
+        (lambda f: (f / "weights.safetensors").write_bytes(bytes(500)), "weights.safetensors is truncated"),
         (lambda f: (f / "words.safetensors").write_bytes(bytes(500)), "damaged"),
         (lambda f: _change_card(f, architecture="bert"), "unknown architecture 'bert'"),
         (lambda f: _change_card(f, config={"input_size": 24, "hidden": 13}), "does not fit this program"),
@@ -139,15 +178,14 @@ def test_damaged_and_foreign_folders_are_refused_in_one_sentence(tmp_path, table
     with pytest.raises(CheckpointError, match=message) as caught:
         load(folder)
     assert "\n" not in str(caught.value) and str(tmp_path) not in str(caught.value)
+    assert len(str(caught.value)) < 600
 
 
 def test_weights_of_a_foreign_program_are_refused(tmp_path, table):
     folder = make_checkpoint(tmp_path / "foreign", table).folder
     (folder / "weights.safetensors").write_bytes(b"\x80\x04pickle")
-    from core.reading.word_table import file_sha256
-
     _change_card(folder, sha256=file_sha256(folder / "weights.safetensors"))
-    with pytest.raises(CheckpointError, match="does not fit this program"):
+    with pytest.raises(CheckpointError, match="truncated or no file of weights"):
         load(folder)
 
 
@@ -292,3 +330,110 @@ def test_a_card_is_read_once_until_its_file_changes(tmp_path, table, monkeypatch
     assert read_card(folder)["title"] != first["title"] and len(read) == 1
     _change_card(folder, title="Trained anew")
     assert read_card(folder)["title"] == "Trained anew" and len(read) == 2
+
+
+def test_a_card_that_claims_more_than_the_file_holds_costs_no_memory(tmp_path, table, monkeypatch):
+    folder = make_checkpoint(tmp_path / "large", table).folder
+    _change_card(folder, config={"input_size": 24, "hidden": 4000})
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CheckpointError, match="size mismatch for"):
+        load(folder)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # KB; the model takes 500 MB
+
+
+@pytest.fixture
+def loads(tmp_path, monkeypatch):
+    """Names of the folders that were loaded, in order; checkpoints in the test's folder are listed."""
+    loaded, real = [], module.load
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr(module, "load", lambda folder: loaded.append(folder.name) or real(folder))
+    return loaded
+
+
+@pytest.mark.parametrize("name", ["card.json", "weights.safetensors", "words.safetensors"])
+def test_a_failure_is_remembered_until_a_file_changes(tmp_path, table, loads, name):
+    folder = make_checkpoint(tmp_path / "mine", table).folder
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[:-9])
+    told = []
+    for _ in range(2):
+        with pytest.raises(CheckpointError) as caught:
+            load_named("mine")
+        told.append(str(caught.value))
+    assert loads == ["mine"] and told[0] == told[1]
+    (folder / name).write_bytes(whole)
+    assert load_named("mine").name == "tiny" and loads == ["mine"] * 2
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "words.safetensors"])
+def test_a_file_that_changes_is_read_though_the_card_does_not(tmp_path, table, loads, name):
+    folder = make_checkpoint(tmp_path / "mine", table).folder
+    before = load_named("mine")
+    _truncate(folder, name)
+    with pytest.raises(CheckpointError):
+        load_named("mine")
+    assert before.name == "tiny"
+
+
+def test_a_refusal_of_the_system_is_not_remembered(tmp_path, table, loads, monkeypatch):
+    make_checkpoint(tmp_path / "mine", table)
+    with monkeypatch.context() as patch:
+        forbid(patch, tmp_path / "mine" / "weights.safetensors")
+        with pytest.raises(CheckpointError, match="Permission denied"):
+            load_named("mine")
+    assert load_named("mine").name == "tiny"
+
+
+def test_loading_one_checkpoint_keeps_nobody_from_a_loaded_one(tmp_path, table, monkeypatch):
+    for name in ("slow", "ready"):
+        make_checkpoint(tmp_path / name, table)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    ready, real = load_named("ready"), module.load
+    begun, go_on, answers = threading.Event(), threading.Event(), []
+
+    def slow(folder):
+        begun.set()
+        go_on.wait(20)
+        return real(folder)
+
+    monkeypatch.setattr(module, "load", slow)
+    visitors = [threading.Thread(target=lambda: answers.append(load_named("slow"))) for _ in range(2)]
+    for visitor in visitors:
+        visitor.start()
+    begun.wait(20)
+    other = threading.Thread(target=lambda: answers.append(load_named("ready")))
+    other.start()
+    other.join(5)
+    there = list(answers)
+    go_on.set()
+    for visitor in visitors:
+        visitor.join()
+    assert there == [ready] and answers[1] is answers[2]
+
+
+def test_logits_that_are_not_finite_are_refused_in_one_sentence(tmp_path, table, monkeypatch, capsys):
+    folder = make_checkpoint(tmp_path / "huge", table).folder
+    _set_weights(folder, 3e38)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    assert main(["explain", "--model", "huge", "--first", "a dog", "--second", "an animal", "--json"]) == 2
+    told = capsys.readouterr()
+    assert not told.out and "answers with numbers that are not finite" in told.err and len(told.err.splitlines()) == 1
+    huge = load_named("huge")
+    with pytest.raises(PairError, match="not finite"):
+        predict(huge, [huge.read("a dog", "an animal")])
+
+
+def test_null_on_a_card_is_as_good_as_absent(tmp_path, table):
+    folder = make_checkpoint(tmp_path / "mine", table).folder
+    optional = ("token_limits", "typical_length", "results", "alignment", "calibration", "notes", "recipe")
+    _change_card(folder, **dict.fromkeys(optional))
+    assert not set(optional) & set(read_card(folder))
+    assert explain(load(folder), *PAIR).verdict in ("entailment", "neutral", "contradiction")
+
+
+def test_a_setting_that_is_not_finite_is_refused(tmp_path, table):
+    folder = make_checkpoint(tmp_path / "mine", table, "two-sided").folder
+    config = json.loads((folder / "card.json").read_text())["config"]
+    _change_card(folder, config={**config, "place": float("inf")})
+    with pytest.raises(CheckpointError, match="place must be finite"):
+        load(folder)

@@ -128,3 +128,12 @@ def test_the_shipped_table_knows_meanings_inflections_and_names():
     assert not table.known("telemundos")
     others = ("houston", "banana", "parliament", "1987", "quickly", "microsoft", "zebra", "violin")
     assert _cosine(table, "telemundos", "telemundo") > max(_cosine(table, "telemundos", o) for o in others) + 0.2
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+@pytest.mark.parametrize("of", ["scales", "unknown_scale"])
+def test_a_table_of_numbers_that_are_not_finite_is_refused(made, tmp_path, of, number):
+    setattr(made, of, torch.full_like(made.scales, number) if of == "scales" else number)
+    made.save(tmp_path)
+    with pytest.raises(WordTableError, match="vectors that are not finite"):
+        WordTable.load(tmp_path)
