@@ -1,16 +1,18 @@
-"""A model from its file of weights. A stranger's card may claim any size: what it claims is compared with the file
-before anything is allocated."""
+"""A model from its file of weights. A stranger's card may claim any size: it is compared with the file before memory
+is filled."""
 
 from __future__ import annotations
 
+import math
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from core.errors import MendableError
 from core.models import ConfigError, PairModel, build
@@ -18,6 +20,9 @@ from core.reading.word_table import file_sha256
 
 LONGEST_REASON = 300
 """Characters of a reason that quotes a file."""
+SLACK = 1_000_000
+"""Numbers of a tensor that any model may make, beside four times those of its file: some layers are made larger than
+they are kept."""
 
 
 class WeightsError(MendableError):
@@ -28,18 +33,24 @@ def load_model(file: Path, architecture: str, config: Mapping[str, Any], sha256:
     """The model with these settings and the file's weights, in eval mode.
 
     Raises WeightsError for what is no whole file of just these tensors or has numbers that are not finite, ConfigError
-    for settings that no model has, and OSError for what cannot be read.
+    for settings that no model or another one has, and OSError for what cannot be read.
     """
     where = f"{file.parent.name}/{file.name}"
     # A link to a device or a FIFO may never end.
     if not stat.S_ISREG(file.stat().st_mode):
         raise WeightsError(f"{where} is no regular file: copy the checkpoint again")
-    _check_shapes(file, where, architecture, config)
+    shapes = _shapes(file, where)
+    with _NoLargerThan(SLACK + 4 * sum(map(math.prod, shapes.values()))):
+        model = build(architecture, config)
+    own = {name: list(value.shape) for name, value in model.state_dict().items()}
+    for name in sorted(own.keys() | shapes.keys()):
+        if own.get(name) != shapes.get(name):
+            has, needs = (of.get(name, "missing") for of in (shapes, own))
+            raise ConfigError(f"{name[:100]} is {has} in its weights, {needs} in the model that its card names")
     if file_sha256(file) != sha256:
         raise WeightsError(
             f"{where} does not match its card's checksum (truncated or changed): copy the checkpoint again"
         )
-    model = build(architecture, config)
     model.load_state_dict(load_file(file))
     strange = [name for name, value in model.state_dict().items() if not value.isfinite().all()]
     if strange:
@@ -47,19 +58,34 @@ def load_model(file: Path, architecture: str, config: Mapping[str, Any], sha256:
     return model.eval()
 
 
-def _check_shapes(file: Path, where: str, architecture: str, config: Mapping[str, Any]) -> None:
-    """Compare the names and shapes in the file's header with those of the model, both without any memory behind."""
+def _shapes(file: Path, where: str) -> dict[str, list[int]]:
+    """The shapes of the tensors in a file by name, from its header alone."""
     try:
         with safe_open(file, framework="pt") as opened:
-            shapes = {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
+            return {name: opened.get_slice(name).get_shape() for name in opened.keys()}  # noqa: SIM118 (no mapping)
     except SafetensorError as error:
         raise WeightsError(
             f"{where} is truncated or no file of weights ({str(error)[:LONGEST_REASON]}): copy the checkpoint again"
         ) from error
-    try:
-        with torch.device("meta"):
-            model = build(architecture, config)
-            model.load_state_dict({name: torch.empty(shape) for name, shape in shapes.items()})
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"other weights than its card names: {reason}") from error
+
+
+class _NoLargerThan(TorchFunctionMode):
+    """Inside, ConfigError is raised for the first tensor of more than so many numbers: as soon as it is reserved, before
+    it is filled. (On the ``meta`` device nothing would be reserved, but torch imports its compiler for
+    some layers there, which takes seconds.)"""
+
+    def __init__(self, numbers: int) -> None:
+        super().__init__()
+        self.numbers = numbers
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        try:
+            made = func(*args, **(kwargs or {}))
+        except RuntimeError as error:  # larger than the address space
+            raise ConfigError(_TOO_LARGE) from error
+        if isinstance(made, Tensor) and made.numel() > self.numbers:
+            raise ConfigError(_TOO_LARGE)
+        return made
+
+
+_TOO_LARGE = "its card names a larger model than that of its weights"
