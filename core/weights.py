@@ -70,9 +70,9 @@ def _shapes(file: Path, where: str) -> dict[str, list[int]]:
 
 
 class _NoLargerThan(TorchFunctionMode):
-    """Inside, ConfigError is raised for the first tensor of more than so many numbers: as soon as it is reserved, before
-    it is filled. (On the ``meta`` device nothing would be reserved, but torch imports its compiler for
-    some layers there, which takes seconds.)"""
+    """Inside, ConfigError is raised for the first tensor of more than so many numbers: as soon as it is reserved,
+    before it is filled. (On the ``meta`` device nothing would be reserved, but torch imports its compiler for some
+    layers there, which takes seconds.)"""
 
     def __init__(self, numbers: int) -> None:
         super().__init__()

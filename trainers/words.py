@@ -34,6 +34,8 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from core.data import DataError, read
+from core.errors import RunError
+from core.files import check_writable, whole_folder
 from core.memory import keep_freed_memory
 from core.models import build
 from core.reading.batch import Batch
@@ -162,6 +164,10 @@ class TrainedTable(nn.Module):
 
 def run(options: argparse.Namespace) -> int:
     """Train and write the table; returns the exit status."""
+    out = Path(options.out)
+    check_writable(out, "--out", folder=True)
+    if (out / "words.safetensors").exists() and not options.overwrite:
+        raise RunError(f"{out} holds a word table; give another --out, or --overwrite to replace it")
     keep_freed_memory()
     precision = used_precision(options.precision, "cpu")
     torch.manual_seed(options.seed)
@@ -181,9 +187,9 @@ def run(options: argparse.Namespace) -> int:
     with torch.no_grad():
         vectors = table.rows(torch.arange(1, len(words) + 1))
     made = WordTable.from_vectors(words, vectors, float(table.spelling[UNKNOWN].detach()), options.name)
-    sha256 = made.save(Path(options.out))
-    _write_card(Path(options.out), made, sha256, precision, options, curve, time.time() - start)
-    print(f"{len(words):,} words x {options.width} -> {options.out}")
+    with whole_folder(out, last="card.json") as scratch:
+        _write_card(scratch, made, made.save(scratch), precision, options, curve, time.time() - start)
+    print(f"{len(words):,} words x {options.width} -> {out}")
     return 0
 
 
@@ -302,7 +308,10 @@ def _write_card(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of ``python -m trainers words``; the defaults are those of the shipped table."""
     parser.add_argument("--data", required=True, help="the data folder (vectors/, snli/, mnli/)")
-    parser.add_argument("--out", default="pretrained/words", help="folder to write words.safetensors and card.json to")
+    parser.add_argument("--out", default="runs/words", help="folder to write words.safetensors and card.json to")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace a table there: no checkpoint made on it can be read any more"
+    )
     parser.add_argument("--name", default="nli-160", help="name of the table")
     parser.add_argument("--architecture", default="attconv-light", help="the model through whose loss it is trained")
     parser.add_argument("--width", type=int, default=160, help="numbers a word")
