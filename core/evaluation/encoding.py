@@ -32,13 +32,13 @@ class Vocabulary:
     def __init__(self, tokens: Callable[[str], list[Token]]) -> None:
         self._tokens = tokens
         self.ids: dict[str, int] = {}
-        self._seen: dict[tuple[str, bool], list[int]] = {}
+        self._seen: dict[tuple[str, int], list[int]] = {}
 
     def encode(self, text: str, limit: int = MAX_TOKENS) -> list[int]:
         """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
-        key = text, limit > MAX_TOKENS
+        key = text, max(limit, MAX_TOKENS)
         if key not in self._seen:
-            self._seen[key] = self.numbers(t.norm for t in self._tokens(text)[: max(limit, MAX_TOKENS)])
+            self._seen[key] = self.numbers(t.norm for t in self._tokens(text)[: key[1]])
         return self._seen[key][:limit]
 
     def encode_lines(self, text: str, limit: int = MAX_TOKENS) -> list[list[int]]:

@@ -57,6 +57,11 @@ def test_a_batch_is_its_rows_vectors() -> None:
     )
 
 
+def test_two_limits_above_the_usual_one_cut_a_text_at_each_of_them() -> None:
+    vocabulary, text = Vocabulary(tokenize), " ".join(f"w{i}" for i in range(600))
+    assert [len(vocabulary.encode(text, limit)) for limit in (300, 500, 100, 200, 700)] == [300, 500, 100, 200, 600]
+
+
 def test_a_label_of_another_task_is_refused() -> None:
     with pytest.raises(DataError, match=r"'maybe'.*entailment, neutral, contradiction"):
         encode([Example("3", "a", "b", "maybe")], Vocabulary(tokenize), LABELS, judged="second")
