@@ -255,7 +255,8 @@ def over_seeds(folder: Path, card: Card) -> str:
         dev, count = sweep.dev or card["recipe"]["dev"]["name"], len(sweep.seeds)
     elif "seeds" in card:
         dev, count = card["recipe"]["dev"]["name"], len(card["seeds"]["seeds"])
-        means = {"accuracy": sweeps.mean(card["seeds"]["results"][dev]["values"])}
+        over = card["seeds"]["results"][dev]
+        means = {over.get("measure", "accuracy"): sweeps.mean(over["values"])}
     else:
         return "–"
     names = "".join(
