@@ -11,11 +11,8 @@ import json
 import sys
 from collections.abc import Mapping
 
-from core.checkpoint import CheckpointError, available, open_checkpoint, read_card
-from core.command_line import print_anything, status_of
+from core.command_line import ending_at_once, print_anything, status_of
 from core.errors import MendableError
-from core.evidence import AttentiveContext
-from core.explain import explain
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _models(as_json: bool) -> None:
+    with ending_at_once():
+        from core.checkpoint import CheckpointError, available, read_card
+
     cards = {}
     for name, folder in available().items():
         try:
@@ -56,6 +56,11 @@ def _score(values: Mapping[str, float]) -> str:
 
 
 def _explain(options: argparse.Namespace) -> None:
+    with ending_at_once():
+        from core.checkpoint import open_checkpoint
+        from core.evidence import AttentiveContext
+        from core.explain import explain
+
     result = explain(open_checkpoint(options.model), options.first, options.second, nearest_for=options.word)
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):

@@ -1,21 +1,49 @@
-"""How the command lines end: what a person can mend is one sentence on standard error and exit status 2."""
+"""How the command lines end: what a person can mend is one sentence on standard error and exit status 2, Ctrl-C one
+word and 130."""
 
 from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from core.errors import MendableError
-from core.files import refusal
 
 BROKEN_PIPE = 141
 """Exit status when the reader of the output, such as ``head``, had enough: 128 and the number of SIGPIPE."""
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C: 128 and the number of SIGINT."""
 
-def status_of(command: Callable[[], int | None], name: str = "") -> int:
-    """Run a command and return its exit status; ``name`` begins the sentence of an error."""
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Inside, Ctrl-C ends the process with one line. It is for the seconds of imports: nothing is written yet, and
+    compiled modules would make errors of their own of a KeyboardInterrupt."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _end(*_: Any) -> None:
+    os.write(2, b"\nstopped\n")
+    os._exit(INTERRUPTED)
+
+
+def status_of(command: Callable[[], int | None], name: str = "", hint: str = "") -> int:
+    """Run a command and return its exit status; ``name`` begins the sentence of an error, ``hint`` follows what is said
+    after Ctrl-C."""
     before = f"{name}: " if name else ""
     try:
         status = command() or 0
@@ -23,11 +51,16 @@ def status_of(command: Callable[[], int | None], name: str = "") -> int:
     except MendableError as error:
         print(f"{before}{error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"\nstopped{hint}", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         # Or Python complains once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except OSError as error:
+        from core.files import refusal
+
         print(f"{before}{refusal(error)}", file=sys.stderr)
         return 2
     return status

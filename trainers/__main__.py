@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from core.command_line import print_anything, status_of
+from core.command_line import ending_at_once, print_anything, status_of
 
 COMMANDS = {
     "train": "train a model from a recipe",
@@ -39,21 +39,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     # Only the module that is asked for is imported: torch alone takes a second.
     command = next((word for word in argv if word in COMMANDS), None)
-    for name, summary in COMMANDS.items():
-        module = _module(name) if name == command else None
-        sub = commands.add_parser(
-            name, help=summary, description=module.__doc__ if module else summary,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )  # fmt: skip
-        if module:
-            module.add_arguments(sub)
+    with ending_at_once():
+        for name, summary in COMMANDS.items():
+            module = _module(name) if name == command else None
+            sub = commands.add_parser(
+                name, help=summary, description=module.__doc__ if module else summary,
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )  # fmt: skip
+            if module:
+                module.add_arguments(sub)
     args = parser.parse_args(argv)
-    try:
-        return status_of(lambda: _module(args.command).run(args), f"python -m trainers {args.command}")
-    except KeyboardInterrupt:
-        hint = "; --resume goes on from the last saved state" if args.command == "train" else ""
-        print(f"\nstopped{hint}", file=sys.stderr)
-        return 130
+    hint = "; --resume goes on from the last saved state" if args.command == "train" else ""
+    return status_of(lambda: _module(args.command).run(args), f"python -m trainers {args.command}", hint)
 
 
 def _module(command: str) -> ModuleType:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -94,3 +95,16 @@ def test_a_word_that_is_not_there_is_one_sentence(folder):
     done = run("explain", "--model", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--word", "99")
     assert done.returncode == 2 and not done.stdout
     assert done.stderr == "--word 99 is not there: this explanation has words 0 to 5\n"
+
+
+@pytest.mark.parametrize("command", [("core", "models"), ("trainers", "evaluate", "--help")])
+def test_ctrl_c_while_it_is_imported_is_one_line(command):
+    """Sent when numpy is there and torch is still being imported."""
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    next(line for line in process.stderr if "numpy._core" in line)
+    process.send_signal(signal.SIGINT)
+    out, rest = process.communicate(timeout=60)
+    told = [line for line in rest.splitlines() if line.strip() and not line.startswith("import time:")]
+    assert (process.returncode, told, out) == (130, ["stopped"], "")
