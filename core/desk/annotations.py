@@ -16,7 +16,20 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 
 from core.desk import schema
-from core.desk.changes import NO, YES, clean, free_name, log, put, put_in_place, reads_as, tag_number, value_of
+from core.desk.changes import (
+    NO,
+    YES,
+    Subject,
+    annotator_number,
+    clean,
+    free_name,
+    log,
+    put,
+    put_in_place,
+    reads_as,
+    tag_number,
+    value_of,
+)
 from core.desk.database import as_desk_errors, reading, writing
 from core.errors import DeskError
 
@@ -132,9 +145,17 @@ class Annotations:
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Change]:
         """The last changes, newest first: of a row, of a file, or of all."""
-        own, undoing = schema.change, schema.change.alias()
+        own, undoing, gone = schema.change, schema.change.alias(), schema.change.alias()
+        last_name = (
+            sa.select(gone.c.before)
+            .where(gone.c.tag == own.c.tag, gone.c.what == "tag added", gone.c.after.is_(None))
+            .order_by(gone.c.id.desc())
+            .limit(1)
+            .scalar_subquery()
+        )
+        tag_name = sa.func.coalesce(schema.tag.c.name, last_name).label("tag_name")
         query = (
-            sa.select(own, schema.annotator.c.name, schema.tag.c.name.label("tag_name"), undoing.c.id.label("undone"))
+            sa.select(own, schema.annotator.c.name, tag_name, undoing.c.id.label("undone"))
             .join(schema.annotator, schema.annotator.c.id == own.c.annotator)
             .outerjoin(schema.tag, schema.tag.c.id == own.c.tag)
             .outerjoin(undoing, undoing.c.undoes == own.c.id)
@@ -157,38 +178,38 @@ class Annotations:
             # A mark made with a tag that was merged into this one is taken away with it.
             for number in [target, *(n for n, (into, _) in reads_as(connection).items() if into == target)]:
                 if not given or number == target:
-                    put(connection, annotator, "tag", file, row, number, YES if given else None)
+                    put(connection, annotator, Subject("tag", file, row, number), YES if given else None)
 
     def look(self, annotator: str, file: str, row: str, looked: bool = True) -> None:
         """Say that a row was looked at, whether or not it has a tag."""
         with self._writing() as connection:
-            put(connection, annotator, "looked", file, row, None, YES if looked else None)
+            put(connection, annotator, Subject("looked", file, row), YES if looked else None)
 
     def note(self, annotator: str, file: str, row: str, text: str) -> None:
         """Write an annotator's note on a row; an empty one takes it away."""
         text = clean(text, schema.LONGEST_NOTE)
         with self._writing() as connection:
-            put(connection, annotator, "note", file, row, None, text or None)
+            put(connection, annotator, Subject("note", file, row), text or None)
 
     def settle(self, annotator: str, file: str, row: str, tag: str, given: bool | None) -> None:
         """Settle whether a row has a tag; None opens the question again."""
         value = None if given is None else YES if given else NO
         with self._writing() as connection:
-            put(connection, annotator, "settled", file, row, tag_number(connection, tag), value)
+            put(connection, annotator, Subject("settled", file, row, tag_number(connection, tag)), value)
 
     def add_tag(self, annotator: str, name: str) -> None:
         """Extend the taxonomy."""
         with self._writing() as connection:
-            name = free_name(connection, name)
+            name, by = free_name(connection, name), annotator_number(connection, annotator)
             number = connection.scalar(sa.insert(schema.tag).values(name=name).returning(schema.tag.c.id))
-            log(connection, annotator, "tag added", None, None, number, None, name)
+            log(connection, by, Subject("tag added", tag=number), None, name)
 
     def rename_tag(self, annotator: str, name: str, new: str) -> None:
         """Give a tag another name, on all rows at once."""
         with self._writing() as connection:
-            number, new = tag_number(connection, name), free_name(connection, new, instead_of=name)
-            if new != name:
-                put(connection, annotator, "tag renamed", None, None, number, new)
+            number = tag_number(connection, name)
+            new = free_name(connection, new, number)
+            put(connection, annotator, Subject("tag renamed", tag=number), new)
 
     def merge_tags(self, annotator: str, name: str, into: str) -> None:
         """Let a tag read as another one; what was marked with it stays marked with it, so the merger can be undone."""
@@ -196,20 +217,24 @@ class Annotations:
             number, target = tag_number(connection, name), tag_number(connection, into)
             if number == target:
                 raise DeskError("a tag cannot be merged into itself: choose two tags")
-            put(connection, annotator, "tag merged", None, None, number, str(target))
+            put(connection, annotator, Subject("tag merged", tag=number), str(target))
 
     def undo(self, annotator: str, change: int) -> None:
-        """Put back what was there before a change. Raises DeskError where it is not there any more."""
+        """Put back what was there before a change. Raises DeskError where it was undone already, or what it made is
+        not there any more."""
         with self._writing() as connection:
+            by = annotator_number(connection, annotator)
             old = first = _logged(connection, change)
+            if connection.scalar(sa.select(schema.change.c.id).where(schema.change.c.undoes == change)) is not None:
+                raise DeskError("this was undone already: to have it back, undo its undoing")
             while first.undoes is not None:
                 first = _logged(connection, first.undoes)
             # What an undoing puts back is still the first author's.
-            row = first.annotator, old.what, old.file, old.row, old.tag
-            if value_of(connection, *row) != old.after:
+            whose, subject = first.annotator, Subject(old.what, old.file, old.row, old.tag)
+            if value_of(connection, whose, subject) != old.after:
                 raise DeskError("somebody has changed this since: undo the later change first")
-            put_in_place(connection, *row, old.before)
-            log(connection, annotator, *row[1:], old.after, old.before, change)
+            put_in_place(connection, whose, subject, old.before)
+            log(connection, by, subject, old.after, old.before, undoes=change)
 
     def remove_name(self, name: str) -> None:
         """Take an annotator's name out of everything; what they gave stays, as an unnamed annotator's."""

@@ -7,7 +7,7 @@ Its values are texts; None: nothing is there.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -18,6 +18,16 @@ from core.reading.tokens import well_formed
 
 YES, NO = "yes", "no"
 _TAG_CHANGES = ("tag added", "tag renamed", "tag merged")
+_NO_TAG = "the tag was taken out of the list since: undo that first"
+
+
+class Subject(NamedTuple):
+    """What a change is of: its kind, the row (None for a change of a tag), and the tag's number."""
+
+    what: str
+    file: str | None = None
+    row: str | None = None
+    tag: int | None = None
 
 
 def clean(text: str, longest: int = schema.LONGEST_NAME) -> str:
@@ -45,13 +55,13 @@ def tag_number(connection: Connection, name: str) -> int:
     return int(number)
 
 
-def free_name(connection: Connection, name: str, instead_of: str | None = None) -> str:
-    """A new tag's name, cleaned. Raises DeskError where it is empty or another tag's."""
+def free_name(connection: Connection, name: str, tag: int | None = None) -> str:
+    """A name for a tag (by number, None: a new one), cleaned. Raises DeskError where it is empty or another tag's."""
     name = clean(name.replace("|", "/"))  # which stands between tags in a CSV file
     if not name:
         raise DeskError("a tag needs a name: type one")
-    names = list(connection.scalars(sa.select(schema.tag.c.name)))
-    if any(name.casefold() == other.casefold() for other in names if other != instead_of):
+    names = connection.execute(sa.select(schema.tag.c.id, schema.tag.c.name)).all()
+    if any(name.casefold() == other.casefold() for number, other in names if number != tag):
         raise DeskError(f"there is a tag {name!r} already: give another name, or merge the two")
     return name
 
@@ -77,34 +87,31 @@ _TABLES: dict[str, tuple[sa.Table, str | None]] = {
 """Where each kind of change is written, and the column of its value (None: being there is the value)."""
 
 
-def put(
-    connection: Connection, annotator: str, what: str, file: str | None, row: str | None, tag: int | None,
-    value: str | None,
-) -> None:  # fmt: skip
+def put(connection: Connection, annotator: str, subject: Subject, value: str | None) -> None:
     """Make it so, and write the change down; nothing where it is so already."""
     by = annotator_number(connection, annotator)
-    before = value_of(connection, by, what, file, row, tag)
+    before = value_of(connection, by, subject)
     if before != value:
-        put_in_place(connection, by, what, file, row, tag, value)
-        log(connection, annotator, what, file, row, tag, before, value)
+        put_in_place(connection, by, subject, value)
+        log(connection, by, subject, before, value)
 
 
-def _where(table: sa.Table, by: int, file: str | None, row: str | None, tag: int | None) -> dict[str, Any]:
-    known = {"file": file, "row": row, "annotator": by, "tag": tag}
+def _where(table: sa.Table, by: int, subject: Subject) -> dict[str, Any]:
+    known = {"annotator": by, **subject._asdict()}
     return {column.name: known[column.name] for column in table.primary_key.columns}
 
 
-def value_of(
-    connection: Connection, by: int, what: str, file: str | None, row: str | None, tag: int | None
-) -> str | None:
+def value_of(connection: Connection, by: int, subject: Subject) -> str | None:
     """What is there now."""
-    if what in _TAG_CHANGES:
-        known = connection.execute(sa.select(schema.tag).where(schema.tag.c.id == tag)).one_or_none()
+    if subject.what in _TAG_CHANGES:
+        known = connection.execute(sa.select(schema.tag).where(schema.tag.c.id == subject.tag)).one_or_none()
         if known is None:
             return None
-        return known.name if what != "tag merged" else None if known.merged_into is None else str(known.merged_into)
-    table, column = _TABLES[what]
-    query = sa.select(table).filter_by(**_where(table, by, file, row, tag))
+        if subject.what != "tag merged":
+            return str(known.name)
+        return None if known.merged_into is None else str(known.merged_into)
+    table, column = _TABLES[subject.what]
+    query = sa.select(table).filter_by(**_where(table, by, subject))
     there = connection.execute(query).mappings().one_or_none()
     if there is None:
         return None
@@ -112,24 +119,29 @@ def value_of(
     return value if isinstance(value, str) else YES if value else NO
 
 
-def put_in_place(
-    connection: Connection, by: int, what: str, file: str | None, row: str | None, tag: int | None, value: str | None
-) -> None:
-    """Make it what ``value`` says, whatever it was."""
-    if what in _TAG_CHANGES:
-        _set_tag(connection, what, tag, value)
+def put_in_place(connection: Connection, by: int, subject: Subject, value: str | None) -> None:
+    """Make it what ``value`` says, whatever it was. Raises DeskError where the tags that it needs are not there."""
+    if subject.what != "tag added" and subject.tag is not None:
+        _check_tag(connection, subject.tag)
+    if subject.what in _TAG_CHANGES:
+        _set_tag(connection, subject, value)
         return
-    table, column = _TABLES[what]
-    where = _where(table, by, file, row, tag)
+    table, column = _TABLES[subject.what]
+    where = _where(table, by, subject)
     connection.execute(sa.delete(table).filter_by(**where))
     if value is not None:
-        more = {} if column is None else {column: value == YES if what == "settled" else value}
+        more = {} if column is None else {column: value == YES if subject.what == "settled" else value}
         connection.execute(sa.insert(table).values(**where, **more))
 
 
-def _set_tag(connection: Connection, what: str, tag: int | None, value: str | None) -> None:
-    own = schema.tag
-    if what == "tag added" and value is None:
+def _check_tag(connection: Connection, tag: int) -> None:
+    if connection.scalar(sa.select(schema.tag.c.id).where(schema.tag.c.id == tag)) is None:
+        raise DeskError(_NO_TAG)
+
+
+def _set_tag(connection: Connection, subject: Subject, value: str | None) -> None:
+    own, tag = schema.tag, subject.tag
+    if subject.what == "tag added" and value is None:
         used = [
             connection.scalar(sa.select(sa.func.count()).where(t.c.tag == tag)) for t in (schema.mark, schema.settled)
         ]
@@ -137,23 +149,22 @@ def _set_tag(connection: Connection, what: str, tag: int | None, value: str | No
         if any(used) or merged:
             raise DeskError("this tag was given to rows meanwhile: merge it into another one instead")
         connection.execute(sa.delete(own).where(own.c.id == tag))
-    elif what == "tag added":
-        connection.execute(sa.insert(own).values(id=tag, name=value))
-    elif what == "tag renamed":
-        free_name(connection, value or "")
-        connection.execute(sa.update(own).where(own.c.id == tag).values(name=value))
+    elif subject.what == "tag added":
+        connection.execute(sa.insert(own).values(id=tag, name=free_name(connection, value or "")))
+    elif subject.what == "tag renamed":
+        connection.execute(sa.update(own).where(own.c.id == tag).values(name=free_name(connection, value or "", tag)))
     else:
         into = None if value is None else int(value)
-        if into is not None and reads_as(connection)[into][0] == tag:
-            raise DeskError("the other tag was merged into this one meanwhile: undo that first")
+        if into is not None:
+            _check_tag(connection, into)
+            if reads_as(connection)[into][0] == tag:
+                raise DeskError("the other tag was merged into this one meanwhile: undo that first")
         connection.execute(sa.update(own).where(own.c.id == tag).values(merged_into=into))
 
 
 def log(
-    connection: Connection, annotator: str, what: str, file: str | None, row: str | None, tag: int | None,
-    before: str | None, after: str | None, undoes: int | None = None,
-) -> None:  # fmt: skip
-    """Write a change down."""
-    by, at = annotator_number(connection, annotator), datetime.now(UTC)
-    values = {"file": file, "row": row, "tag": tag, "before": before, "after": after, "undoes": undoes}
-    connection.execute(sa.insert(schema.change).values(at=at, annotator=by, what=what, **values))
+    connection: Connection, by: int, subject: Subject, before: str | None, after: str | None, undoes: int | None = None
+) -> None:
+    """Write down what the annotator ``by`` changed."""
+    values = {**subject._asdict(), "before": before, "after": after, "undoes": undoes}
+    connection.execute(sa.insert(schema.change).values(at=datetime.now(UTC), annotator=by, **values))

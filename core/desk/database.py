@@ -35,8 +35,7 @@ def open_database() -> Engine:
             ) from error
         url = f"sqlite:///{folder / 'desk.sqlite3'}"
     engine = _engine(url)
-    with as_desk_errors(), writing(engine) as connection:
-        _migrate(connection)
+    migrate(engine)
     return engine
 
 
@@ -62,13 +61,15 @@ def _engine(url: str) -> Engine:
 def _configure(connection: Any, _record: Any) -> None:
     # pysqlite would begin its own, deferred transactions, which fail when two of them come to write.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin(connection: Connection) -> None:
-    reads = connection.get_execution_options().get("reads")
-    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+    options = connection.get_execution_options()
+    # A migration makes tables anew to which others point. Within a transaction SQLite does not switch this.
+    connection.exec_driver_sql(f"PRAGMA foreign_keys={'OFF' if options.get('migrates') else 'ON'}")
+    connection.exec_driver_sql("BEGIN" if options.get("reads") else "BEGIN IMMEDIATE")
 
 
 @contextmanager
@@ -100,12 +101,15 @@ def as_desk_errors() -> Iterator[None]:
         ) from error
 
 
-def _migrate(connection: Connection) -> None:
+def migrate(engine: Engine, revision: str = "head") -> None:
+    """Bring the tables to a revision of core/desk/migrations, by default the newest. Raises DeskError where the
+    database cannot be used."""
     from alembic import command  # here, so that a database that is open costs nothing more
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    with as_desk_errors(), writing(engine.execution_options(migrates=True)) as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)

@@ -39,6 +39,8 @@ tag = Table(
     Column("name", String(LONGEST_NAME), nullable=False),
     Column("merged_into", Integer, ForeignKey("tag.id")),
     UniqueConstraint("name", name="tag_name"),
+    # The history names tags by their numbers, so the number of one that is gone must not be another's.
+    sqlite_autoincrement=True,
 )
 """A merged tag stays, with all that was marked with it: it only reads as the other one."""
 
@@ -89,5 +91,6 @@ change = Table(
     Column("after", Text),
     Column("undoes", Integer, ForeignKey("change.id")),
     Index("change_of_row", "file", "row"),
+    Index("change_undone_once", "undoes", unique=True),
 )
 """Every change with its time and author, never changed itself. None before or after: nothing was there."""

@@ -152,6 +152,17 @@ def test_tags_are_given_and_undone_under_ones_name(run):
     assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
 
 
+def test_a_change_that_another_tab_has_undone_is_not_undone_again(run):
+    annotations, file = Annotations(open_database()), run.dataset.sha256
+    annotations.give("Bob", file, "2n", "other")
+    app = write_as(page(run, row="2n"), "Ann")
+    annotations.undo("Bob", annotations.history(file, "2n")[0].id)
+    annotations.give("Bob", file, "2n", "other")
+    button(app, "Undo").click().run()
+    assert not app.exception
+    assert any("undone already" in sentence for sentence in sentences(app)) and "other: Bob" in texts(app)
+
+
 def test_scores_slices_and_models_compared(run):
     assert "Calibration of The one" in figures(page(run, view="scores"))
     drawn = figures(page(run, view="slices", of="2"))

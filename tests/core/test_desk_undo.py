@@ -1,0 +1,100 @@
+"""What undoing must not do: write another tag, double a line of the history, or put a mark where no tag is."""
+
+import pytest
+import sqlalchemy as sa
+
+from core.desk import schema
+from core.desk.annotations import Annotations
+from core.desk.database import open_database, writing
+from core.errors import DeskError
+from tests.core.write_tags import FILE
+
+
+@pytest.fixture
+def annotations(database):
+    return Annotations(open_database())
+
+
+def last(annotations, what):
+    return next(change for change in annotations.history() if change.what == what)
+
+
+def test_undoing_never_writes_another_tag(annotations):
+    annotations.add_tag("Ann", "X")
+    added = last(annotations, "tag added")
+    annotations.give("Ann", FILE, "1", "X")
+    annotations.give("Ann", FILE, "1", "X", given=False)
+    unmarked = last(annotations, "tag")
+    annotations.undo("Ann", added.id)
+    taken_out = last(annotations, "tag added")
+    annotations.add_tag("Ann", "Y")
+    with pytest.raises(DeskError, match="taken out of the list"):
+        annotations.undo("Ann", unmarked.id)
+    assert annotations.state(FILE).marks == {}
+    assert {change.tag for change in annotations.history(FILE, "1")} == {"X"}, "history names a tag that is gone"
+    annotations.undo("Ann", taken_out.id)
+    annotations.undo("Ann", unmarked.id)
+    assert annotations.state(FILE).marks == {"X": {"Ann": {"1"}}}
+
+
+def test_a_tag_comes_back_only_where_its_name_is_free(annotations):
+    annotations.add_tag("Ann", "X")
+    annotations.undo("Ann", last(annotations, "tag added").id)
+    undoing = last(annotations, "tag added")
+    annotations.add_tag("Bob", "x")
+    with pytest.raises(DeskError, match="already"):
+        annotations.undo("Ann", undoing.id)
+
+
+def test_a_merger_does_not_come_back_without_both_tags(annotations):
+    annotations.add_tag("Ann", "X")
+    added = last(annotations, "tag added")
+    for name, into in (("other", "X"), ("X", "other")):
+        annotations.merge_tags("Ann", name, into)
+        annotations.undo("Ann", last(annotations, "tag merged").id)
+    annotations.undo("Ann", added.id)
+    for undoing in [c for c in annotations.history() if c.what == "tag merged" and c.undoes is not None]:
+        with pytest.raises(DeskError, match="taken out of the list"):
+            annotations.undo("Ann", undoing.id)
+
+
+def test_a_change_is_undone_once(annotations):
+    """By a button of a page that has not seen the undoing, the value alone is as it was."""
+    annotations.give("Ann", FILE, "1", "other")
+    given = last(annotations, "tag")
+    annotations.undo("Ann", given.id)
+    annotations.give("Ann", FILE, "1", "other")
+    with pytest.raises(DeskError, match="undone already"):
+        annotations.undo("Bob", given.id)
+    annotations.undo("Bob", last(annotations, "tag").id)
+    changes = annotations.history(FILE, "1")
+    assert len({change.id for change in changes}) == len(changes) == 4
+
+
+def test_undo_redo_undo_leaves_each_change_one_line(annotations):
+    annotations.note("Ann", FILE, "1", "why")
+    first = last(annotations, "note")
+    annotations.undo("Ann", first.id)
+    annotations.undo("Ann", last(annotations, "note").id)
+    with pytest.raises(DeskError, match="undone already"):
+        annotations.undo("Ann", first.id)
+    annotations.undo("Ann", last(annotations, "note").id)
+    assert annotations.state(FILE).notes == {}
+    changes = annotations.history(FILE, "1")
+    assert [change.undoes for change in changes] == [changes[1].id, changes[2].id, first.id, None]
+
+
+def test_the_schema_itself_refuses_a_second_undoing_and_uses_no_tags_number_again(annotations, database):
+    annotations.give("Ann", FILE, "1", "other")
+    annotations.undo("Ann", last(annotations, "tag").id)
+    engine = open_database()
+    with pytest.raises(sa.exc.IntegrityError), writing(engine) as connection:
+        (undoing,) = connection.execute(sa.select(schema.change).where(schema.change.c.undoes.is_not(None)))
+        connection.execute(sa.insert(schema.change).values({**undoing._mapping, "id": undoing.id + 1}))
+    numbers = []
+    for _ in range(2):
+        with writing(engine) as connection:
+            number = connection.scalar(sa.insert(schema.tag).values(name="X").returning(schema.tag.c.id))
+            connection.execute(sa.delete(schema.tag).where(schema.tag.c.id == number))
+        numbers.append(number)
+    assert numbers[0] < numbers[1]
