@@ -119,7 +119,7 @@ def _annotators(opened: Opened) -> None:
             "Take a name out of everything", names, None, key="desk remove", placeholder="Choose a name"
         )
         st.button(
-            "Take it out", on_click=lambda: attempt(lambda: opened.annotations.remove_name(name or "")),
-            disabled=not name,
+            "Take it out", disabled=not name,
+            on_click=lambda: attempt(lambda: opened.annotations.remove_name(name or "", annotator.name())),
             help="What they wrote stays, as an unnamed annotator’s. This cannot be undone.",
         )  # fmt: skip

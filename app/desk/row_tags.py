@@ -138,8 +138,10 @@ def sentence(change: Change) -> str:
         what = f"added “{after}”" if after else f"took “{change.before}” out of the tags"
     elif change.what == "tag renamed":
         what = f"renamed “{change.before}” to “{after}”"
-    else:
+    elif change.what == "tag merged":
         what = f"merged {tag} into another" if after else f"took {tag} apart again"
+    else:
+        what = f"took out the name of {after}"
     undoing = " (undoing)" if change.undoes else ""
     row = f"row {change.row}: " if change.row else ""
     return f"{change.at:%Y-%m-%d %H:%M} {change.annotator}: {row}{what}{undoing}{', undone' if change.undone else ''}"

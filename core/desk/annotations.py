@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain, count
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +18,7 @@ from sqlalchemy import Connection, Engine
 
 from core.desk import schema
 from core.desk.changes import (
+    NAME_REMOVED,
     NO,
     YES,
     Subject,
@@ -45,8 +47,8 @@ class Tag:
 
 @dataclass(frozen=True)
 class Change:
-    """One change: ``what`` (looked, tag, note, settled, tag added, tag renamed, tag merged), of which row and tag, and
-    what was there ``before`` and ``after`` it (None: nothing)."""
+    """One change: ``what`` (looked, tag, note, settled, tag added, tag renamed, tag merged, name removed), of which row
+    and tag, and what was there ``before`` and ``after`` it (None: nothing)."""
 
     id: int
     at: datetime
@@ -225,6 +227,8 @@ class Annotations:
         with self._writing() as connection:
             by = annotator_number(connection, annotator)
             old = first = _logged(connection, change)
+            if old.what == NAME_REMOVED:
+                raise DeskError("a name that was taken out cannot be put back: it is written nowhere")
             if connection.scalar(sa.select(schema.change.c.id).where(schema.change.c.undoes == change)) is not None:
                 raise DeskError("this was undone already: to have it back, undo its undoing")
             while first.undoes is not None:
@@ -236,15 +240,18 @@ class Annotations:
             put_in_place(connection, whose, subject, old.before)
             log(connection, by, subject, old.after, old.before, undoes=change)
 
-    def remove_name(self, name: str) -> None:
-        """Take an annotator's name out of everything; what they gave stays, as an unnamed annotator's."""
+    def remove_name(self, name: str, by: str = "") -> None:
+        """Take an annotator's name out of everything; what they gave stays, as an unnamed annotator's. ``by``: who does
+        it, unless that annotator."""
         own = schema.annotator
         with self._writing() as connection:
-            number = connection.scalar(sa.select(own.c.id).where(own.c.name == name))
+            number = connection.scalar(sa.select(own.c.id).where(own.c.name == name, ~own.c.removed))
             if number is None:
                 raise DeskError(f"there is no annotator {name!r}: choose one from the list")
-            query = sa.update(own).where(own.c.id == number)
-            connection.execute(query.values(name=f"annotator {number}", removed=True))
+            unnamed = _unnamed(connection, number)
+            author = annotator_number(connection, by) if by else number
+            connection.execute(sa.update(own).where(own.c.id == number).values(name=unnamed, removed=True))
+            log(connection, author, Subject(NAME_REMOVED), None, unnamed)
         if self._engine.dialect.name == "sqlite":
             # The old page lies in the log until it is written back.
             own_connection = self._engine.raw_connection()
@@ -272,6 +279,13 @@ def _logged(connection: Connection, number: int) -> Any:
     if known is None:
         raise DeskError("there is no such change: load the page again")
     return known
+
+
+def _unnamed(connection: Connection, number: int) -> str:
+    """What an annotator is called whose name is taken out."""
+    names = set(connection.scalars(sa.select(schema.annotator.c.name)))
+    plain = f"annotator {number}"
+    return next(name for name in chain([plain], (f"{plain} ({n})" for n in count(2))) if name not in names)
 
 
 def _taxonomy(connection: Connection) -> list[Tag]:

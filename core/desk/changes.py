@@ -1,7 +1,7 @@
 """How a change is made and written down, in a transaction of its caller's.
 
-``what`` names a kind of change: looked, tag, note, settled (of a row), tag added, tag renamed, tag merged (of a tag).
-Its values are texts; None: nothing is there.
+``what`` names a kind of change: looked, tag, note, settled (of a row), tag added, tag renamed, tag merged (of a tag),
+name removed (of an annotator). Its values are texts; None: nothing is there.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from core.errors import DeskError
 from core.reading.tokens import well_formed
 
 YES, NO = "yes", "no"
+NAME_REMOVED = "name removed"
 _TAG_CHANGES = ("tag added", "tag renamed", "tag merged")
 _NO_TAG = "the tag was taken out of the list since: undo that first"
 
 
 class Subject(NamedTuple):
-    """What a change is of: its kind, the row (None for a change of a tag), and the tag's number."""
+    """What a change is of: its kind, the row, and the tag's number; None for what it is not about."""
 
     what: str
     file: str | None = None

@@ -163,6 +163,19 @@ def test_a_change_that_another_tab_has_undone_is_not_undone_again(run):
     assert any("undone already" in sentence for sentence in sentences(app)) and "other: Bob" in texts(app)
 
 
+def test_a_name_that_another_tab_takes_out_is_gone_from_the_page_and_its_files(run):
+    annotations, file = Annotations(open_database()), run.dataset.sha256
+    annotations.give("Zacharias", file, "2n", "other")
+    annotations.note("Zacharias", file, "2n", "why?")
+    app = page(run, row="2n")
+    assert "other: Zacharias" in texts(app)
+    annotations.remove_name("Zacharias")
+    app.run()
+    assert "Zacharias" not in texts(app) and "other: annotator 1" in texts(app)
+    said = app.session_state["desk said"][1]
+    assert said.notes == {"2n": {"annotator 1": "why?"}}, "of which the page's files are made"
+
+
 def test_scores_slices_and_models_compared(run):
     assert "Calibration of The one" in figures(page(run, view="scores"))
     drawn = figures(page(run, view="slices", of="2"))

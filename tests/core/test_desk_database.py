@@ -95,6 +95,16 @@ def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
     assert annotations.state(FILE).marks == {"other": {"Bob": {"2"}}}
 
 
+def test_a_tags_capitals_can_be_changed_and_changed_back(annotations):
+    annotations.add_tag("Ann", "Negation")
+    annotations.rename_tag("Ann", "Negation", "negation")
+    assert annotations.taxonomy()[-1].name == "negation"
+    annotations.undo("Bob", annotations.history()[0].id)
+    assert annotations.taxonomy()[-1].name == "Negation"
+    with pytest.raises(DeskError, match="already"):
+        annotations.rename_tag("Ann", "Negation", "OTHER")
+
+
 def test_two_tags_never_read_as_each_other(annotations):
     annotations.merge_tags("Ann", "other", "misled by noise")
     annotations.undo("Ann", annotations.history()[0].id)
@@ -132,6 +142,29 @@ def test_a_name_is_taken_out_of_everything(annotations, database, tmp_path):
     assert annotations.state(FILE).looked[name] == {"2"}
     with pytest.raises(DeskError, match="removed"):
         annotations.give(author, FILE, "3", "other")
+
+
+def test_a_removal_is_a_change_with_an_author_that_cannot_be_undone(annotations):
+    annotations.give("Ann", FILE, "1", "other")
+    before = annotations.version()
+    annotations.remove_name("Ann", "Bob")
+    assert annotations.version() > before, "by which pages and files know that they are out of date"
+    (removal, _) = annotations.history()
+    assert (removal.annotator, removal.what, removal.after) == ("Bob", "name removed", "annotator 1")
+    with pytest.raises(DeskError, match="cannot be put back"):
+        annotations.undo("Bob", removal.id)
+    annotations.remove_name("Bob")
+    assert {change.annotator for change in annotations.history()} == {"annotator 1", "annotator 2"}
+    with pytest.raises(DeskError, match="no annotator"):
+        annotations.remove_name("annotator 1")
+
+
+def test_a_name_is_taken_out_though_somebody_is_called_annotator_1(annotations):
+    annotations.give("Ann", FILE, "1", "other")
+    annotations.give("annotator 1", FILE, "2", "other")
+    annotations.remove_name("Ann")
+    assert annotations.annotators() == ["annotator 1"]
+    assert annotations.state(FILE).marks == {"other": {"annotator 1": {"2"}, "annotator 1 (2)": {"1"}}}
 
 
 def test_what_cannot_be_is_one_sentence(annotations):
