@@ -6,7 +6,7 @@ that makes it so. Undoing one is a change of its own, refused where somebody has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from core.desk.changes import (
     NO,
     YES,
     Subject,
+    add_tag,
     annotator_number,
     clean,
     free_name,
@@ -33,6 +34,7 @@ from core.desk.changes import (
     value_of,
 )
 from core.desk.database import as_desk_errors, reading, writing
+from core.desk.importing import Marked, take
 from core.errors import DeskError
 
 
@@ -202,9 +204,7 @@ class Annotations:
     def add_tag(self, annotator: str, name: str) -> None:
         """Extend the taxonomy."""
         with self._writing() as connection:
-            name, by = free_name(connection, name), annotator_number(connection, annotator)
-            number = connection.scalar(sa.insert(schema.tag).values(name=name).returning(schema.tag.c.id))
-            log(connection, by, Subject("tag added", tag=number), None, name)
+            add_tag(connection, annotator_number(connection, annotator), name)
 
     def rename_tag(self, annotator: str, name: str, new: str) -> None:
         """Give a tag another name, on all rows at once."""
@@ -220,6 +220,11 @@ class Annotations:
             if number == target:
                 raise DeskError("a tag cannot be merged into itself: choose two tags")
             put(connection, annotator, Subject("tag merged", tag=number), str(target))
+
+    def take(self, author: str, file: str, new_tags: Iterable[str], lines: Sequence[Marked]) -> None:
+        """Make so what the lines of an imported file say, all of them or none; ``author`` adds the new tags."""
+        with self._writing() as connection:
+            take(connection, author, file, new_tags, lines)
 
     def undo(self, annotator: str, change: int) -> None:
         """Put back what was there before a change. Raises DeskError where it was undone already, or what it made is

@@ -52,8 +52,13 @@ def tag_number(connection: Connection, name: str) -> int:
     query = sa.select(schema.tag.c.id).where(schema.tag.c.name == name, schema.tag.c.merged_into.is_(None))
     number = connection.scalar(query)
     if number is None:
-        raise DeskError(f"there is no tag {name[:80]!r}: choose one of the list, or add it first")
+        raise no_tag(name)
     return int(number)
+
+
+def no_tag(name: str) -> DeskError:
+    """The error for a tag that is not there."""
+    return DeskError(f"there is no tag {name[:80]!r}: choose one of the list, or add it first")
 
 
 def free_name(connection: Connection, name: str, tag: int | None = None) -> str:
@@ -81,7 +86,7 @@ def annotator_number(connection: Connection, name: str) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-_TABLES: dict[str, tuple[sa.Table, str | None]] = {
+TABLES: dict[str, tuple[sa.Table, str | None]] = {
     "looked": (schema.look, None), "tag": (schema.mark, None), "note": (schema.note, "text"),
     "settled": (schema.settled, "given"),
 }  # fmt: skip
@@ -97,7 +102,8 @@ def put(connection: Connection, annotator: str, subject: Subject, value: str | N
         log(connection, by, subject, before, value)
 
 
-def _where(table: sa.Table, by: int, subject: Subject) -> dict[str, Any]:
+def key_of(table: sa.Table, by: int, subject: Subject) -> dict[str, Any]:
+    """The primary key of the subject in its table."""
     known = {"annotator": by, **subject._asdict()}
     return {column.name: known[column.name] for column in table.primary_key.columns}
 
@@ -111,8 +117,8 @@ def value_of(connection: Connection, by: int, subject: Subject) -> str | None:
         if subject.what != "tag merged":
             return str(known.name)
         return None if known.merged_into is None else str(known.merged_into)
-    table, column = _TABLES[subject.what]
-    query = sa.select(table).filter_by(**_where(table, by, subject))
+    table, column = TABLES[subject.what]
+    query = sa.select(table).filter_by(**key_of(table, by, subject))
     there = connection.execute(query).mappings().one_or_none()
     if there is None:
         return None
@@ -127,8 +133,8 @@ def put_in_place(connection: Connection, by: int, subject: Subject, value: str |
     if subject.what in _TAG_CHANGES:
         _set_tag(connection, subject, value)
         return
-    table, column = _TABLES[subject.what]
-    where = _where(table, by, subject)
+    table, column = TABLES[subject.what]
+    where = key_of(table, by, subject)
     connection.execute(sa.delete(table).filter_by(**where))
     if value is not None:
         more = {} if column is None else {column: value == YES if subject.what == "settled" else value}
@@ -163,9 +169,23 @@ def _set_tag(connection: Connection, subject: Subject, value: str | None) -> Non
         connection.execute(sa.update(own).where(own.c.id == tag).values(merged_into=into))
 
 
+def add_tag(connection: Connection, by: int, name: str) -> None:
+    """Extend the taxonomy. Raises DeskError where the name is empty or another tag's."""
+    name = free_name(connection, name)
+    number = connection.scalar(sa.insert(schema.tag).values(name=name).returning(schema.tag.c.id))
+    log(connection, by, Subject("tag added", tag=number), None, name)
+
+
+def entry(
+    by: int, subject: Subject, before: str | None, after: str | None, undoes: int | None = None
+) -> dict[str, Any]:
+    """The line of the history that says what the annotator ``by`` changed just now."""
+    values = {"at": datetime.now(UTC), "annotator": by, "before": before, "after": after, "undoes": undoes}
+    return subject._asdict() | values
+
+
 def log(
     connection: Connection, by: int, subject: Subject, before: str | None, after: str | None, undoes: int | None = None
 ) -> None:
-    """Write down what the annotator ``by`` changed."""
-    values = {**subject._asdict(), "before": before, "after": after, "undoes": undoes}
-    connection.execute(sa.insert(schema.change).values(at=datetime.now(UTC), annotator=by, **values))
+    """Write a change down."""
+    connection.execute(sa.insert(schema.change).values(entry(by, subject, before, after, undoes)))

@@ -17,6 +17,7 @@ import numpy as np
 
 from core.desk.annotations import Annotations, FileState
 from core.desk.changes import clean
+from core.desk.importing import Marked
 from core.desk.run import Run
 from core.desk.schema import LONGEST_NOTE
 from core.errors import DeskError
@@ -108,16 +109,6 @@ def tags_to_csv(run: Run, state: FileState) -> str:
 
 
 @dataclass(frozen=True)
-class Marked:
-    """What one line of a file of tags says."""
-
-    row: str
-    annotator: str
-    tags: frozenset[str]
-    note: str
-
-
-@dataclass(frozen=True)
 class Conflict:
     """A line that says otherwise than what the annotator has written here."""
 
@@ -186,17 +177,6 @@ def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterabl
 
 
 def apply(annotations: Annotations, file: str, author: str, planned: Import, lines: Iterable[Marked]) -> None:
-    """Write ``lines`` of a planned import: tags that are not there yet are added by ``author``."""
-    for tag in planned.new_tags:
-        annotations.add_tag(author, tag)
-    state = annotations.state(file)
-    for line in lines:
-        here = {tag for tag, by in state.tags_of(line.row).items() if line.annotator in by}
-        for tag in sorted(here - line.tags):
-            annotations.give(line.annotator, file, line.row, tag, given=False)
-        for tag in sorted(line.tags - here):
-            annotations.give(line.annotator, file, line.row, tag)
-        if not line.tags:
-            annotations.look(line.annotator, file, line.row)
-        if line.note:
-            annotations.note(line.annotator, file, line.row, line.note)
+    """Write ``lines`` of a planned import, all of them or none: tags that are not there yet are added by ``author``.
+    Raises DeskError where a tag is gone since it was planned."""
+    annotations.take(author, file, planned.new_tags, list(lines))

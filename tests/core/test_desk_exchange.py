@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from core.desk import figures
 from core.desk.agreement import agreement
@@ -14,6 +15,7 @@ from core.desk.annotations import Annotations
 from core.desk.columns import columns
 from core.desk.database import open_database
 from core.desk.exchange import apply, neutral, plan, read_tags, restored, tags_to_csv, to_csv, to_json
+from core.desk.importing import Marked
 from core.desk.report import ReportedRow, report
 from core.desk.slices import scored, slices
 from core.errors import DeskError
@@ -32,8 +34,7 @@ def run(tmp_path):
 
 
 @pytest.fixture
-def annotations(tmp_path, monkeypatch):
-    monkeypatch.setenv("PAIRLENS_DB", f"sqlite:///{tmp_path / 'desk.sqlite3'}")
+def annotations(database):
     return Annotations(open_database())
 
 
@@ -103,6 +104,52 @@ def test_conflicts_are_listed_and_nothing_is_overwritten(run, annotations):
     assert state.looked["Ann"] == {"1e", "1c", "2e"} and state.notes == {"1c": {"Ann": "a note"}}
     apply(annotations, file, "Ann", plan(run, state, reads_as | {"new one": "new one"}, lines), [conflict.marked])
     assert annotations.state(file).tags_of("1e") == {"misled by noise": ("Ann",)}
+
+
+def test_an_import_is_whole_or_not_at_all_and_each_of_its_changes_can_be_undone(run, annotations):
+    file = run.dataset.sha256
+    annotations.add_tag("Bob", "irony")
+    annotations.give("Ann", file, "1e", "irony")
+    annotations.merge_tags("Bob", "irony", "other")
+    annotations.note("Ann", file, "1e", "old")
+    before, history = annotations.state(file), annotations.history()
+    taxonomy = {tag.name.casefold(): tag.name for tag in annotations.taxonomy()}
+    lines = read_tags("id,tags,note\n1e,misled by noise,new\n1c,other | fresh,\n1c,misled by noise,\n2n,,\n", "Ann")
+    planned = plan(run, before, taxonomy, lines)
+    with pytest.raises(DeskError, match="no tag 'gone since'"):
+        apply(annotations, file, "Ann", planned, [*lines, Marked("2e", "Ann", frozenset({"gone since"}), "")])
+    assert annotations.state(file) == before and annotations.history() == history
+    annotations.add_tag("Bob", "Fresh")  # somebody was quicker
+    apply(annotations, file, "Ann", planned, lines)
+    state = annotations.state(file)
+    assert state.tags_of("1e") == {"misled by noise": ("Ann",)} and state.notes == {"1e": {"Ann": "new"}}
+    assert state.tags_of("1c") == dict.fromkeys(("other", "Fresh", "misled by noise"), ("Ann",))
+    assert state.looked == {"Ann": {"1e", "1c", "2n"}}
+    changes = annotations.history()[: -len(history) - 1]
+    assert [(change.row, change.what, change.before, change.after) for change in reversed(changes)] == [
+        ("1e", "tag", "yes", None), ("1e", "tag", None, "yes"), ("1e", "note", "old", "new"),
+        ("1c", "tag", None, "yes"), ("1c", "tag", None, "yes"), ("1c", "tag", None, "yes"),
+        ("2n", "looked", None, "yes"),
+    ]  # fmt: skip
+    for change in changes:
+        annotations.undo("Bob", change.id)
+    assert annotations.state(file) == before
+
+
+def test_an_import_is_one_transaction_however_many_lines_it_has(run, annotations):
+    lines = [Marked(key, f"annotator of {n}", frozenset({"other"}), "why") for key in run.keys for n in "abc"]
+    planned = plan(run, annotations.state(run.dataset.sha256), {"other": "other"}, lines)
+    commits = []
+
+    def committed(connection):
+        commits.append(connection)
+
+    sa.event.listen(sa.Engine, "commit", committed)
+    try:
+        apply(annotations, run.dataset.sha256, "Ann", planned, planned.new)
+    finally:
+        sa.event.remove(sa.Engine, "commit", committed)
+    assert len(commits) == 1 and len(annotations.state(run.dataset.sha256).looked) == 3
 
 
 @pytest.mark.parametrize(
