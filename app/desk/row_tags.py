@@ -13,7 +13,7 @@ from app import page_style
 from app.desk import annotator
 from app.desk.opened import PAGE, Opened
 from core.desk.annotations import Change
-from core.desk.changes import NO, YES
+from core.desk.changes import NO, YES, check_row
 from core.errors import DeskError
 
 EXAMPLES = "desk examples"
@@ -50,7 +50,12 @@ def _place(*shown: Any) -> int:
 
 
 def draw(opened: Opened, row: str) -> None:
-    """The open row's."""
+    """The open row's; for a row that cannot be written, why."""
+    try:
+        check_row(row)
+    except DeskError as error:
+        page_style.notice([f"It can have no tags and no note: {error}."])
+        return
     name, said, file = annotator.name(), opened.said, opened.file
     given = said.tags_of(row)
     if not name:

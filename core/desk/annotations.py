@@ -24,6 +24,7 @@ from core.desk.changes import (
     Subject,
     add_tag,
     annotator_number,
+    check_row,
     clean,
     free_name,
     log,
@@ -148,7 +149,8 @@ class Annotations:
         )  # fmt: skip
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Change]:
-        """The last changes, newest first: of a row, of a file, or of all."""
+        """The last changes, newest first: of a row, of a file, or of all. Raises DeskError for a row that cannot be
+        written."""
         own, undoing, gone = schema.change, schema.change.alias(), schema.change.alias()
         last_name = (
             sa.select(gone.c.before)
@@ -169,6 +171,7 @@ class Annotations:
         if file is not None:
             query = query.where(own.c.file == file)
         if row is not None:
+            check_row(row)
             query = query.where(own.c.row == row)
         with self._reading() as connection:
             return [_change(known) for known in connection.execute(query).mappings()]

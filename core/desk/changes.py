@@ -36,6 +36,18 @@ def clean(text: str, longest: int = schema.LONGEST_NAME) -> str:
     return well_formed(text).replace("\0", "").strip()[:longest].rstrip()
 
 
+def check_row(row: str) -> None:
+    """Raises DeskError for a row's key that not every database can hold."""
+    remedy = "give the file's rows other ids, or none"
+    if "\0" in row or well_formed(row) != row:
+        raise DeskError(f"the row's id {row[:40]!r} has a character that no database holds: {remedy}")
+    size = len(row.encode())
+    if size > schema.LONGEST_ROW:
+        raise DeskError(
+            f"the row's id “{row[:40]}…” takes {size:,} bytes, and at most {schema.LONGEST_ROW:,} can be held: {remedy}"
+        )
+
+
 def reads_as(connection: Connection) -> dict[int, tuple[int, str]]:
     """Number and name of the tag that each tag reads as: itself, unless it was merged."""
     known = {row.id: row for row in connection.execute(sa.select(schema.tag))}
@@ -94,7 +106,10 @@ TABLES: dict[str, tuple[sa.Table, str | None]] = {
 
 
 def put(connection: Connection, annotator: str, subject: Subject, value: str | None) -> None:
-    """Make it so, and write the change down; nothing where it is so already."""
+    """Make it so, and write the change down; nothing where it is so already. Raises DeskError for a row that cannot be
+    written."""
+    if subject.row is not None:
+        check_row(subject.row)
     by = annotator_number(connection, annotator)
     before = value_of(connection, by, subject)
     if before != value:

@@ -50,9 +50,9 @@ def _engine(url: str) -> Engine:
             event.listen(engine, "begin", _begin)
         else:
             engine = sa.create_engine(made, pool_pre_ping=True, connect_args={"connect_timeout": _PATIENCE})
-    except (ArgumentError, NoSuchModuleError, ImportError):
+    except (ArgumentError, NoSuchModuleError, ImportError, ValueError):  # a ValueError: the port is no number
         raise DeskError(
-            "PAIRLENS_DB is no address of a database: write postgresql+psycopg://USER:PASSWORD@HOST/NAME, "
+            "PAIRLENS_DB is no address of a database: write postgresql+psycopg://USER:PASSWORD@HOST:PORT/NAME, "
             "or leave it out for a file"
         ) from None
     return engine
@@ -103,13 +103,20 @@ def as_desk_errors() -> Iterator[None]:
 
 def migrate(engine: Engine, revision: str = "head") -> None:
     """Bring the tables to a revision of core/desk/migrations, by default the newest. Raises DeskError where the
-    database cannot be used."""
+    database cannot be used, or a newer version of the program made it."""
     from alembic import command  # here, so that a database that is open costs nothing more
     from alembic.config import Config
+    from alembic.util import CommandError
 
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     with as_desk_errors(), writing(engine.execution_options(migrates=True)) as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, revision)
+        try:
+            command.upgrade(config, revision)
+        except CommandError:  # a revision that is not among ours
+            raise DeskError(
+                "the desk's database was written by a newer version of PairLens: update the program, or name another "
+                "database in PAIRLENS_DB"
+            ) from None

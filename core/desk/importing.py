@@ -11,7 +11,18 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from core.desk import schema
-from core.desk.changes import TABLES, YES, Subject, add_tag, annotator_number, entry, key_of, no_tag, reads_as
+from core.desk.changes import (
+    TABLES,
+    YES,
+    Subject,
+    add_tag,
+    annotator_number,
+    check_row,
+    entry,
+    key_of,
+    no_tag,
+    reads_as,
+)
 
 _Values = dict[tuple[int, Subject], str | None]
 """By annotator and subject."""
@@ -71,6 +82,7 @@ def _wanted(
         if subject.tag is not None:
             marked[by, subject.row].append(subject.tag)
     for line in lines:
+        check_row(line.row)
         by, tags = annotators[line.annotator], []
         for name in sorted(line.tags):
             if name.casefold() not in numbers:
@@ -89,14 +101,20 @@ def _wanted(
 
 
 def _write(connection: Connection, before: _Values, now: _Values) -> None:
-    for what, (table, column) in TABLES.items():
-        changed = [
-            (key_of(table, by, subject), before.get((by, subject)), value)
-            for (by, subject), value in now.items()
-            if subject.what == what and before.get((by, subject)) != value
-        ]
-        gone = [{f"own_{name}": own for name, own in key.items()} for key, was, _ in changed if was is not None]
-        new = [key | ({column: value} if column else {}) for key, _, value in changed if value is not None]
+    changed = defaultdict(list)
+    for (by, subject), value in now.items():
+        was = before.get((by, subject))
+        if was != value:
+            changed[subject.what].append((by, subject, was, value))
+    for what, changes in changed.items():
+        table, column = TABLES[what]
+        gone, new = [], []
+        for by, subject, was, value in changes:
+            key = key_of(table, by, subject)
+            if was is not None:
+                gone.append({f"own_{name}": own for name, own in key.items()})
+            if value is not None:
+                new.append(key | ({column: value} if column else {}))
         if gone:
             own = (known == sa.bindparam(f"own_{known.name}") for known in table.primary_key.columns)
             connection.execute(sa.delete(table).where(*own), gone)

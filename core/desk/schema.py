@@ -21,6 +21,8 @@ metadata = MetaData()
 LONGEST_NAME = 80
 """Characters of an annotator's or a tag's name."""
 LONGEST_NOTE = 5000
+LONGEST_ROW = 2500
+"""Bytes of a row's key in UTF-8: with the rest of its key it fits into a page of PostgreSQL's index (2,704)."""
 
 annotator = Table(
     "annotator",

@@ -230,6 +230,14 @@ def test_a_database_that_cannot_be_used_is_one_sentence(run, monkeypatch):
     assert "PAIRLENS_DB is no address" in sentence and "secret" not in sentence
 
 
+def test_a_row_whose_id_no_database_can_hold_opens_and_says_so(run):
+    rows = (replace(run.dataset.rows[0], id="x" * 6000), *run.dataset.rows[1:])
+    store.keep(replace(run, dataset=replace(run.dataset, rows=rows, sha256="c" * 64)))
+    app = open_view("error_desk", file="c" * 16, models="a" * 16, row="x" * 6000)
+    assert not app.exception and "a dog plays in the snow" in texts(app)
+    assert any("takes 6,000 bytes" in sentence for sentence in sentences(app))
+
+
 def test_the_state_goes_through_the_address():
     state = DeskState("a" * 16, ("b" * 16, "c" * 16), "slices", 'gold = "x" and p > 90%', "-p", "1c#2", 1)
     again, problems = DeskState.from_parameters(state.to_parameters(), {})

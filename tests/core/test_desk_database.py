@@ -14,6 +14,7 @@ from alembic.migration import MigrationContext
 from core.desk import schema
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.importing import Marked
 from core.errors import DeskError
 from tests.core.write_tags import FILE, THREADS, WRITES
 
@@ -185,6 +186,8 @@ def test_what_cannot_be_is_one_sentence(annotations):
     [
         ("nonsense", "no address"),
         ("mysql://x@y/z", "no address"),
+        ("postgresql+psycopg://x:secret@y:port/z", "no address"),
+        ("sqlite:///z?timeout=secret", "no address"),
         ("postgresql+psycopg://x:secret@127.0.0.1:1/z", "used"),
     ],
 )
@@ -193,6 +196,37 @@ def test_a_database_that_cannot_be_used_is_one_sentence_without_its_password(mon
     with pytest.raises(DeskError, match=why) as caught:
         open_database()
     assert "secret" not in str(caught.value)
+
+
+def test_a_database_of_a_newer_version_is_one_sentence(annotations, database):
+    with sa.create_engine(database).begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '1000'"))
+    with pytest.raises(DeskError, match="newer version of PairLens: update the program"):
+        open_database()
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("".join(map(chr, range(0x4E00, 0x4E00 + 6000))), "id “[^”]{40}…” takes 18,000 bytes"),
+        ("a\0b", r"id 'a\\x00b' has a character"),
+        ("\ud83d", "has a character"),
+    ],
+)
+def test_a_row_that_no_database_can_hold_is_told_by_its_id(annotations, row, why):
+    for refused in (
+        lambda: annotations.give("Ann", FILE, row, "other"),
+        lambda: annotations.look("Ann", FILE, row),
+        lambda: annotations.note("Ann", FILE, row, "why"),
+        lambda: annotations.settle("Ann", FILE, row, "other", True),
+        lambda: annotations.take("Ann", FILE, [], [Marked(row, "Ann", frozenset({"other"}), "")]),
+        lambda: annotations.history(FILE, row),
+    ):
+        with pytest.raises(DeskError, match=why):
+            refused()
+    longest = "".join(map(chr, range(0x4E00, 0x4E00 + schema.LONGEST_ROW // 3)))
+    annotations.give("Ann", FILE, longest, "other")
+    assert annotations.state(FILE).looked == {"Ann": {longest}}
 
 
 def test_eight_threads_of_two_sessions_lose_nothing(database):
