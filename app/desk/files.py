@@ -11,7 +11,7 @@ import streamlit as st
 from app import page_style
 from app.desk import annotator, measures
 from app.desk.opened import PAGE, Opened, checkpoint_named, show
-from app.desk.row_tags import EXAMPLES, attempt
+from app.desk.row_tags import attempt
 from app.pair_form import once
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
@@ -47,7 +47,7 @@ def _out(opened: Opened) -> None:
         page_style.download("Rows (CSV)", lambda: to_csv(run, said, rows), f"pairlens-{stem}-rows.csv")
         page_style.download("Rows (JSON)", lambda: to_json(run, said, rows), f"pairlens-{stem}-rows.json")
         page_style.download("Tags (CSV)", lambda: tags_to_csv(run, said), f"pairlens-{stem}-tags.csv")
-    examples = [key for key in st.session_state.get(EXAMPLES, {}).get(opened.file, ()) if key in run.places]
+    examples = [key for key in said.reported if key in run.places]
     page_style.note(
         f"The report: tables, figures, and {len(examples)} rows with their attention (“In the report” on an open row "
         f"adds one, up to {MOST_EXAMPLES}). One file that needs no network."

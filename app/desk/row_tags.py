@@ -1,4 +1,5 @@
-"""Tags and notes of the open row: one's own to change, the others' to read, what was settled, every change to undo."""
+"""Tags and notes of the open row, and whether the report shows it: one's own to change, the others' to read, what was
+settled, every change to undo."""
 
 from __future__ import annotations
 
@@ -15,9 +16,6 @@ from app.desk.opened import PAGE, Opened
 from core.desk.annotations import Change
 from core.desk.changes import NO, YES, check_row
 from core.errors import DeskError
-
-EXAMPLES = "desk examples"
-"""Where the session holds the keys of the rows that go into the report, by file."""
 
 _PLACES = 20
 """Rows whose widgets are told apart: a browser's late answer is not that late."""
@@ -59,7 +57,7 @@ def draw(opened: Opened, row: str) -> None:
     name, said, file = annotator.name(), opened.said, opened.file
     given = said.tags_of(row)
     if not name:
-        page_style.note("Type your name in the sidebar to tag this row or write a note.")
+        page_style.note("Type your name in the sidebar to tag this row, write a note or put it into the report.")
     taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
     own = [tag for tag in taxonomy if name in given.get(tag, ())]
     place = _place(file, row, name, opened.annotations.version())
@@ -82,7 +80,13 @@ def draw(opened: Opened, row: str) -> None:
     if not own:
         left.checkbox("No tag applies", looked, key=seen_key, on_change=look, disabled=not name,
                       help="You looked at the row: agreement counts it.")  # fmt: skip
-    _in_report(opened, row, right)
+    report_key = f"desk report {place}"
+
+    def report() -> None:
+        attempt(lambda: opened.annotations.report(name, file, row, st.session_state[report_key]))
+
+    right.checkbox("In the report", row in said.reported, key=report_key, on_change=report, disabled=not name,
+                   help="The file’s report, whoever makes it, shows the row with its attention.")  # fmt: skip
     note_key = f"desk note {place}"
 
     def note() -> None:
@@ -99,20 +103,6 @@ def draw(opened: Opened, row: str) -> None:
     if changes:
         with st.expander(f"History ({len(changes)})"):
             history(opened, changes)
-
-
-def _in_report(opened: Opened, row: str, column: st.delta_generator.DeltaGenerator) -> None:
-    rows: list[str] = st.session_state.setdefault(EXAMPLES, {}).setdefault(opened.file, [])
-
-    def put() -> None:
-        PAGE.touch()
-        if row in rows:
-            rows.remove(row)
-        else:
-            rows.append(row)
-
-    column.checkbox("In the report", row in rows, key=f"desk report {_place(opened.file, row)}", on_change=put,
-                   help="The report shows the row with its attention.")  # fmt: skip
 
 
 def history(opened: Opened, changes: list[Change], limit: int = 30) -> None:
@@ -139,6 +129,8 @@ def sentence(change: Change) -> str:
         what = f"wrote “{after}”" if after else "took the note away"
     elif change.what == "settled":
         what = f"settled {tag}: {after or 'open again'}"
+    elif change.what == "reported":
+        what = "put it into the report" if after else "took it out of the report"
     elif change.what == "tag added":
         what = f"added “{after}”" if after else f"took “{change.before}” out of the tags"
     elif change.what == "tag renamed":

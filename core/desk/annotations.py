@@ -50,8 +50,8 @@ class Tag:
 
 @dataclass(frozen=True)
 class Change:
-    """One change: ``what`` (looked, tag, note, settled, tag added, tag renamed, tag merged, name removed), of which row
-    and tag, and what was there ``before`` and ``after`` it (None: nothing)."""
+    """One change: ``what`` (looked, tag, note, settled, reported, tag added, tag renamed, tag merged, name removed), of
+    which row and tag, and what was there ``before`` and ``after`` it (None: nothing)."""
 
     id: int
     at: datetime
@@ -78,6 +78,8 @@ class FileState:
     """By row, then by annotator."""
     settled: Mapping[tuple[str, str], bool] = field(default_factory=dict)
     """By row and tag: whether it is given."""
+    reported: tuple[str, ...] = ()
+    """Rows that the report shows, those chosen first at the front."""
 
     def tags_of(self, row: str) -> dict[str, tuple[str, ...]]:
         """The row's tags with the annotators who gave them."""
@@ -143,9 +145,10 @@ class Annotations:
                 (row, read_as[tag][1]): bool(given)
                 for row, tag, given in _rows(connection, schema.settled, file, "tag", "given")
             }
+            reported = _reported(connection, file)
         return FileState(
             {tag: {by: frozenset(rows) for by, rows in own.items()} for tag, own in marks.items()},
-            {by: frozenset(rows) for by, rows in looked.items()}, notes, settled,
+            {by: frozenset(rows) for by, rows in looked.items()}, notes, settled, reported,
         )  # fmt: skip
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Change]:
@@ -203,6 +206,11 @@ class Annotations:
         value = None if given is None else YES if given else NO
         with self._writing() as connection:
             put(connection, annotator, Subject("settled", file, row, tag_number(connection, tag)), value)
+
+    def report(self, annotator: str, file: str, row: str, reported: bool = True) -> None:
+        """Say that the file's report shows a row, whoever makes it."""
+        with self._writing() as connection:
+            put(connection, annotator, Subject("reported", file, row), YES if reported else None)
 
     def add_tag(self, annotator: str, name: str) -> None:
         """Extend the taxonomy."""
@@ -280,6 +288,13 @@ class Annotations:
 def _rows(connection: Connection, table: sa.Table, file: str, *names: str) -> Sequence[Any]:
     columns = [table.c["row"], *(table.c[name] for name in names)]
     return connection.execute(sa.select(*columns).where(table.c.file == file).order_by(*columns)).all()
+
+
+def _reported(connection: Connection, file: str) -> tuple[str, ...]:
+    own, change = schema.reported.c, schema.change.c
+    chosen = (change.file == own.file) & (change.row == own.row) & (change.what == "reported")
+    query = sa.select(own.row).join(schema.change, chosen).where(own.file == file)
+    return tuple(connection.scalars(query.group_by(own.row).order_by(sa.func.max(change.id))))
 
 
 def _logged(connection: Connection, number: int) -> Any:

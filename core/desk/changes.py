@@ -1,7 +1,7 @@
 """How a change is made and written down, in a transaction of its caller's.
 
-``what`` names a kind of change: looked, tag, note, settled (of a row), tag added, tag renamed, tag merged (of a tag),
-name removed (of an annotator). Its values are texts; None: nothing is there.
+``what`` names a kind of change: looked, tag, note, settled, reported (of a row), tag added, tag renamed, tag merged (of
+a tag), name removed (of an annotator). Its values are texts; None: nothing is there.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def annotator_number(connection: Connection, name: str) -> int:
 
 TABLES: dict[str, tuple[sa.Table, str | None]] = {
     "looked": (schema.look, None), "tag": (schema.mark, None), "note": (schema.note, "text"),
-    "settled": (schema.settled, "given"),
+    "settled": (schema.settled, "given"), "reported": (schema.reported, None),
 }  # fmt: skip
 """Where each kind of change is written, and the column of its value (None: being there is the value)."""
 

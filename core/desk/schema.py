@@ -79,6 +79,9 @@ settled = Table(
 )
 """What was settled about a tag that annotators disagreed on; their own marks stay beside it."""
 
+reported = Table("reported", metadata, *_of_row())
+"""Rows that the file's report shows."""
+
 change = Table(
     "change",
     metadata,

@@ -176,6 +176,20 @@ def test_a_name_that_another_tab_takes_out_is_gone_from_the_page_and_its_files(r
     assert said.notes == {"2n": {"annotator 1": "why?"}}, "of which the page's files are made"
 
 
+def test_the_report_has_its_rows_after_loading_again_and_for_others(run):
+    app = write_as(page(run, row="2n"), "Ann")
+    next(box for box in app.checkbox if box.label == "In the report").check().run()
+    assert "Ann: row 2n: put it into the report" in texts(app)
+    other = page(run, row="2n")
+    chosen = next(box for box in other.checkbox if box.label == "In the report")
+    assert chosen.value and chosen.disabled and "put it into the report" in texts(other)
+    assert re.search("and 1 rows? with (its|their) attention", texts(page(run, view="files")))
+    next(box for box in write_as(other, "Bob").checkbox if box.label == "In the report").uncheck().run()
+    assert Annotations(open_database()).state(run.dataset.sha256).reported == ()
+    app.run()
+    assert not next(box for box in app.checkbox if box.label == "In the report").value
+
+
 def test_scores_slices_and_models_compared(run):
     assert "Calibration of The one" in figures(page(run, view="scores"))
     drawn = figures(page(run, view="slices", of="2"))

@@ -128,6 +128,19 @@ def test_what_is_settled_stands_beside_what_was_given(annotations):
     assert annotations.state(FILE).tags() == {"1": {"other"}}
 
 
+def test_the_rows_of_the_report_are_the_files_and_can_be_undone(annotations):
+    for row in ("3", "1", "2"):
+        annotations.report("Ann", FILE, row)
+    annotations.report("Bob", FILE, "3", False)
+    annotations.report("Bob", FILE, "3")
+    annotations.report("Bob", "0" * 64, "1")
+    assert annotations.state(FILE).reported == ("1", "2", "3") and annotations.state(FILE).looked == {}
+    annotations.undo("Ann", annotations.history(FILE, "1")[0].id)
+    assert annotations.state(FILE).reported == ("2", "3")
+    annotations.undo("Ann", annotations.history(FILE, "1")[0].id)
+    assert annotations.state(FILE).reported == ("2", "3", "1")
+
+
 def test_a_name_is_taken_out_of_everything(annotations, database, tmp_path):
     name = "Zacharias Removable"
     annotations.give(name, FILE, "1", "other")
