@@ -85,14 +85,17 @@ def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature
 
 
 def _tempered(record: AttentionMap, explanation: Explanation, temperature: float) -> Tensor:
-    scores = torch.tensor(record.scores, dtype=torch.float64)
-    # A word outside of a local window stays outside.
-    scores = scores.masked_fill(torch.tensor(record.weights) == 0, -torch.inf)
-    if record.null:
-        null = [-torch.inf if score is None else score for score in record.null_scores]
-        scores = torch.cat([scores, scores.new_tensor(null)[:, None]], dim=1)
-    blocks = torch.tensor_split(scores / temperature, record.blocks(explanation)[1:], dim=1)
-    return torch.cat([torch.softmax(block, dim=1) for block in blocks], dim=1).float()
+    """The weights of the record's scores at this temperature. They are no powers of its weights: of scores a hundred
+    apart the lower one's weight is 0 in float32, and 0 would stay 0."""
+    scores = torch.tensor(record.scores, dtype=torch.float64) / temperature
+    weights = torch.zeros_like(scores)
+    if record.null_score is not None:  # looks at one context alone, as a whole
+        alone = scores.new_full((len(scores), 1), record.null_score / temperature)
+        return torch.softmax(torch.cat([scores, alone], dim=1), dim=1).float()
+    for row in range(len(scores)):
+        for columns in record.softmaxes(explanation, row):
+            weights[row, columns] = torch.softmax(scores[row, columns], dim=0)
+    return weights.float()
 
 
 def check_words(reading: Reading) -> None:

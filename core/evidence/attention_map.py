@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 
 from core.evidence.record import Explained, Matrix, Record, csv_text, table_html, the, weight_cell
@@ -25,15 +24,17 @@ class AttentionMap(Record, kind="attention_map"):
     ``scores`` are the raw matches e_ij before the softmax, ``weights`` the softmax over j (each row adds up to 1) that
     the model used. ``overridden`` is true when they came from outside (what-if editing). ``null`` holds each row's
     weight on the null word, a learned vector among the words of the columns, for a word without a counterpart: a row's
-    weights and its null add up to 1. It is empty for a model without one. ``temperature``: what the softmax divided
-    the scores by, where the weights are those of another one than the model's.
+    weights and its null add up to 1. It is empty for a model without one; ``null_score`` is that word's raw score, the
+    same in every row. ``temperature``: what the softmax divided the scores by, where the weights are those of another
+    one than the model's.
 
     ``units`` is "words"; or "phrases": then rows and columns are the phrases of the ``PhraseSelection`` beside it,
     ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
     row i is the window of h words that begins at word i (h is the ``FilterProvenance``'s width); or "final state": the
     one row is the state after the last word of the sentence along the rows, which looks once for all of them.
 
-    ``apart``: each line of the columns' text is a context of its own, over which each row adds up to 1.
+    ``apart``: each line of the columns' text is a context of its own, over which each row adds up to 1. ``reach``: the
+    first column that each row can look at, and the one after its last (local attention); empty where rows see all.
     """
 
     name: str
@@ -47,10 +48,20 @@ class AttentionMap(Record, kind="attention_map"):
     null: tuple[float, ...] = ()
     temperature: float = 1.0
     apart: bool = False
+    reach: tuple[tuple[int, int], ...] = ()
+    null_score: float | None = None
 
     def blocks(self, explanation: Explained) -> list[int]:
         """The first column of each block of columns over which a row adds up to 1."""
         return list(explanation.sentence(self.columns).line_starts) if self.apart else [0]
+
+    def softmaxes(self, explanation: Explained, row: int) -> list[slice]:
+        """The columns over which each softmax of a row runs: one of each context, of local attention its window. The
+        null word stands outside of them."""
+        if self.reach:
+            return [slice(*self.reach[row])]
+        ends = [*self.blocks(explanation), len(self.scores[row])]
+        return [slice(start, end) for start, end in itertools.pairwise(ends)]
 
     @property
     def override(self) -> Matrix:
@@ -60,17 +71,6 @@ class AttentionMap(Record, kind="attention_map"):
             if self.null
             else self.weights
         )
-
-    @property
-    def null_scores(self) -> tuple[float | None, ...]:
-        """The null word's raw score in each row, which its softmax's weights hold; None where they do not: its weight
-        is 0, or came from outside."""
-        out: list[float | None] = []
-        for scores, weights, null in zip(self.scores, self.weights, self.null, strict=False):
-            best = max(range(len(weights)), key=weights.__getitem__)
-            known = null > 0 and weights[best] > 0 and (not self.overridden or self.temperature != 1)
-            out.append(scores[best] + self.temperature * math.log(null / weights[best]) if known else None)
-        return tuple(out)
 
     def to_text(self, explanation: Explained) -> list[str]:
         if not self.tabular:

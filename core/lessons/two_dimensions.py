@@ -45,7 +45,8 @@ def _look_back(
         layer.match.v.copy_(tensor(given["v"]))
     mask = torch.ones(1, len(states), dtype=torch.bool)
     looking = layer(last[None, None], states[None], mask, torch.zeros(1, 1, dtype=torch.long))
-    return tuple(part[0, 0].tolist() for part in looking)  # type: ignore[return-value]
+    scores, weights, context = (part[0, 0].tolist() for part in (looking.scores, looking.weights, looking.contexts))
+    return scores, weights, context
 
 
 def _classes(combined: Tensor, given: Mapping[str, Any]) -> Values:

@@ -206,6 +206,11 @@ class TwoSided(PairModel):
         apart = (self._places(x.mask)[:, :, None] - self._places(y.mask)[:, None]).abs()
         return self.temperature.exp() * (matches - self.config.place * apart)
 
+    @property
+    def null_score(self) -> Tensor:
+        """τβ, what the null word's match with every word is."""
+        return self.temperature.exp() * self.config.null_match
+
     def _directions(self, side: Side) -> Tensor:
         """m ``[B, T, 2D]``, zero on pads."""
         words = side.words.masked_fill(~side.mask[..., None], 0.0)
@@ -233,7 +238,7 @@ class TwoSided(PairModel):
         self, x: Tensor, y: Tensor, x_side: Side, y_side: Side, matches: Tensor, override: Tensor | None
     ) -> tuple[Direction, Tensor]:
         """The words of x beside what they find in y, and the pooled filters ``[B, K]``."""
-        null = self.temperature.exp() * self.config.null_match
+        null = self.null_score
         own = matches.masked_fill(~x_side.mask[..., None], torch.finfo(matches.dtype).min)
         taken = torch.logsumexp(torch.cat([own, null.expand(len(own), 1, own.shape[2])], dim=1), dim=1) - null
         scores = matches - self.config.rivalry * taken[:, None]
@@ -254,9 +259,9 @@ class TwoSided(PairModel):
 
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
         trace: TwoSidedTrace = output.trace
-        first, second = reading.first, reading.second
+        first, second, null = reading.first, reading.second, self.null_score.item()
         for own, other, direction in ((second, first, trace.second), (first, second, trace.first)):
-            yield AttentionMap, lambda own=own, other=other, direction=direction: _map(own, other, direction)  # type: ignore[misc]
+            yield AttentionMap, lambda own=own, other=other, direction=direction: _map(own, other, direction, null)  # type: ignore[misc]
             yield AttentiveContext, lambda own=own, other=other, direction=direction: _contexts(own, other, direction)  # type: ignore[misc]
         shares = torch.split(self.shares(trace.pooled[0]).T, self.config.filters)
         for own, direction, part in ((second, trace.second, shares[1]), (first, trace.first, shares[0])):
@@ -309,10 +314,10 @@ class TwoSided(PairModel):
         return FilterProvenance(f"{own.role} filters", own.role, width, records, tuple(self.bias().tolist()))
 
 
-def _map(own: ReadText, other: ReadText, direction: Direction) -> AttentionMap:
+def _map(own: ReadText, other: ReadText, direction: Direction, null_score: float) -> AttentionMap:
     return AttentionMap(
         "attention", own.role, other.role, matrix(direction.scores[0]), matrix(direction.weights[0]),
-        direction.overridden, null=tuple(direction.null[0].tolist()),
+        direction.overridden, null=tuple(direction.null[0].tolist()), null_score=null_score,
     )  # fmt: skip
 
 

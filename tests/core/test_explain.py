@@ -1,4 +1,6 @@
+import itertools
 import json
+import math
 import threading
 
 import pytest
@@ -32,10 +34,31 @@ def test_temperature_spreads_what_a_state_looks_at_and_stays_in_its_window(tmp_p
     own = explain(checkpoint, PREMISE, HYPOTHESIS)
     before, after = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, own, 4.0)))
     assert after.overridden and len(after.weights) == (1 if attention == "global" else 9)
+    assert len(before.reach) == (9 if attention == "local" else 0)
     for row, spread in zip(before.weights, after.weights, strict=True):
         assert sum(spread) == pytest.approx(1, abs=1e-5)
         assert [weight > 0 for weight in spread] == [weight > 0 for weight in row]
         assert max(spread) < max(row)
+
+
+@pytest.mark.parametrize("feeding", [True, False])
+@pytest.mark.parametrize("window", ["monotonic", "predictive"])
+def test_temperature_revives_a_weight_that_was_too_small_for_a_number(tmp_path, table, window, feeding):
+    settings = {"attention": "local", "window": window, "half_width": 2, "score": "general", "feeding": feeding}
+    checkpoint = make_checkpoint(tmp_path / "c", table, "chained-rnn", "both", **settings)
+    wide = explain(checkpoint, PREMISE, HYPOTHESIS).find(AttentionMap).weights
+    with torch.no_grad():
+        checkpoint.model.attention.match.w.mul_(1e4)
+    own = explain(checkpoint, PREMISE, HYPOTHESIS)
+    sharp, warm = (one.find(AttentionMap) for one in (own, at_temperature(checkpoint, own, 1e6)))
+    inside = [[first <= j < end for j in range(11)] for first, end in sharp.reach]
+    if not feeding:  # with it the windows' places follow from the weights
+        assert inside == [[weight > 0 for weight in row] for row in wide]
+    rows = zip(sharp.weights, inside, strict=True)
+    lost = sum(weight == 0 for row, seen in rows for weight in itertools.compress(row, seen))
+    assert lost > 5, "the test needs weights that are 0 within their window"
+    assert [[weight > 0 for weight in row] for row in warm.weights] == inside
+    assert max(map(max, warm.weights)) < 0.9
 
 
 @pytest.mark.parametrize("context", ["extra", "intra", "none"])
@@ -60,16 +83,21 @@ def test_contributions_add_up(tmp_path, table, architecture, context):
 
 def test_the_null_words_raw_score_is_the_same_at_every_temperature(tmp_path, table):
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
+    with torch.no_grad():
+        checkpoint.model.temperature.fill_(6.0)  # so that some words have no weight left for the null word, or all
     trained = explain(checkpoint, PREMISE, HYPOTHESIS)
     warm = at_temperature(checkpoint, trained, 5.0)
     assert warm.probabilities != trained.probabilities
     maps, others = ([record for record in one.evidence if isinstance(record, AttentionMap)] for one in (trained, warm))
     for own, other in zip(maps, others, strict=True):
-        assert other.null_scores == pytest.approx(own.null_scores, abs=1e-3)
+        assert other.null_score == own.null_score == pytest.approx(0.4 * math.exp(6), rel=1e-5)
+        assert 0 in own.null, "the test needs a null word whose weight is too small for a number"
+        assert all(torch.tensor(at_temperature(checkpoint, trained, 1e6).find(AttentionMap).null) > 0.05)
+        scores = torch.tensor([[*row, own.null_score] for row in own.scores], dtype=torch.float64)
+        assert torch.allclose(
+            torch.softmax(scores / 5, 1), torch.tensor(other.override, dtype=torch.float64), atol=1e-5
+        )
     assert Explanation.from_dict(json.loads(warm.to_json())) == warm
-    override = [record.override for record in maps]
-    by_hand = explain(checkpoint, PREMISE, HYPOTHESIS, override=tuple(map(torch.tensor, override)))
-    assert set(by_hand.find(AttentionMap).null_scores) == {None}, "weights from elsewhere hold no score"
 
 
 def test_tokens_point_into_the_typed_text_and_unknown_words_are_marked(checkpoint):

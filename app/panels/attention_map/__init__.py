@@ -5,7 +5,6 @@ A final state that looks at words is a matrix of one row, and its ribbons begin 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from app.panels.panel import Panel, Payload
@@ -26,9 +25,10 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
     ``none`` has the same of the null word's column, in a model that has one.
     """
     values: Matrix = record.weights
+    null_scores = [record.null_score] * len(record.null)
     null: Sequence[float | None] = record.null
     if show == "score":
-        values, null = record.scores, record.null_scores
+        values, null = record.scores, null_scores
     elif show == "column":
         values, null = rescaled(record.weights), _shares(record.null)
     flat = [value for row in (*values, null) for value in row if value is not None]
@@ -44,7 +44,7 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
         "none": {
             "word": NO_WORD,
             "weights": _rounded(record.null),
-            "scores": _rounded(record.null_scores),
+            "scores": _rounded(null_scores),
             "values": _rounded(null),
         } if record.null else None,
         "apart": record.apart,
@@ -83,10 +83,9 @@ def _shares(column: Sequence[float]) -> list[float]:
 
 
 def lead(record: AttentionMap, explanation: Explanation) -> float | None:
-    """How far the best score of a row lies above its next one, on average, of several contexts in each; None where no
-    row has two."""
-    ends = [*record.blocks(explanation), len(record.scores[0])]
-    rows = [scores[start:end] for scores in record.scores for start, end in itertools.pairwise(ends)]
+    """How far the best score of a row lies above its next one, on average, of several contexts in each, and of those in
+    its window alone; None where no row has two."""
+    rows = [scores[one] for i, scores in enumerate(record.scores) for one in record.softmaxes(explanation, i)]
     leads = [best - second for scores in rows if len(scores) > 1 for *_, second, best in [sorted(scores)]]
     return sum(leads) / len(leads) if leads else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -25,6 +26,15 @@ class Looking(NamedTuple):
     """``[B, R, T_p]``, 0 on pads."""
     contexts: Tensor
     """κ, ``[B, R, d]``."""
+    reach: Tensor | None = None
+    """Of local attention whether a place is within the window, ``[B, R, T_p]``; meaningless on pads."""
+
+
+def one_after_the_other(rows: Sequence[Looking]) -> Looking:
+    """What the states saw that each looked by itself."""
+    scores, weights, contexts = (torch.cat([row[part] for row in rows], dim=1) for part in range(3))  # type: ignore[misc]
+    reach = [row.reach for row in rows if row.reach is not None]
+    return Looking(scores, weights, contexts, torch.cat(reach, dim=1) if reach else None)
 
 
 class LookingBack(nn.Module):
@@ -53,18 +63,19 @@ class LookingBack(nn.Module):
     ) -> Looking:  # fmt: skip
         """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``."""
         scores = single(self.match(asking, premise))  # a softmax multiplies the steps of bfloat16
-        allowed = scores
+        allowed, reach = scores, None
         if self.window:
             centres = self._centres(asking, mask, places)
             apart = torch.arange(premise.shape[1], device=premise.device) - centres[..., None]
             if self.place is not None:
                 scores = scores - 2 * (apart / self.half_width).square()
-            allowed = scores.masked_fill(apart.abs() > self.half_width, torch.finfo(scores.dtype).min)
+            reach = (apart.abs() <= self.half_width).expand_as(scores)
+            allowed = scores.masked_fill(~reach, torch.finfo(scores.dtype).min)
         weights = attention_weights(allowed, mask) if override is None else override  # [Potts weights]
         contexts = weights @ premise
         if self.mean:
             contexts = contexts / mask.sum(1)[:, None, None]  # [Potts context-mean]
-        return Looking(scores, weights, contexts)
+        return Looking(scores, weights, contexts, reach)
 
     def _centres(self, asking: Tensor, mask: Tensor, places: Tensor) -> Tensor:
         """p_t ``[B, R]``, counted from 0."""
@@ -128,4 +139,4 @@ class WordByWord(nn.Module):
             seen = (own @ premise)[:, 0] / (mask.sum(1, keepdim=True) if self.mean else 1)
             context = seen + torch.tanh(self.carry(context))  # [Potts word-context]
             rows.append(Looking(scores, own, context[:, None]))
-        return Looking(*(torch.cat(parts, dim=1) for parts in zip(*rows, strict=True)))
+        return one_after_the_other(rows)

@@ -23,7 +23,7 @@ from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
 from core.layers.recurrent import read_packed, recurrent
 from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
-from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord
+from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord, one_after_the_other
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -87,6 +87,8 @@ class ChainedTrace:
     """κ, ``[B, R, d]``."""
     combined: Tensor | None
     """h̃, ``[B, R, d]``."""
+    reach: Tensor | None = None
+    """Of local attention whether a place is within the window, ``[B, R, T_p]``; meaningless on pads."""
 
 
 class Combination(nn.Module):
@@ -184,7 +186,9 @@ class ChainedRNN(PairModel):
             looking = self.attention(asking, premise, mask, places, override)
             combined = self.combination(looking.contexts, asking)
         features = combined[:, 0] if combined.shape[1] == 1 else self._read_out(combined, last, second.mask)
-        trace = ChainedTrace(premise, hypothesis, looking.scores, looking.weights, looking.contexts, combined)
+        trace = ChainedTrace(
+            premise, hypothesis, looking.scores, looking.weights, looking.contexts, combined, looking.reach
+        )
         return self._output(features, trace)
 
     def _output(self, features: Tensor, trace: ChainedTrace) -> Output:
@@ -227,8 +231,7 @@ class ChainedRNN(PairModel):
             states.append(asking)
             lookings.append(before)
             outs.append(combined)
-        looking = Looking(*(torch.cat(parts, dim=1) for parts in zip(*lookings, strict=True)))
-        return torch.stack(states, 1), looking, torch.stack(outs, 1)
+        return torch.stack(states, 1), one_after_the_other(lookings), torch.stack(outs, 1)
 
     @classmethod
     def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
@@ -253,7 +256,14 @@ class ChainedRNN(PairModel):
             units = FINAL_STATE if self.config.attention == "global" else "words"
             roles = reading.second.role, reading.first.role
             numbers = matrix(trace.scores[0]), matrix(trace.weights[0])
-            yield AttentionMap, lambda: AttentionMap("attention", *roles, *numbers, overridden, units)
+            reach = () if trace.reach is None else tuple(map(_span, trace.reach[0]))
+            yield AttentionMap, lambda: AttentionMap("attention", *roles, *numbers, overridden, units, reach=reach)
+
+
+def _span(within: Tensor) -> tuple[int, int]:
+    """The first place of a row's window, and the one after its last."""
+    places = within.nonzero()[:, 0].tolist()
+    return (places[0], places[-1] + 1) if places else (0, 0)
 
 
 def _at(states: Tensor, last: Tensor) -> Tensor:
