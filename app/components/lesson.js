@@ -197,8 +197,9 @@ class LessonView extends View {
       check();
     };
     const [min, max] = this.reach();
-    const field = html("input", { type: "number", step: "any", "aria-label": "Your guess", onkeydown, oninput: () => { slider.value = field.value; } });
-    const slider = html("input", { type: "range", min, max, step: Number(((max - min) / 100).toPrecision(3)), value: (min + max) / 2, "aria-label": "Drag the guess", onkeydown, oninput: () => { field.value = slider.value; } });
+    const field = html("input", { type: "number", step: "any", "aria-label": "Your guess", onkeydown, oninput: () => { slider.value = field.value || 0; } });
+    const dragged = () => { field.value = slider.value; };
+    const slider = html("input", { type: "range", min, max, step: Number(((max - min) / 100).toPrecision(3)), value: 0, "aria-label": "Drag the guess", onkeydown, oninput: dragged, onpointerup: dragged });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
     return html("div", { class: "guess" }, html("label", {}, "Your guess for the ? ", field), html("span", { class: "dragged" }, ends[0], slider, ends[1]),
       html("span", {}, linkButton("Check", "Compare the guess with the number", check), " ", linkButton("Show it", "Show the number (Enter)", () => this.reveal(null))));

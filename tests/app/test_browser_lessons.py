@@ -26,8 +26,8 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(score).to_have_text("?")
     # A guess is typed or dragged, with the arrow keys, too; they do not leave the step then.
     page.get_by_label("Drag the guess").focus()
-    page.keyboard.press("Home")
-    expect(page.get_by_label("Your guess")).to_have_value("0")
+    expect(page.get_by_label("Drag the guess")).to_have_value("0")
+    expect(page.get_by_label("Your guess")).to_have_value("")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_label("Your guess")).to_have_value("0.002")
     expect(title).to_contain_text("One score")

@@ -155,6 +155,14 @@ def test_a_generated_weight_comes_from_the_code_and_windows_from_products():
     assert values["over_windows"][1] == values["after"] and max(values["over_windows"]) == values["largest"]
 
 
+def test_the_lesson_on_filters_begins_with_one_that_fires():
+    lesson, values = LESSONS["filters"], own("filters")
+    assert values["largest"] > values["after"] > 0, "what is guessed is no zero, and no step's number twice"
+    assert 0.0 in values["over_windows"], "and it shows that a value below zero becomes zero"
+    asked = [at(values, step.guess) for step in lesson.steps if step.guess]
+    assert all(abs(number) > 0.005 for number in asked)
+
+
 # --- local attention's window -----------------------------------------------------------------------------------------
 
 
