@@ -161,8 +161,8 @@ class TextPanel {
       if (index === null || !view.data.editable) return null;
       const word = side.tokens[index];
       const act = (text, how, label) => linkButton(text, label, () => view.edit({ role: side.role, index, how }));
-      return html("span", { class: "of-word" }, html("bdi", { class: "selected" }, word), " ",
-        act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`), " ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`));
+      const negate = side.negatable?.includes(index) ? [" ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`)] : null;
+      return html("span", { class: "of-word" }, html("bdi", { class: "selected" }, word), " ", act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`), negate);
     });
     this.actions.replaceChildren(...lines.filter(Boolean));
   }

@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+from app.negation import negatable
 from app.panels import verdict
 from app.panels.panel import Page, Panel, Payload, sentence
 from core.evidence import Explanation
@@ -54,7 +55,9 @@ def drawing(
     axes = ["row" if role == row else "column" for role in roles] if row != column else ["column", "row"]
     return {
         "sides": [
-            sentence(side) | {"axis": axis, "judged": explanation.judges(side.role), "read": side.role != unread}
+            sentence(side)
+            | {"axis": axis, "judged": explanation.judges(side.role), "read": side.role != unread}
+            | {"negatable": negatable([token.text for token in side.tokens])}
             for side, axis in zip(sides, axes, strict=True)
         ],
         "verdict": verdict.payload(explanation, alone, trained),
