@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.panels.attention_map.first_word import telling_word
 from app.panels.panel import Panel, Payload
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
-from core.evidence.attention_map import FINAL_STATE, NO_WORD, WORD_COLUMNS
+from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
 
 
 def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: str) -> list[Payload]:
@@ -51,7 +52,7 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
         "low": low,
         "high": max(max(flat), low + 1e-9),
         "lead": lead(record, explanation),
-        "focus": sharpest_row(record, explanation),
+        "focus": telling_word(record, explanation),
     }  # fmt: skip
 
 
@@ -88,21 +89,6 @@ def lead(record: AttentionMap, explanation: Explanation) -> float | None:
     rows = [scores[one] for i, scores in enumerate(record.scores) for one in record.softmaxes(explanation, i)]
     leads = [best - second for scores in rows if len(scores) > 1 for *_, second, best in [sorted(scores)]]
     return sum(leads) / len(leads) if leads else None
-
-
-def sharpest_row(record: AttentionMap, explanation: Explanation) -> int:
-    """The word that looks at one place most sharply, best one that won filters, or that the final state comes after:
-    the row shown before anything is selected."""
-    tokens = explanation.sentence(record.rows).tokens
-    if record.units == FINAL_STATE:
-        return len(tokens) - 1
-    provenances = (one for one in explanation.evidence if isinstance(one, FilterProvenance) and one.rows == record.rows)
-    won = {filter.position for one in provenances for filter in one.filters}
-    worth = [
-        max(row) * (1 if len(token.text) > 3 else 0.25) * (1 if not won or i in won else 0.1)
-        for i, (row, token) in enumerate(zip(record.weights, tokens, strict=True))
-    ]
-    return max(range(len(worth)), key=worth.__getitem__)
 
 
 def compact(values: Sequence[Sequence[float]]) -> list[list[float]]:
