@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.pairs import Pair
@@ -12,9 +12,9 @@ from app.pairs import Pair
 @dataclass(frozen=True)
 class Example:
     """A pair, or several, in the data set's order (premise, hypothesis). ``slug`` names it in a link, ``kind`` the
-    models that it is for (see :func:`kind_of`; empty: for all). ``model``: the checkpoint that it is about, where it is
-    about one, with which it is offered to models of another kind too; ``gold``: its label in the data set ``source``,
-    where it has one."""
+    models that it is for (see :func:`kind_of`): the first of a kind is what its models open with. ``model``: the
+    checkpoint that its title is about, where it is about one; ``gold``: its label in the data set ``source``, where it
+    has one."""
 
     slug: str
     title: str
@@ -29,7 +29,11 @@ FAILS = "where the model fails"
 """What stands in the title of an example whose gold label its model does not give."""
 
 
-def _pair(slug: str, title: str, pair: Pair, *, kind: str = "", **known: str) -> Example:
+ENTAILMENT = "entailment"
+"""The kind of models of pairs whose task has no examples of its own."""
+
+
+def _pair(slug: str, title: str, pair: Pair, *, kind: str = ENTAILMENT, **known: str) -> Example:
     return Example(slug, title, kind, (pair,), **known)
 
 
@@ -47,18 +51,19 @@ _FILM = (
     "Blade Runner is a 1982 American science fiction film directed by Ridley Scott.\n"
     "It stars Harrison Ford, Rutger Hauer and Sean Young."
 )
-_CLAIMS = {"kind": "claims", "model": "fever-attconv"}
-_REVIEWS = {"kind": "reviews", "model": "sentiment-attconv"}
+_BUILT = Pair("when was the Eiffel Tower built", "The Eiffel Tower was built from 1887 to 1889")
+_CLAIMS = {"kind": "claims"}
+_REVIEWS = {"kind": "reviews"}
+_ANSWERS = {"kind": "answers", "model": "wikiqa-phrases-kmax"}
 _PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose weight quickly?")
 
 EXAMPLES: tuple[Example, ...] = (
     _pair(
-        "figure-6",
-        "Dog and Frisbee (AttConv, figure 6)",
-        Pair(
-            "An animal is outside in the cold weather, playing with a plastic toy",
-            "A dog jumping for a Frisbee in the snow",
-        ),
+        "playing-outdoors",
+        "The same in other words (Yin 2017, figure 1)",
+        _OUTDOORS,
+        gold="entailment",
+        **_SICK,
     ),
     _pair(
         "firefighters",
@@ -69,7 +74,15 @@ EXAMPLES: tuple[Example, ...] = (
         ),
         gold="neutral",
     ),
-    _pair("playing-outdoors", "The same in other words", _OUTDOORS, gold="entailment", **_SICK),
+    _pair(
+        "figure-6",
+        f"Dog and Frisbee (AttConv, figure 6): {FAILS}",
+        Pair(
+            "An animal is outside in the cold weather, playing with a plastic toy",
+            "A dog jumping for a Frisbee in the snow",
+        ),
+        gold="neutral",
+    ),
     _pair("negation", "One word of negation", _NEGATION, gold="contradiction"),
     _pair(
         "one-word",
@@ -90,11 +103,10 @@ EXAMPLES: tuple[Example, ...] = (
         Pair("A dog is chasing a cat", "A cat is being chased by a dog"),
         gold="entailment",
     ),
-    _pair("answer", "A question and its answer", _ANSWER, kind="answers", model="as-adaqa", gold="answer"),
-    _pair(
-        "paraphrase", "Two questions that ask the same", _PARAPHRASE, kind="paraphrases", model="para-adaqa",
-        gold="paraphrase",
-    ),
+    _pair("built", "A question and its answer", _BUILT, kind="answers", gold="answer"),
+    _pair("answer", "An answer with few of the question’s words", _ANSWER, kind="answers", gold="answer"),
+    _pair("no-answer", "The question’s words, and no answer", _NO_ANSWER, kind="answers", gold="not an answer"),
+    _pair("paraphrase", "Two questions that ask the same", _PARAPHRASE, kind="paraphrases", gold="paraphrase"),
     _pair("claim", "A claim and its evidence", Pair("Blade Runner was directed by Ridley Scott", _FILM),
           gold="supports", **_CLAIMS),
     _pair("other-name", "A claim with another name", Pair("Blade Runner was directed by Steven Spielberg", _FILM),
@@ -120,8 +132,8 @@ PHRASE_EXAMPLES: tuple[Example, ...] = (
         gold="neutral",
         **_SICK,
     ),
-    _pair("answer", f"An answer (Yin 2017, figure 1): {FAILS}", _ANSWER, model="wikiqa-phrases-kmax", gold="answer"),
-    _pair("no-answer", "No answer (Yin 2017, figure 1)", _NO_ANSWER, model="wikiqa-phrases-kmax", gold="not an answer"),
+    _pair("no-answer", "No answer (Yin 2017, figure 1)", _NO_ANSWER, gold="not an answer", **_ANSWERS),
+    _pair("answer", f"An answer (Yin 2017, figure 1): {FAILS}", _ANSWER, gold="answer", **_ANSWERS),
     _pair("negated", "One word of negation", _NEGATION, model="snli-phrases-kmin", gold="contradiction"),
     _pair("same-words", f"Same words, roles swapped: {FAILS}", _SWAPPED, model="te-phrases-kmin", gold="contradiction"),
     _pair("one-word", f"One word a side: {FAILS}", Pair("dog", "puppy"), model="te-phrases-kmin", gold="neutral"),
@@ -134,8 +146,8 @@ PHRASE_EXAMPLES: tuple[Example, ...] = (
             "Florida and the eighth largest in the United States; it covers about half the area of the state of Rhode "
             "Island, and is exceptionally shallow for a lake of its size, with an average depth of only nine feet",
         ),
-        model="wikiqa-phrases-kmax",
         gold="answer",
+        **_ANSWERS,
     ),
 )
 """For the page Phrases: the pairs of figure 1 of Yin & Schütze 2017, and others where the two poolings differ."""
@@ -217,15 +229,10 @@ MAP_EXAMPLES: tuple[Example, ...] = (
         "where-when",
         "Where becomes when",
         "answers",
-        (
-            Pair(
-                "when was the Eiffel Tower built",
-                "The Eiffel Tower was built from 1887 to 1889",
-                (("where was the Eiffel Tower built", "The Eiffel Tower was built from 1887 to 1889"),),
-            ),
-        ),
+        (replace(_BUILT, earlier=(("where was the Eiffel Tower built", _BUILT.second),)),),
     ),
     Example("one-question", "One question, two candidates", "answers", (_ANSWER, _NO_ANSWER)),
+    Example("same-question", "Two questions that ask the same", "paraphrases", (_PARAPHRASE,)),
     Example(
         "weight",
         f"The same question, and another: {FAILS}",
@@ -245,15 +252,21 @@ _OF_PAIRS = {"answer selection": "answers", "fact checking": "claims", "paraphra
 def kind_of(card: Mapping[str, Any]) -> str:
     """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
     if card["roles"]["second"]:
-        return _OF_PAIRS.get(card["task"], "entailment")
+        return _OF_PAIRS.get(card["task"], ENTAILMENT)
     labels = set(card["labels"])
     return "reviews" if labels & {"pos", "positive", "very positive"} or labels == _SST5 else "topics"
 
 
 def suiting(kind: str | None, examples: Sequence[Example]) -> list[Example]:
-    """Those for one kind of model, its own before those for all; none where there is no model (None)."""
-    own, all_kinds = ([e for e in examples if e.kind == k] for k in (kind, ""))
-    return own if kind == "" else own + all_kinds
+    """Those for one kind of model; none where there is no model (None)."""
+    return [example for example in examples if example.kind == kind]
+
+
+def shown_with(example: Example, models: Mapping[str, str], present: str | None = None) -> str | None:
+    """The model that shows an example: the one that it is about, or the ``present`` one where it is of that kind, or
+    the first one that is; None without any. ``models``: those available, each with the kind of its examples."""
+    suited = [name for name, kind in models.items() if kind == example.kind]
+    return next((name for name in (example.model, present, *suited[:1]) if name in suited), None)
 
 
 def example_of(texts: Sequence[Pair], examples: Sequence[Example]) -> Example | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.examples import kind_of
+from app.examples import ENTAILMENT, kind_of
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
 from core.models import REGISTRY
@@ -17,10 +17,12 @@ Card = Mapping[str, Any]
 _FIRST = (
     "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "nli-esim", "nli-decomposable", "nli-word-by-word",
     "nli-local", "nli-global-general", "nli-global-dot", "nli-global-concat", "nli-transformer", "nli-chain",
-    "te-phrases-kmin", "te-phrases-kmax", "nli-abcnn", "nli-apcnn", "nli-bicnn", "as-phrases-kmax", "as-phrases-kmin",
-    "topic-acnn", "as-adaqa", "sentiment-acnn", "sentiment-attconv", "para-adaqa", "as-adaqa-att",
+    "te-phrases-kmin", "te-phrases-kmax", "nli-abcnn", "nli-apcnn", "nli-bicnn", "topic-acnn", "as-adaqa",
+    "as-phrases-kmax", "as-phrases-kmin", "sentiment-acnn", "sentiment-attconv", "para-adaqa", "as-adaqa-att",
+    "fever-attconv",
 )  # fmt: skip
-"""Shipped checkpoints that lists begin with, the one that a page opens with first; all others follow by name."""
+"""Shipped checkpoints that lists begin with; all others follow by name. A page opens with the first, and of each task
+with the first that it has."""
 FOR_LESSONS = ("lesson-light", "lesson-advanced")
 """Shipped checkpoints so small that a lesson shows all their numbers: they judge worse than the others of their task,
 and stand last in lists."""
@@ -76,13 +78,13 @@ def by_task(models: Mapping[str, Path]) -> dict[str, list[str]]:
 
 
 def kinds(models: Mapping[str, Path]) -> dict[str, str]:
-    """The kind of examples that suit each model; empty for one whose card cannot be read."""
+    """The kind of examples that suit each model; of one whose card cannot be read, that of most."""
     out = {}
     for name, folder in models.items():
         try:
             out[name] = kind_of(read_card(folder))
         except CheckpointError:
-            out[name] = ""
+            out[name] = ENTAILMENT
     return out
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from app import page_style
+from app.examples import shown_with
 from app.model_choice import FOR_LESSONS
 from app.page_state.session import PageSession
 from app.pairs import SIDES, Pair
@@ -89,8 +90,8 @@ class ModelForm:
         task, state = st.session_state[key], self.page.state
         if key == self.page.key("task") and task in groups:
             other = state.anew(model=groups[task][0])
-            examples = () if state.example is None else other.examples(self.page.models)
-            self.page.set(other.anew(texts=examples[0].texts) if examples else other)
+            example = None if state.example is None else other.first_example(self.page.models)
+            self.page.set(other if example is None else other.anew(texts=example.texts))
 
     def key_of_texts(self, widget: str, *more: Any) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
@@ -113,8 +114,10 @@ class ModelForm:
         state, slug = self.page.state, st.session_state[key]
         example = next((example for example in state.examples(self.page.models) if example.slug == slug), None)
         if example is not None and key == self.key_of_texts("example"):
-            about = example.model in self.page.models and example.model
-            self.page.set(state.anew(texts=example.texts, **({"model": about} if about else {})))
+            model = shown_with(example, self.page.models, state.model)
+            self.page.set(
+                (state if model in (None, state.model) else state.anew(model=model)).anew(texts=example.texts)
+            )
 
     def files(self) -> None:
         """Save the texts as a file and open one, for texts too long for a link."""

@@ -2,15 +2,24 @@
 
 import pytest
 
-from app.examples import EXAMPLES, FAILS, MAP_EXAMPLES, PHRASE_EXAMPLES
+from app.examples import EXAMPLES, FAILS, MAP_EXAMPLES, PHRASE_EXAMPLES, shown_with
+from app.model_choice import explains_texts, kinds, offered, reads_pairs, shows
+from app.page_state.compare import CompareState
+from app.page_state.explore import ExploreState
+from app.page_state.filter_map import MapState
+from app.page_state.phrases import PhraseState
 from app.panels.verdict import class_names
 from core.checkpoint import load_named
-from core.evidence import AttentionMap
+from core.evidence import AttentionMap, GeneratedFilters, PhraseSelection
 from core.explain import explain
 
-DEFAULTS = {id(example): "nli-two-sided" for example in EXAMPLES}
-"""Explore opens with it where an example names no model."""
-MAPS = {"topics": "topic-acnn", "reviews": "sentiment-acnn", "answers": "as-adaqa", "paraphrases": "para-adaqa"}
+EXPLORED, MAPS = kinds(offered(explains_texts)), kinds(offered(shows(GeneratedFilters)))
+PAGES = [
+    (ExploreState, EXPLORED),
+    (CompareState, kinds(offered(reads_pairs))),
+    (PhraseState, kinds(offered(shows(PhraseSelection)))),
+    (MapState, MAPS),
+]
 
 
 def verdict(model, pair, records=()):
@@ -20,12 +29,43 @@ def verdict(model, pair, records=()):
 
 @pytest.mark.parametrize("example", [*EXAMPLES, *PHRASE_EXAMPLES], ids=lambda example: example.slug)
 def test_an_example_ends_as_its_title_says(example):
-    assert example.gold or example.slug == "figure-6", "an example has a gold label"
-    model = example.model or DEFAULTS[id(example)]
+    assert example.gold, "an example has a gold label"
+    model = shown_with(example, EXPLORED)
     (pair,) = example.texts
     given, _ = verdict(model, (pair.first, pair.second))
-    if example.gold:
-        assert (given != example.gold) == (FAILS in example.title), f"{model} says {given}, not {example.gold}"
+    assert (given != example.gold) == (FAILS in example.title), f"{model} says {given}, not {example.gold}"
+
+
+@pytest.mark.parametrize(("page", "models"), PAGES, ids=lambda one: getattr(one, "page", ""))
+def test_what_opens_first_belongs_to_its_task_and_is_right(page, models):
+    firsts = {}
+    for model in models:
+        state, problems = page.from_parameters({"model": model}, models)
+        assert state.example is not None and problems == []
+        assert state.example.kind == models[model], f"{model} opens with an example of another task"
+        firsts.setdefault(models[model], (model, state.example))
+    for model, example in firsts.values():
+        given, _ = verdict(model, example.texts[0].now)
+        gold = example.gold or ENDS[example.slug][len(example.texts[0].earlier)]
+        assert given == gold, f"{model} opens with “{example.title}” and says {given}"
+        assert FAILS not in example.title
+
+
+def test_explore_opens_with_attention_that_is_worth_looking_at():
+    model, kind = next(iter(EXPLORED.items()))
+    example = next(example for example in EXAMPLES if example.kind == kind)
+    _, explanation = verdict(model, example.texts[0].now, (AttentionMap,))
+    attention = explanation.find(AttentionMap)
+    words = [
+        [token.text for token in explanation.sentence(role).tokens] for role in (attention.rows, attention.columns)
+    ]
+    looked_at = {
+        word: words[1][max(range(len(row)), key=row.__getitem__)]
+        for word, row in zip(words[0], attention.weights, strict=True)
+        if max(row) > 0.25
+    }
+    others = {word: seen for word, seen in looked_at.items() if word.lower() != seen.lower()}
+    assert len(others) > 1, f"words look at other words than themselves, not {looked_at}"
 
 
 def test_figure_6_shows_what_the_paper_saw():
@@ -53,6 +93,7 @@ ENDS = {
     "three-reviews": ["positive", "negative", "positive"],
     "where-when": ["not an answer", "answer"],
     "one-question": ["answer", "not an answer"],
+    "same-question": ["paraphrase"],
     "weight": ["paraphrase", "not a paraphrase"],
 }
 """What the texts of the map's examples are, in the order in which they were typed."""
@@ -61,5 +102,5 @@ ENDS = {
 @pytest.mark.parametrize("example", MAP_EXAMPLES, ids=lambda example: example.slug)
 def test_an_example_for_the_map_is_what_its_title_says(example):
     texts = [text for pair in example.texts for text in (*pair.earlier, (pair.first, pair.second))]
-    given = [verdict(MAPS[example.kind], text)[0] for text in texts]
+    given = [verdict(shown_with(example, MAPS), text)[0] for text in texts]
     assert (given != ENDS[example.slug]) == (FAILS in example.title), given

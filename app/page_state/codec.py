@@ -189,6 +189,11 @@ class PageState:
         """Whether an address says which texts are shown."""
         return False
 
+    @classmethod
+    def takes(cls, shared: Version, parameters: Mapping[str, str], models: Mapping[str, str]) -> bool:
+        """Whether an address that does not say its texts shows the pair of all pages."""
+        return True
+
     def suited(self, models: Mapping[str, str]) -> Self:
         """The same where these are the models (as :class:`Address` has them)."""
         return self

@@ -32,7 +32,8 @@ class MapState(TextState):
     page = "filter map"
     model: str | None = field(default=None, metadata=parameter(Model(noun="model that makes filters")))
     texts: tuple[Pair, ...] = field(
-        default=(Pair(),), metadata=parameter(Texts(examples=MAP_EXAMPLES, most=MOST_TEXTS, trail=LONGEST_TRAIL))
+        default=(Pair(),),
+        metadata=parameter(Texts(examples=MAP_EXAMPLES, most=MOST_TEXTS, trail=LONGEST_TRAIL, across=False)),
     )
     layout: str | None = field(default=None, metadata=parameter(Codec("layout"), belongs_to=("model",)))
     look: int = field(default=0, metadata=parameter(Place("look", _NO_TEXT), belongs_to=("texts",)))

@@ -99,7 +99,8 @@ class PageSession(Generic[State]):
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
         """State and problems of an address; where it does not say which texts are shown, they are the shared pair."""
         shared: Version | None = st.session_state.get(_PAIR)
-        if shared is not None and not self.kind.names_texts(address):
+        named = self.kind.names_texts(address)
+        if shared is not None and not named and self.kind.takes(shared, address, models):
             address = dict(address) | dict(zip(SIDES, shared, strict=True))
         return self.kind.from_parameters(address, models)
 

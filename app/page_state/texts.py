@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from app.examples import SINGLE_KINDS, Example, example_of, suiting
+from app.examples import ENTAILMENT, SINGLE_KINDS, Example, example_of, shown_with, suiting
 from app.page_state.codec import Address, Codec, PageState, parameter, short, whole_number
 from app.pairs import SIDES, Pair, Version
 from core.checkpoint import available
@@ -40,13 +40,22 @@ class Texts(Codec):
 
     A text's parameters are ``first`` and, of a pair, ``second``; further texts are ``first2``, ``second2`` and so on.
     Up to ``trail`` earlier versions of a text are ``first.1`` (the oldest), ``first.2`` … What has no words is left
-    out, but for ``first`` of the first and the last text: so as many texts are opened as were shown.
+    out, but for ``first`` of the first and the last text: so as many texts are opened as were shown. ``across``:
+    examples for other kinds of models are offered, too, and bring a model of theirs.
     """
 
     name: str = "example"
     examples: tuple[Example, ...] = ()
     most: int = 1
     trail: int = 0
+    across: bool = True
+
+    def offered(self, model: str | None, models: Mapping[str, str]) -> list[Example]:
+        """The examples for this model (``models`` as :class:`Address` has them) before those for others; a pair of the
+        commonest kind is one that any model of pairs can read."""
+        own = suiting(models.get(model or ""), self.examples)
+        others = {ENTAILMENT, *models.values()} if self.across else ()
+        return own + [example for example in self.examples if example not in own and example.kind in others]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,11 +70,9 @@ class Texts(Codec):
         if texts:
             # An empty box between others has no name in the address, but it has its place.
             return tuple(text or Pair() for text in texts)
-        examples = suiting(address.models.get(address.values["model"] or ""), self.examples)
+        examples = self.offered(address.values["model"], address.models)
         slug = address.parameters.get(self.name)
-        example = next(
-            (e for e in self.examples if e.slug == slug and (e in examples or e.model in address.models)), None
-        )
+        example = next((example for example in examples if example.slug == slug), None)
         if slug and example is None:
             address.problems.append(
                 f"The link asks for the example “{short(slug)}”, which is not offered here: the first is shown."
@@ -130,17 +137,25 @@ class TextState(PageState):
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """An example without a model is shown with the one that it is about, where it names one."""
-        slug = parameters.get(Texts.name)
-        example = next((example for example in cls._texts().examples if example.slug == slug), None)
-        if example is not None and example.model in models and not parameters.get(Model.name):
-            parameters = {**parameters, Model.name: example.model}
+        """An example without a model is shown with the one that it is about, or with one of its kind."""
+        slug, offered = parameters.get(Texts.name), cls._texts().offered(next(iter(models), None), models)
+        example = next((example for example in offered if example.slug == slug), None)
+        model = None if example is None else shown_with(example, models)
+        if model is not None and not parameters.get(Model.name):
+            parameters = {**parameters, Model.name: model}
         return super().from_parameters(parameters, models)
 
     @classmethod
     def names_texts(cls, parameters: Mapping[str, str]) -> bool:
         """Whether an address says which texts are shown."""
         return not parameters.keys().isdisjoint(cls._texts().names)
+
+    @classmethod
+    def takes(cls, shared: Version, parameters: Mapping[str, str], models: Mapping[str, str]) -> bool:
+        """Not where the address names a model, and the pair is an example for another kind: a dog with its Frisbee is
+        no claim with its evidence."""
+        example = example_of((Pair(*shared),), cls._texts().examples)
+        return example is None or models.get(parameters.get(Model.name, "")) in (None, example.kind)
 
     @classmethod
     def _texts(cls) -> Texts:
@@ -154,8 +169,11 @@ class TextState(PageState):
 
     def examples(self, models: Mapping[str, str]) -> list[Example]:
         """The examples for this model (``models`` as :class:`Address` has them), then those that bring their own."""
-        suited = suiting(models.get(self.model or ""), self._texts().examples)
-        return suited + [e for e in self._texts().examples if e not in suited and e.model in models]
+        return self._texts().offered(self.model, models)
+
+    def first_example(self, models: Mapping[str, str]) -> Example | None:
+        """What this model opens with; None where there is no example of its kind."""
+        return next(iter(suiting(models.get(self.model or ""), self._texts().examples)), None)
 
     @property
     def pair(self) -> Pair:
@@ -187,6 +205,6 @@ class TextState(PageState):
         """The same where these are the models: one that is gone gives way to the default one, and an example for
         another kind of model to one for this."""
         state = self if self.model in models else self.anew(model=next(iter(models), None))
-        examples = state.examples(models)
-        fits = state.example is None or state.example in examples or not examples
-        return state if fits else state.anew(texts=examples[0].texts)
+        first = state.first_example(models)
+        fits = state.example is None or state.example in state.examples(models) or first is None
+        return state if fits or first is None else state.anew(texts=first.texts)

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import components, page_style
-from app.model_choice import by_task, offered, shows
+from app.model_choice import by_task, kinds, offered, shows
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, once, titles
@@ -32,7 +32,7 @@ FORM = PairForm(PAGE)
 def main() -> None:
     """Draw the page."""
     models = offered(shows(PhraseSelection), last=lambda card, _: bool(_closed(card)))
-    PAGE.open(dict.fromkeys(models, ""))
+    PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
     components.load()
     with st.sidebar:

@@ -15,13 +15,14 @@ def explore(file="explore", **parameters):
     return open_view(file, **({"model": "test-light"} | parameters))
 
 
-def test_the_app_opens_on_explore_with_figure_6(drawn):
+def test_the_app_opens_on_explore_with_a_pair_that_says_its_gold_label(drawn):
     app = explore("streamlit_app.py")
     assert not app.exception
     data = drawn(app)
     assert [side["role"] for side in data["sides"]] == ["premise", "hypothesis"]
-    assert "Frisbee" in data["sides"][1]["tokens"]
-    assert query(app) == {"model": "test-light", "example": "figure-6"}
+    assert "kids" in data["sides"][1]["tokens"]
+    assert data["verdict"]["gold"] == {"label": "entailment", "source": "SICK"}
+    assert query(app) == {"model": "test-light", "example": "playing-outdoors"}
 
 
 def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):

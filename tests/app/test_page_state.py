@@ -21,9 +21,13 @@ TRAIL = Pair("now", "", (("first of all", ""), ("then", "")))
 BROKEN = "A dog \ud800 runs"
 
 
+def texts_of(slug, examples):
+    return next(example.texts for example in examples if example.slug == slug)
+
+
 def some_texts(source, codec):
     """Texts as this page may hold them: of an example, or odd ones with trails."""
-    fitting = [example for example in codec.examples if example.kind in ("", "topics")]
+    fitting = codec.offered("topic-acnn", MODELS)
     if source.random() < 0.3:
         return source.choice(fitting).texts
     version = lambda: (source.choice(ODD), source.choice(ODD))  # noqa: E731
@@ -94,15 +98,15 @@ def test_odd_places_and_trails_go_through_address_and_file(state):
     ("page", "address", "values"),
     [
         (ExploreState, "model=topic-acnn&example=negation&show=score&select=x2y1",
-         {"texts": EXAMPLES[3].texts, "show": "score", "selection": Selection(1, 0)}),
+         {"texts": texts_of("negation", EXAMPLES), "show": "score", "selection": Selection(1, 0)}),
         (ExploreState, "model=topic-acnn&first=A+dog&second=", {"texts": (Pair("A dog"),)}),
         (PhraseState, "model=topic-acnn&example=no-answer&k=7&select=b3",
-         {"texts": PHRASE_EXAMPLES[3].texts, "k": 7, "selection": PickedPhrase(1, 2)}),
+         {"texts": texts_of("no-answer", PHRASE_EXAMPLES), "k": 7, "selection": PickedPhrase(1, 2)}),
         (MapState, "model=topic-acnn&first=a+dog&first2=a+cat&first.1=a+man&layout=filter+0&look=2&filter=12&view=near",
          {"texts": (Pair("a dog", "", (("a man", ""),)), Pair("a cat")), "layout": "filter 0", "look": 1, "filter": 12,
           "view": "near"}),
         (MapState, "model=as-adaqa&example=where-when&side=second",
-         {"texts": next(e.texts for e in MAP_EXAMPLES if e.slug == "where-when"), "side": "second"}),
+         {"texts": texts_of("where-when", MAP_EXAMPLES), "side": "second"}),
     ],
 )  # fmt: skip
 def test_addresses_that_were_shared_before_open_as_they_did(page, address, values):
@@ -214,10 +218,12 @@ def test_the_pages_open_the_pair_of_each_others_files(page, other):
 
 
 def test_an_example_without_a_model_is_shown_with_the_one_that_it_is_about():
-    models = dict.fromkeys(("nli-two-sided", "as-adaqa"), "")
+    models = {"nli-two-sided": "entailment", "nli-esim": "entailment", "as-adaqa": "answers"}
     state, problems = ExploreState.from_parameters({"example": "answer"}, models)
     assert (state.model, state.example.slug, problems) == ("as-adaqa", "answer", [])
-    assert ExploreState.from_parameters({"example": "answer"}, {"nli-two-sided": ""})[0].model == "nli-two-sided"
+    assert (
+        ExploreState.from_parameters({"example": "answer"}, {"nli-two-sided": "entailment"})[0].model == "nli-two-sided"
+    )
     named = {"example": "answer", "model": "nli-two-sided"}
     assert ExploreState.from_parameters(named, models)[0].model == "nli-two-sided"
     assert ExploreState.from_parameters({"example": "swap"}, models)[0].model == "nli-two-sided"

@@ -100,6 +100,16 @@ def test_a_chosen_example_is_a_pair_like_any_other_and_one_that_nobody_chose_sta
     assert query(app)["example"] == "answer"
 
 
+def test_a_link_to_a_model_of_another_task_opens_with_that_tasks_example():
+    app = visit(example="playing-outdoors")
+    go(app, "models")
+    for page in ("explore", "compare"):
+        app = go(app, page, model="test-with-evidence")
+        assert query(app)["example"] == "claim", "a pair for entailment is no claim with its evidence"
+    choose(app, "Example", "negation")
+    assert query(go(app, "explore", model="test-light"))["example"] == "negation", "within a task an example stays"
+
+
 def test_another_pages_pair_takes_the_place_of_an_example_on_the_map():
     app = visit()
     assert query(go(app, "filter_map", model="test-topics"))["example"] == "album-film-river"
