@@ -230,6 +230,26 @@ def once(name: str, key: Any, compute: Callable[[], Answer]) -> Answer:
     return answer
 
 
+class Memory:
+    """Values of this session by key, from one run of a page to the next as long as each run uses them: what is shown is
+    not computed again, and what is no longer shown takes no room."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._known: dict[Any, Any] = st.session_state.get(name, {})
+        self._used: dict[Any, Any] = {}
+
+    def __call__(self, key: Any, make: Callable[[], Answer]) -> Answer:
+        if key not in self._used:
+            self._used[key] = self._known[key] if key in self._known else make()
+        value: Answer = self._used[key]
+        return value
+
+    def forget_others(self) -> None:
+        """Keep what this run has asked for, at its end."""
+        st.session_state[self._name] = self._used
+
+
 def digest(value: Any) -> str:
     """A short name for JSON-like data: equal data have equal names."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

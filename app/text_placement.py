@@ -5,16 +5,16 @@ A text's code, its place and what the model says of it stay in the session as lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
 
 from app.examples import kind_of
+from app.pair_form import Memory
 from app.pairs import SIDES, Pair
 from app.panels import verdict
 from app.panels.filter_map import Star, TextSide
@@ -24,8 +24,6 @@ from core.evidence import Explanation
 from core.explain import explain
 from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
 from core.reading.reader import PairError, read_text
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def place_texts(
     stars: list[Star] = []
     present: dict[TextSide, Placed] = {}
     problems: list[str] = []
-    remember = _Memory("placed")
+    remember = Memory("texts placed on the map")
     for place, text in enumerate(texts):
         explanation = explanations[place]
         shares = verdict.summary(explanation) if isinstance(explanation, Explanation) else ""
@@ -136,7 +134,7 @@ def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Plac
 def explain_texts(checkpoint: Checkpoint, texts: Sequence[Pair]) -> list[Explanation | str | None]:
     """What the model says of each present text or pair; a sentence where it can say nothing, None where a box is still
     empty."""
-    remember = _Memory("explained")
+    remember = Memory("texts explained on the map")
     explanations = [
         remember((checkpoint.card["sha256"], text.first, text.second), partial(_explain, checkpoint, text))
         for text in texts
@@ -152,21 +150,3 @@ def _explain(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
         return explain(checkpoint, text.first, text.second)
     except PairError as error:
         return str(error)
-
-
-class _Memory:
-    """Values of this session by key, from one run of the page to the next as long as each run uses them."""
-
-    def __init__(self, name: str) -> None:
-        self._name = f"filter map {name}"
-        self._known: dict[Any, Any] = st.session_state.get(self._name, {})
-        self._used: dict[Any, Any] = {}
-
-    def __call__(self, key: Any, make: Callable[[], Value]) -> Value:
-        if key not in self._used:
-            self._used[key] = self._known[key] if key in self._known else make()
-        value: Value = self._used[key]
-        return value
-
-    def forget_others(self) -> None:
-        st.session_state[self._name] = self._used

@@ -45,6 +45,18 @@ def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(ch
     assert query(app)["with"] == "test-other,test-two-sided"
 
 
+def test_a_pair_is_explained_once_and_what_is_no_longer_shown_is_forgotten(monkeypatch):
+    read, real = [], explain
+    monkeypatch.setattr("core.explain.explain", lambda *args, **more: read.append(args[1:]) or real(*args, **more))
+    app = page(**{"with": "test-other"})
+    for dog in ("A red dog", "A big dog", "A small dog"):
+        box(app, "second").input(dog).run()
+    chooser(app, "Attention of the words of the").set_value("first").run()
+    typed = [pair for pair in read if pair != ("A sentence.", "A sentence.")]
+    assert len(typed) == 2 * 4 == 2 * len(set(typed)), "each of two models reads each of four pairs once"
+    assert len(app.session_state["explanations that are compared"]) == 2
+
+
 def test_what_is_unlike_the_training_data_is_said_once_for_all_models(checkpoints):
     app = page(first="dgo snwo qqxz", **{"with": "test-other"})
     warnings = explain(load(checkpoints / "test-light"), "dgo snwo qqxz", PAIR["second"]).warnings
