@@ -44,7 +44,7 @@ def test_the_loss_of_a_step_is_the_weighted_mean(data: Path, tmp_path: Path) -> 
     recipe = recipes.load("nli-attconv-light", changes)
     loaded = load_data(recipe, data, quiet=True)
     words = WordTable.from_vectors(list(loaded.vocabulary.ids), torch.randn(len(loaded.vocabulary.ids), 8), 1.0, "w")
-    run = ready(recipe, loaded, words, Options(tmp_path, "cpu"))
+    run = ready(recipe, loaded, words, Options(tmp_path, "cpu", precision="32"))
     run.train_set.weights[::2] = 0.1
     rows = run.batches(0)[0]
     batch, labels = run.train_set.batch(rows, run.vectors)
