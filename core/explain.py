@@ -118,13 +118,18 @@ def nearest_to_context(checkpoint: Checkpoint, explanation: Explanation, row: in
 
     ``rows``: the role of the sentence whose word it is, by default that of the first contexts. The model's own context
     vector lives in its hidden space, where no word has a place; the same weights over the input word vectors give a
-    vector that the word table can name. Raises IndexError where there is no such context.
+    vector that the word table can name. None are near a mix that is made of letters for the most part: of its squared
+    length, more than half is by words that are not in the table. Raises IndexError where there is no such context.
     """
     record = _contexts(explanation, row, rows)
     if record is None:
         raise IndexError(f"this explanation has no attentive context for word {row}")
     norms = reading_of(checkpoint, explanation, record.columns).norms
-    nearest = checkpoint.words.nearest(torch.tensor(record.weights[row]) @ checkpoint.reader.vectors(norms))
+    parts = torch.tensor(record.weights[row])[:, None] * checkpoint.reader.vectors(norms)
+    mix = parts.sum(0)
+    if parts[[checkpoint.words.spelt(norm) for norm in norms]].sum(0) @ mix > mix @ mix / 2:
+        return ContextWord((), ())
+    nearest = checkpoint.words.nearest(mix)
     return ContextWord(tuple(word for word, _ in nearest), tuple(cosine for _, cosine in nearest))
 
 

@@ -11,7 +11,8 @@ NOT_IN_THE_TABLE = "which is not in the word table (its vector is made of its le
 
 @dataclass(frozen=True)
 class ContextWord:
-    """A word's attentive context in words: the table's nearest words to the weights' mix of input word vectors."""
+    """A word's attentive context in words: the table's nearest words to the weights' mix of input word vectors. There
+    are none where the mix is mostly of words outside the table: what their letters are near to says nothing."""
 
     nearest: tuple[str, ...]
     similarity: tuple[float, ...]
@@ -35,20 +36,17 @@ class AttentiveContext(Record, kind="attentive_context"):
     nearest: tuple[ContextWord | None, ...]
 
     def unknown(self, explanation: Explained, row: int) -> str:
-        """The heaviest of the words outside the word table that together make up more than half of the row's mix; empty
-        where they do not. Such a mix is made of letters more than of meaning: what is nearest to it says nothing."""
+        """The heaviest of the words outside the word table in the row's mix; empty where there is none."""
         words = zip(self.weights[row], explanation.sentence(self.columns).tokens, strict=True)
-        outside = [(weight, token.text) for weight, token in words if token.unknown]
-        share = sum(weight for weight, _ in outside)
-        return max(outside)[1] if share > sum(self.weights[row]) / 2 else ""
+        return max(((weight, token.text) for weight, token in words if token.unknown), default=(0.0, ""))[1]
 
     def to_text(self, explanation: Explained) -> list[str]:
         """The nearest words of the rows that were asked for."""
         lines = []
         words = zip(explanation.sentence(self.rows).tokens, self.nearest, strict=True)
         for row, (token, context) in enumerate(words):
-            unknown = self.unknown(explanation, row)
-            if context is not None and unknown:
+            if context is not None and not context.nearest:
+                unknown = self.unknown(explanation, row)
                 lines += ["", f"The attentive context of “{token.text}” is mostly “{unknown}”, {NOT_IN_THE_TABLE}"]
             elif context is not None:
                 cosines = zip(context.nearest, context.similarity, strict=True)

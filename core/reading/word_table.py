@@ -116,6 +116,13 @@ class WordTable:
         """Whether the table, or the one beneath it, has a row for this normalised form."""
         return norm in self._row or (self.beneath is not None and self.beneath.known(norm))
 
+    def spelt(self, norm: str) -> bool:
+        """Whether the vector of this normalised form is made of its letters: neither the form itself nor each part of
+        a compound has a row."""
+        if self.beneath is not None:
+            return norm not in self._row and self.beneath.spelt(norm)
+        return norm not in self._row and not self._parts(norm)
+
     def vectors(self, norms: Sequence[str]) -> Tensor:
         """Vectors of normalised forms (``Token.norm``): float32 ``[T, D]``, unknown words included."""
         out = torch.zeros(len(norms), self.width) if self.beneath is None else self.beneath.vectors(norms)
@@ -130,10 +137,15 @@ class WordTable:
         return out
 
     def _unknown(self, norm: str) -> Tensor:
-        parts = [part for part in norm.split("-") if part]
-        if len(parts) > 1 and all(part in self._row for part in parts):
+        parts = self._parts(norm)
+        if parts:
             return self.vectors(parts).mean(0)
         return torch.from_numpy(ngram_vector(norm, self.width)) * self.unknown_scale
+
+    def _parts(self, norm: str) -> list[str]:
+        """The parts of a compound if all of them have rows, else none."""
+        parts = [part for part in norm.split("-") if part]
+        return parts if len(parts) > 1 and all(part in self._row for part in parts) else []
 
     def nearest(self, vector: Tensor, k: int = 5) -> list[tuple[str, float]]:
         """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first; with a table

@@ -52,7 +52,9 @@ def test_a_link_opens_with_its_cell_selected(drawn):
 
 
 def test_a_mix_of_a_word_outside_the_table_has_no_nearest_words(drawn, checkpoints):
-    outside = drawn(explore(first="Qqxz.", second="Qqxz sleeps"))["by_kind"]["attentive_context"]
+    data = drawn(explore(first="Qqxz.", second="Qqxz sleeps"))
+    outside, looked_up = data["by_kind"]["attentive_context"], data["late"]["attentive_context"]["hypothesis"]
+    assert [row["words"] for row in looked_up.values()] == [[]]
     assert outside["unknown"] == ["Qqxz", "Qqxz"] and outside["why"].startswith("which is not in the word table")
     known = drawn(explore(first="A dog", second="Qqxz sleeps"))["by_kind"]["attentive_context"]
     assert known["unknown"] == ["", ""], "what counts is the mix, not the word that looks"

@@ -170,6 +170,25 @@ def test_the_context_in_words(tmp_path, table):
 
 
 @pytest.mark.parametrize(
+    ("first", "weights", "named"),
+    [
+        ("Qqxz", [1.0], "Qqxz"),
+        ("Qqxz dog snow toy man", [0.4, 0.15, 0.15, 0.15, 0.15], "Qqxz"),  # the longest part of the mix, not the half
+        ("Qqxz dog snow toy man", [0.1, 0.6, 0.1, 0.1, 0.1], ""),
+        ("Qqxz Zzyx dog", [0.3, 0.4, 0.3], "Zzyx"),
+        ("red-haired dog", [0.9, 0.1], ""),  # its parts are words
+    ],
+)
+def test_a_mix_that_is_mostly_letters_names_the_unknown_word(tmp_path, table, first, weights, named):
+    checkpoint = make_checkpoint(tmp_path / "c", table)
+    result = explain(checkpoint, first, "frisbee", override=torch.tensor([weights]), nearest_for=0)
+    nearest, told = result.find(AttentiveContext).nearest[0].nearest, result.to_text()
+    assert bool(nearest) == (not named)
+    assert (f"is mostly “{named}”, which is not in the word table" in told) == bool(named)
+    assert ("(cosine): " in told) == (not named)
+
+
+@pytest.mark.parametrize(
     ("first", "second", "message"),
     [
         ("", "A dog", "The premise is empty"),

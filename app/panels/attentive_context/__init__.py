@@ -11,7 +11,8 @@ from core.evidence.attentive_context import NOT_IN_THE_TABLE
 
 
 def payloads(records: Sequence[AttentiveContext], explanation: Explanation, show: str) -> list[Payload]:
-    """The weights of every word's context, and of a mix that is no meaning the word that is not in the table."""
+    """The weights of every word's context, and its heaviest word that is not in the table: it is named where the mix
+    has no nearest words."""
     return [
         {
             "rows": r.rows,

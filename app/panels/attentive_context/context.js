@@ -93,9 +93,8 @@ class ContextPanel {
 
   nearest(row) {
     if (!this.late) return null;
-    const unknown = this.record.unknown[row];
-    if (unknown) return html("p", { class: "nearest", "data-part": "nearest" }, "Mostly ", html("b", {}, html("bdi", {}, unknown)), `, ${this.record.why}`);
     const nearest = this.looked.get(row);
+    if (nearest && !nearest.words.length) return html("p", { class: "nearest", "data-part": "nearest" }, "Mostly ", html("b", {}, html("bdi", {}, this.record.unknown[row])), `, ${this.record.why}`);
     const words = nearest ? nearest.words.flatMap((word, i) => [i ? ", " : "", html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", {}, word))]) : [html("span", { class: "wait" }, "looking them up …")];
     return html("p", { class: "nearest", "data-part": "nearest" }, this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ", words);
   }
