@@ -46,9 +46,9 @@ def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
     (question, answer), typed = state.pair.now, state.candidates
     with st.expander("Rank candidate answers of this question", expanded=True):
         st.text_area(
-            "Other candidate answers, one a line (Ctrl + Enter or a click beside ranks them)", typed, key=key,
+            "Other candidate answers, one per line (Ctrl + Enter or a click elsewhere ranks them)", typed, key=key,
             on_change=page.take, args=("candidates", key), height="content",
-            placeholder="Type or paste answers, one a line",
+            placeholder="Type or paste answers, one per line",
         )  # fmt: skip
         answers = list(dict.fromkeys(line for line in (answer, *map(str.strip, typed.splitlines())) if line))
         problems = [f"{len(answers)} candidates are too many: the first {MOST} are ranked."][: len(answers) > MOST]

@@ -194,7 +194,9 @@ class PairForm(ModelForm):
             meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
             meaning = "both are judged" if roles["judged"] == BOTH else meaning
             label, several = f"{role[:1].upper()}{role[1:]} ({meaning})", roles[side] == SEVERAL
-            box, label = (column.text_area, f"{label}, one sentence a line") if several else (column.text_input, label)
+            box, label = (
+                (column.text_area, f"{label}, one sentence per line") if several else (column.text_input, label)
+            )
             box(label, text, key=key, on_change=self._new_text, args=(side, key))
         middle.button(
             "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch"

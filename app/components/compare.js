@@ -68,12 +68,12 @@ class ComparedMatrix extends MatrixPanel {
 
   reading() {
     const { rows, columns, how } = this.attention;
-    return [how, `Rows are ${the(rows)}, columns ${the(columns)}; numbers are per cent. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`];
+    return [how, `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`];
   }
 
   ends() {
     const { low, high } = this.attention;
-    return this.signed ? [`\u2212${percent(high)}`, `+${percent(high)}`] : [percent(low), percent(high > 0.995 ? 1 : high)];
+    return this.signed ? [`\u2212${percent(high)}`, `+${percent(high)}`] : [percent(low), percent(high)];
   }
 
   describe(i, j) {
@@ -182,9 +182,9 @@ class CompareView extends View {
     const { bar, key } = sharesOf(verdict.classes, best);
     const pooling = pooled.length ? this.pooling(title, pooled, about) : null;
     const attention = matrix ? this.matrix(matrix, {
-      title: `${title}: where each word of ${the(matrix.rows)} looks`, how: `Where each word of ${the(matrix.rows)} looks, in per cent of its weight.`, what: `matrix of ${title}`,
+      title: `${title}: where each word of ${the(matrix.rows)} looks`, how: `Where each word of ${the(matrix.rows)} looks, as percentages of its weight.`, what: `matrix of ${title}`,
       file: `compared-attention-of-${matrix.rows}`, about, scale: { low: 0, ...this.data.weights }, absent: this.null && !matrix.none,
-    }) : pooling ? null : html("p", { class: "empty" }, "It shows no attention of these words.");
+    }) : pooling ? null : html("p", { class: "empty" }, "It shows no attention for these words.");
     return html("section", {},
       html("div", {}, html("h2", {}, title), html("div", { class: "said" }, headline(best)), bar, key, html("p", {}, facts.join(" · ")),
         sentences.map(({ words, marked }) => html("p", { class: "words", dir: "auto" }, words.map((word, i) => [marked.includes(i) ? html("mark", {}, word) : word, " "])))),

@@ -48,9 +48,9 @@ class TextPanel {
     this.footed = ribbons?.rows ?? "";
     const who = ribbons && ((ribbons.final ?? null) === null ? `a word of ${the(ribbons.rows)}` : `${the(ribbons.rows)}’s final state, which comes after its last word,`);
     const how = ribbons ? `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.` : "The words as the model reads them.";
-    const words = "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, its vector was made from its letters.";
-    const both = this.maps.length > 1 ? "Point at a word to see its ribbons of both directions: dashed are those of the words that look at it. " : "";
-    const more = ribbons ? `${both}The slider says from which share of the weight ribbons are drawn; until it is moved, a selected word has all of its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. ` : "";
+    const words = "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters.";
+    const both = this.maps.length > 1 ? "Point at a word to see its ribbons in both directions; those of the words that look at it are dashed. " : "";
+    const more = ribbons ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. ` : "";
     const saves = saveButtons(view, "ribbons", ribbons ? `ribbons-of-${ribbons.rows}` : "words", () => this.saved());
     this.foot.replaceChildren(heading(null, how, more + words, saves));
   }

@@ -55,7 +55,7 @@ class Tour {
 }
 
 const EXPLORE_TOUR = [
-  [".verdict", "Type two sentences above, or take an example from the sidebar. Here is what the model makes of them: its verdict with the probability of every class."],
+  [".verdict", "Type two sentences above, or choose an example in the sidebar. Here is what the model makes of them: its verdict with the probability of every class."],
   [".text", "The words as the model reads them. A ribbon is attention: the wider it is, the more weight a word puts on a word of the other sentence. Click a word to follow it; Escape lets it go."],
   [".attention_map, .phrase_selection, .pooled_attention", "The same in numbers, one cell for each pair of words. Point at a cell for its weight; the arrow keys walk from cell to cell. “Matrix shows” in the sidebar has the scores before the softmax."],
   [".attentive_context, .filter_provenance", "What the selected word takes in from the other sentence, on a scale from 0 to 100 %."],

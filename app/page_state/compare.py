@@ -39,8 +39,8 @@ class Others(Codec):
         return ",".join(value)
 
 
-_NOT_COMPARED = f"The link asks to compare “{{}}”; known are {' and '.join(WHAT)}: models are compared."
-_NO_ROWS = "The link asks for the attention of the “{}” sentence’s words; known are first and second: it is the second."
+_NOT_COMPARED = f"The link asks to compare “{{}}”; it can ask for {' and '.join(WHAT)}: models are compared."
+_NO_ROWS = "The link asks for the attention of the “{}” sentence; it can ask for first and second: the second is shown."
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Selection:
         return (self.row is None or self.row < rows) and (self.column is None or self.column < columns)
 
 
-_NOT_SHOWN = f"The link asks to show “{{}}”; known are {', '.join(SHOWN)}: weights are shown."
+_NOT_SHOWN = f"The link asks to show “{{}}”; it can ask for {', '.join(SHOWN)}: weights are shown."
 _NO_WORD = (
     "The link selects “{}”, which names no word: write x6 (a word of the judged sentence), y14 (of its context), "
     "x6y14 (their cell) or none."
@@ -62,7 +62,7 @@ _NO_WORD = (
 
 
 _NOT_OFFERED = (
-    f"The link asks for the temperature “{{}}”; known are {', '.join(f'{t:g}' for t in TEMPERATURES)}: it is 1."
+    f"The link asks for the temperature “{{}}”; it can ask for {', '.join(f'{t:g}' for t in TEMPERATURES)}: 1 is used."
 )
 
 

@@ -17,9 +17,9 @@ VIEWS = {"whole": "the whole map", "near": "around the text looked into"}
 
 
 _NO_TEXT = "The link looks into text “{}”, which is not there: the first is shown."
-_NO_SIDE = f"The link looks into the side “{{}}”; known are {' and '.join(SIDES)}."
+_NO_SIDE = f"The link looks into the side “{{}}”; it can ask for {' and '.join(SIDES)}."
 _NO_FILTER = "The link asks for the filter “{}”, which is no number."
-_NO_VIEW = f"The link asks to show “{{}}”; known are {', '.join(VIEWS)}."
+_NO_VIEW = f"The link asks to show “{{}}”; it can ask for {', '.join(VIEWS)}."
 _OF_BOTH = ("model", "texts")
 
 

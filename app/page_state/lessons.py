@@ -34,7 +34,7 @@ class Inputs(Codec):
         return ";".join(f"{name}={number:g}" for name, number in value)
 
 
-_NO_LESSON = f"The link asks for the lesson “{{}}”; known are {', '.join(lessons())}."
+_NO_LESSON = f"The link asks for the lesson “{{}}”; it can ask for {', '.join(lessons())}."
 _NO_STEP = "The link asks for step “{}”, which is no number of a step: the lesson begins at its first."
 _NO_INPUTS = "The link’s inputs “{}” cannot be read, such as h.2.1=0.5;tau=2: the lesson has its own."
 

@@ -27,7 +27,9 @@ def _order(text: str) -> str | None:
     return text if text.removeprefix("-") in COLUMNS else None
 
 
-_NO_ORDER = f"The link asks to sort by “{{}}”; known are {', '.join(COLUMNS)}, each with a - before it for descending."
+_NO_ORDER = (
+    f"The link asks to sort by “{{}}”; it can ask for {', '.join(COLUMNS)}, each with a - before it for descending."
+)
 
 
 @dataclass(frozen=True)

@@ -263,7 +263,7 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
     """The first attention that there is against each of the others, or why there is nothing to compare."""
     shown = [(column, looks) for column, looks in zip(columns, seen, strict=True) if looks is not None]
     if len(shown) < 2:
-        return {"hint": "Differences are drawn where two of them show attention of these words."}
+        return {"hint": "Differences are drawn where at least two of them show attention for these words."}
     (base, first), *others = shown
     drawn: list[tuple[Column, Difference]] = []
     for column, looks in others:
@@ -302,7 +302,7 @@ def _disagreements() -> None:
     """Pairs that two files of predictions judge differently, each a button that shows it."""
     with st.expander("Find a pair where two models disagree"):
         files = st.file_uploader(
-            "Two files that `python -m trainers predict` wrote for the same data, one a model", type=["csv", "jsonl"],
+            "Two files that `python -m trainers predict` wrote for the same data, one per model", type=["csv", "jsonl"],
             accept_multiple_files=True, key="predictions", on_change=PAGE.touch,
         )  # fmt: skip
         if len(files) < 2:
@@ -317,7 +317,8 @@ def _disagreements() -> None:
         if not pairs:
             page_style.hint("They agree on every pair that both files have.")
             return
-        page_style.note(f"{len(pairs):,} pairs; those of which both are surest come first.")
+        count = f"{len(pairs):,} pairs" if len(pairs) > 1 else "1 pair"
+        page_style.note(f"{count}, those that both models are surest of first.")
         for place, one in enumerate(pairs[:LISTED]):
             gold = f" (gold: {one.label})" if one.label else ""
             label = f"{one.first} / {one.second}: {one.verdicts[0]} or {one.verdicts[1]}{gold}"

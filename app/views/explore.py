@@ -109,8 +109,8 @@ def _options(drawn: Payload) -> None:
         leads = [panel["data"]["lead"] for panel in drawn["panels"] if panel["data"].get("lead") is not None]
         if leads:
             page_style.note(
-                f"A word’s best score lies {leads[0]:.1f} above its next one on average, so the softmax gives the best "
-                f"e^{leads[0]:.1f} times its weight. Divide the scores by more, and the weight spreads."
+                f"On average a word’s best score is {leads[0]:.1f} higher than its second best, so the softmax gives "
+                f"it e^{leads[0]:.1f} times the weight. Divide the scores by more, and the weight spreads."
             )
 
 
@@ -167,7 +167,7 @@ def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tupl
             explanation = with_nearest(checkpoint, explanation, word, side["role"])
     looking = [panel["data"]["rows"] for panel in drawn["panels"] if "focus" in panel["data"]]
     if page.direction not in (None, *looking):
-        known = f"known are {' and '.join(looking)}: the first is shown" if looking else "this model has none"
+        known = f"it can ask for {' and '.join(looking)}: the first is shown" if looking else "this model has none"
         problems.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
     link = replace(page, selection=None, direction=None).link_parameters()
     framed = components.frame(explanation, checkpoint.card, link, problems)

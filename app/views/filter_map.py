@@ -220,12 +220,12 @@ def _problems(opened: Opened) -> list[str]:
     page, out = PAGE.state, [opened.problem] if opened.problem else []
     if opened.map is not None and page.layout is not None and page.layout not in opened.map.layouts:
         known = ", ".join(opened.map.layouts)
-        out.append(f"The link asks for the map of “{short(page.layout)}”; known are {known}: the first is shown.")
+        out.append(f"The link asks for the map of “{short(page.layout)}”; it can ask for {known}: the first is shown.")
     if page.side != "first" and opened.checkpoint.single:
         out.append(f"The link looks into the side “{page.side}”, but this model reads single texts: the text is shown.")
     count = _filters(opened.checkpoint)
     if page.filter is not None and page.filter >= count:
-        out.append(f"The link asks for the filter “{page.filter}”; known are 0 to {count - 1}: another is shown.")
+        out.append(f"The link asks for the filter “{page.filter}”; it can ask for 0 to {count - 1}: another is shown.")
     link = page.link_parameters()
     if link != page.to_parameters():
         what = "These texts are" if link is None else "The trails are"

@@ -52,7 +52,7 @@ def main() -> None:
         return
     step = min(PAGE.state.step, len(lesson.steps))
     if step < PAGE.state.step:
-        problems.append(f"The link asks for step {PAGE.state.step}, and this lesson has {step}: here is the last.")
+        problems.append(f"The link asks for step {PAGE.state.step}, but this lesson has {step}: the last one is shown.")
     PAGE.write_link()
     link = {name: value for name, value in PAGE.state.to_parameters().items() if name != "step"}
     frame = {"notices": problems, "link": {"lesson": lesson.name} | link, "projector": PAGE.state.projector}
@@ -91,7 +91,7 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> dict[st
             if head not in out or isinstance(at(out, name), list):
                 raise LessonError("no number")
         except LessonError:
-            problems.append(f"The link changes “{name}”, which is no number of this lesson: it is left out.")
+            problems.append(f"The link changes “{name}”, which is not one of this lesson’s numbers: it is left out.")
             continue
         if not places:
             out[head] = number
@@ -120,7 +120,7 @@ def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> 
     ]  # fmt: skip
     values = {name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
               for name in sorted(names)}  # fmt: skip
-    about = [f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example, its weights by hand"]
+    about = [f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"]
     if evaluated.checkpoint not in lesson.checkpoints[:1] and lesson.checkpoints:
         about.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
     return {
@@ -151,8 +151,8 @@ def _with(name: str, number: float) -> Changed:
         evaluate(lesson, _inputs(lesson, state, []), _texts(lesson, state))
     except LessonError:
         st.session_state[REFUSED] = (
-            f"With {name} = {number:g} the lesson divides by 0 or leaves what a computer counts with, so the number "
-            "before it stays: choose another one."
+            f"With {name} = {number:g} the lesson divides by 0 or has numbers too large for a computer, so the old "
+            "one stays: choose another."
         )
         return PAGE.state.inputs
     except (CheckpointError, PairError):

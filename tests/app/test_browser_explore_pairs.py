@@ -103,7 +103,7 @@ def test_each_evidence_sentence_has_a_numbered_block_and_another_one_typed_has_t
     expect(page.locator("section", has_text="What won the filters").last).to_contain_text(
         re.compile(r"Won beside line 1: \d+, line 2: \d+")
     )
-    page.get_by_label("Evidence (the context), one sentence a line").press("Control+End")
+    page.get_by_label("Evidence (the context), one sentence per line").press("Control+End")
     page.keyboard.type("\nthe animal is not playing")
     page.keyboard.press("Control+Enter")
     expect(numbers).to_have_text(["1", "2", "3"])

@@ -196,9 +196,9 @@ def test_the_direction_that_is_looked_at_is_in_the_address(drawn):
     assert "direction" not in drawn(app)["link"], "the component adds the one that is on screen"
     app = explore(direction="<b>", **pair)
     assert drawn(app)["notices"] == [
-        "The link asks for the direction “<b>”; known are hypothesis and premise: the first is shown."
+        "The link asks for the direction “<b>”; it can ask for hypothesis and premise: the first is shown."
     ]
-    assert drawn(explore(direction="answer"))["notices"][0].endswith("known are hypothesis: the first is shown.")
+    assert drawn(explore(direction="answer"))["notices"][0].endswith("it can ask for hypothesis: the first is shown.")
 
 
 def test_a_model_of_one_text_that_looks_at_itself_has_one_box_and_names_its_classes(drawn, tmp_path, monkeypatch):
@@ -228,7 +228,7 @@ def test_evidence_is_typed_one_sentence_a_line_and_read_as_a_whole(drawn, tmp_pa
     app = explore(model="test-fever", first="A dog in snow", second="An animal\nA toy in snow")
     assert not app.exception
     (area,) = app.text_area
-    assert (area.label, area.value) == ("Evidence (the context), one sentence a line", "An animal\nA toy in snow")
+    assert (area.label, area.value) == ("Evidence (the context), one sentence per line", "An animal\nA toy in snow")
     assert drawn(app)["sides"][1]["tokens"] == ["An", "animal", "A", "toy", "in", "snow"]
     area.set_value("A toy\nA cat").run()
     assert not app.exception and query(app)["second"] == "A toy\nA cat"

@@ -120,7 +120,7 @@ class MatrixPanel {
   // Both ends of the colour scale.
   ends() {
     const { show, low, high } = this.attention;
-    return show === "score" ? [signed(low, 2), signed(high, 2)] : ["0\u00a0%", percent(high > 0.995 ? 1 : high)];
+    return show === "score" ? [signed(low, 2), signed(high, 2)] : ["0\u00a0%", percent(high)];
   }
 
   title() {

@@ -8,7 +8,7 @@ class WindowPanel {
     this.table = html("div", { class: "scroll", tabindex: "-1" });
     const { rows, columns } = this.record;
     const how = `Each window of ${the(rows)} takes in a mix of ${the(columns)}’s windows; here is the one that weighs most in it.`;
-    const more = "The cosine is that of the two windows’ filter values; the weight is the cosine’s share among those with all windows. Most alike windows stand first; “All numbers (JSON)” has the whole matrix.";
+    const more = "The cosine is that of the two windows’ filter values; the weight is the cosine’s share among those with all windows. The most similar windows come first; “All numbers (JSON)” has the whole matrix.";
     const saves = saveButtons(view, "windows", `windows-of-${rows}`, (ink) => this.saved(ink));
     this.element = html("section", { class: "windows listing", "aria-label": "How the windows match" }, heading("How the windows match", how, more, saves), this.table);
   }
@@ -34,7 +34,7 @@ class WindowPanel {
     const shown = this.shown();
     const lines = shown.map(([own, other, cosine, weight], i) => cells(78 + 22 * i, [shorten(this.words(rows, own), 40), shorten(this.words(columns, other), 40), signed(cosine), percent(weight)]));
     const head = cells(52, [`window of ${the(rows)}`, `looks most at, in ${the(columns)}`, "cosine", "weight"], { "font-size": 12 });
-    return [712, 84 + 22 * shown.length, [label(12, 24, `How the windows match: ${shown.length} of ${this.record.lines.length}, most alike first`, { fill: ink, "font-weight": 600 }), head, lines].flat(2)];
+    return [712, 84 + 22 * shown.length, [label(12, 24, `How the windows match: ${shown.length} of ${this.record.lines.length}, most similar first`, { fill: ink, "font-weight": 600 }), head, lines].flat(2)];
   }
 
   draw() {

@@ -25,7 +25,7 @@ class ContextPanel {
   ofRow(row, column) {
     const { rows, columns, weights } = this.record;
     return [
-      this.heading("Attentive context of ", rows, row, this.map?.apart ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100 %.` : `The mix of ${columns} words that the model reads beside it.`,
+      this.heading("Attentive context of ", rows, row, this.map?.apart ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100 %.` : `The mix of ${columns} words that the model reads together with it.`,
         `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
@@ -101,7 +101,7 @@ class ContextPanel {
 
   won(row) {
     const filters = this.view.dataOf("filter_provenance")?.sides.find((side) => side.role === this.record.rows)?.filters;
-    return filters ? html("p", { class: "nearest" }, `Centre of the winning n-gram in ${filters.filter((filter) => filter[1] === row).length} of ${filters.length} filters.`) : null;
+    return filters ? html("p", { class: "nearest" }, `This word is at the centre of the winning n-gram in ${filters.filter((filter) => filter[1] === row).length} of ${filters.length} filters.`) : null;
   }
 
   saved(ink) {

@@ -11,7 +11,7 @@ class VerdictPanel {
     this.others = view.data.models.length > 1 ? html("div", { class: "rows" }) : null;
     const others = this.others
       ? html("section", { class: "others", "aria-label": "Verdicts of all phrase models" }, heading("Each model by its own pooling", "The same pair under every model of this task, as each was trained.",
-        "Models with words of their own data set or linguistic features are left out here unless they are chosen in the sidebar.", this.saves("verdicts of the models", "phrase-models", () => this.modelRows())), this.others)
+        "Models with words of their own data set or linguistic features are left out unless one is chosen in the sidebar.", this.saves("verdicts of the models", "phrase-models", () => this.modelRows())), this.others)
       : null;
     this.element = html("div", { class: `verdicts${others ? "" : " alone"}` },
       html("section", { class: "poolings", "aria-label": "Verdict under each pooling" }, heading("The verdict under each pooling", how, more, this.saves("verdicts", () => `phrase-verdicts-k${view.k}`, () => this.poolingRows())), this.rows), others, this.reading);
