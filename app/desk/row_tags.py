@@ -27,12 +27,17 @@ def attempt(change: Callable[[], None]) -> None:
     try:
         change()
     except DeskError as error:
-        st.session_state["desk refused"] = f"{error}."
+        say(f"{error}.")
 
 
-def refused() -> None:
-    """The sentence of a change that could not be made just now."""
-    sentence = st.session_state.pop("desk refused", None)
+def say(sentence: str) -> None:
+    """Show a sentence when the page is drawn the next time."""
+    st.session_state["desk said next"] = sentence
+
+
+def said() -> None:
+    """The sentence that was left for this time, such as why a change could not be made just now."""
+    sentence = st.session_state.pop("desk said next", None)
     if sentence:
         page_style.notice([sentence])
 

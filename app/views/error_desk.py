@@ -21,7 +21,7 @@ def main() -> None:
         annotator.ask()
     PAGE.write_link()
     page_style.notice(PAGE.problems)
-    row_tags.refused()
+    row_tags.said()
     if PAGE.state.file is None or not PAGE.state.models:
         choosing.new_run()
         return

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 import torch
 
-from core.checkpoint import load_named
+from core.checkpoint import Checkpoint, load_named
 from core.data import Dataset
 from core.desk import store
 from core.desk.run import Predictions, Run
-from core.errors import MendableError
+from core.errors import DeskError, MendableError
 from core.evaluation.predict import check_texts, classify
 
 
@@ -36,6 +36,8 @@ class Prediction:
     finished: bool = False
     checksums: list[str] = field(default_factory=list)
     """Of the checkpoints that are done, in the order of ``models``."""
+    replaced: list[str] = field(default_factory=list)
+    """Titles of checkpoints whose kept run could not be read, so that they predicted the file again."""
     _first_batch: float = 0.0
     _before: int = 0
 
@@ -87,8 +89,8 @@ class Prediction:
         sha256 = str(checkpoint.card["sha256"])
         check_texts(checkpoint, self.dataset)
         before = place * len(self.dataset.rows)
-        if store.stored(self.dataset, sha256):
-            known = store.open_run(self.dataset.sha256, [sha256])
+        known = self._kept(checkpoint)
+        if known is not None:
             if known.dataset.rows != self.dataset.rows:  # its labels have other names now
                 store.keep(Run(self.dataset, known.models))
         else:
@@ -103,3 +105,15 @@ class Prediction:
             store.keep(Run(self.dataset, (Predictions.of(checkpoint, probabilities),)))
         self.done = before + len(self.dataset.rows)
         self.checksums.append(sha256)
+        store.put_first(self.dataset.sha256, self.checksums)
+
+    def _kept(self, checkpoint: Checkpoint) -> Run | None:
+        """The run of this checkpoint that is kept, None where there is none or a damaged one."""
+        sha256 = str(checkpoint.card["sha256"])
+        if not store.stored(self.dataset, sha256):
+            return None
+        try:
+            return store.open_run(self.dataset.sha256, [sha256])
+        except DeskError:
+            self.replaced.append(str(checkpoint.card["title"]))
+            return None

@@ -1,8 +1,10 @@
-"""Runs that are kept, by the checksums of their file and their checkpoint."""
+"""Runs that are kept: a file for each checkpoint's part, by the checksums of data file and checkpoint, and beside them
+one that says in which order the checkpoints of a data file stand."""
 
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ from core.data import Dataset
 from core.desk.folders import desk_folder
 from core.desk.run import Run, about, load, save
 from core.errors import DeskError
+from core.files import read_json, whole_file
 
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
@@ -22,48 +25,80 @@ def short(checksum: str) -> str:
     return checksum[:DIGITS]
 
 
-def _path(file: str, checkpoint: str, folder: Path | None = None) -> Path:
+def _path(name: str, folder: Path | None = None) -> Path:
+    return (folder or desk_folder()) / "runs" / name
+
+
+def _part(file: str, checkpoint: str, folder: Path | None = None) -> Path:
     """Of the run of a file's and a checkpoint's checksum. Raises DeskError for what is no checksum."""
     for checksum in (file, checkpoint):
         if not re.fullmatch(r"[0-9a-f]{16,64}", checksum):
             raise DeskError(f"{checksum[:40]!r} is no checksum of a file or a checkpoint: choose a run from the list")
-    return (folder or desk_folder()) / "runs" / f"{short(file)}-{short(checkpoint)}.parquet"
+    return _path(f"{short(file)}-{short(checkpoint)}.parquet", folder)
 
 
 def keep(run: Run, folder: Path | None = None) -> None:
     """Store a run, each of its models by itself, in the desk's folder or another one. Raises FileError where the
     operating system refuses."""
     for model in run.models:
-        path = _path(run.dataset.sha256, model.sha256, folder)
+        path = _part(run.dataset.sha256, model.sha256, folder)
         path.parent.mkdir(parents=True, exist_ok=True)
         save(run.with_models((model,)), path)
+    put_first(run.dataset.sha256, [model.sha256 for model in run.models], folder)
+
+
+def put_first(file: str, checkpoints: Sequence[str], folder: Path | None = None) -> None:
+    """Let these checkpoints, in this order, stand before all others of the file's: those of its last run. Raises
+    FileError where the operating system refuses."""
+    first = [short(checkpoint) for checkpoint in checkpoints]
+    others = [checkpoint for checkpoint in _order(file, folder) if checkpoint not in first]
+    with whole_file(_path(f"{short(file)}.json", folder)) as scratch:
+        scratch.write_text(json.dumps({"models": [*first, *others]}) + "\n", encoding="utf-8")
+
+
+def _order(file: str, folder: Path | None = None) -> dict[str, int]:
+    """The places of a file's checkpoints (beginnings of their checksums) in its runs, from 0: A first. Parts that no
+    order names come last, as they were written."""
+    try:
+        known = read_json(_path(f"{short(file)}.json", folder))
+        named = [name for name in known["models"] if isinstance(name, str)]
+    except (OSError, ValueError, KeyError, TypeError):
+        named = []
+    parts = sorted(_path("", folder).glob(f"{short(file)}-*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+    names = dict.fromkeys([*named, *(path.stem.partition("-")[2] for path in parts)])
+    return {name: place for place, name in enumerate(names)}
 
 
 def stored(dataset: Dataset, checkpoint_sha256: str) -> bool:
     """Whether a run of this file by this checkpoint is kept."""
-    return _path(dataset.sha256, checkpoint_sha256).is_file()
+    return _part(dataset.sha256, checkpoint_sha256).is_file()
 
 
 def open_run(file: str, checkpoints: Sequence[str]) -> Run:
-    """The kept run of these checksums. Raises DeskError where one of them is not there."""
+    """The kept run of these checksums, its models in this order. Parts may call the labels by different names: those
+    of the file's last run hold, in whatever order they are asked for. Raises DeskError where a part is not there."""
     if not checkpoints:
         raise DeskError("a run needs a checkpoint: choose one to four")
-    parts = [load(_path(file, checkpoint)) for checkpoint in checkpoints]
-    return parts[0].with_models(tuple(model for part in parts for model in part.models))
+    parts = {short(checkpoint): load(_part(file, checkpoint)) for checkpoint in checkpoints}
+    places = _order(file)
+    last = parts[min(parts, key=lambda checkpoint: places.get(checkpoint, len(places)))]
+    return last.with_models(tuple(parts[short(checkpoint)].models[0] for checkpoint in checkpoints))
 
 
 def written(file: str, checkpoints: Sequence[str]) -> tuple[int, ...]:
-    """When the kept runs of these checksums were written, in nanoseconds; a run is written again when its labels get
-    other names. Raises DeskError where one is not there."""
+    """When the kept runs of these checksums and their order were written, in nanoseconds; a run is written again when
+    its labels get other names. Raises DeskError where one is not there."""
+    order = _path(f"{short(file)}.json")
     try:
-        return tuple(_path(file, checkpoint).stat().st_mtime_ns for checkpoint in checkpoints)
+        times = [_part(file, checkpoint).stat().st_mtime_ns for checkpoint in checkpoints]
+        return (*times, order.stat().st_mtime_ns if order.is_file() else 0)
     except FileNotFoundError:
         raise DeskError("there is no such run: predict the file again") from None
 
 
 def runs() -> list[dict[str, Any]]:
     """What each data set's runs say of themselves (see :func:`core.desk.run.about`), those used last first, the models
-    of one file together."""
+    of one file together in the order of its runs."""
     try:
         paths = sorted((desk_folder() / "runs").glob("*.parquet"), key=lambda path: -path.stat().st_mtime)
     except OSError:
@@ -76,6 +111,9 @@ def runs() -> list[dict[str, Any]]:
             models.extend(known["models"])
         except (DeskError, KeyError, OSError):
             continue
+    for file, known in by_file.items():
+        places = _order(file)
+        known["models"].sort(key=lambda model: places.get(short(str(model["sha256"])), len(places)))
     return list(by_file.values())
 
 
@@ -87,4 +125,4 @@ def _known(path: Path, changed: int) -> dict[str, Any]:
 
 def forget(file: str, checkpoint: str) -> None:
     """Delete a kept run; tags and notes of its rows stay."""
-    _path(file, checkpoint).unlink(missing_ok=True)
+    _part(file, checkpoint).unlink(missing_ok=True)

@@ -14,6 +14,8 @@ ROWS = [
     ("the toy is red", "=SUM(A1) <b>toy</b>", "neutral", "0", "-", "2n", "fiction"),
     ("the toy is red", "the toy is red", "entailment", "0", "-", "2e", "telephone"),
 ]
+ONE, TWO = "b" * 64, "a" * 64
+"""Checksums of the two models."""
 LABELS = ("entailment", "neutral", "contradiction")
 ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
 
@@ -30,7 +32,8 @@ def predictions(model, chances, sha256, labels=LABELS):
 
 
 def made_up_run(folder):
-    """Model one is right on rows 0, 1, 4 and 5, model two on 0, 2 and 5."""
+    """Model one is right on rows 0, 1, 4 and 5, model two on 0, 2 and 5. Checksums do not rise from model to model, so
+    that an order by them is not the run's."""
     one = [[0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.9, 0.05, 0.05]]
     two = [[0.7, 0.2, 0.1], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1], [0.6, 0.3, 0.1], [0.5, 0.3, 0.2], [0.4, 0.3, 0.3]]
-    return Run(read(taxi(folder)), (predictions("one", one, "a" * 64), predictions("two", two, "b" * 64)))
+    return Run(read(taxi(folder)), (predictions("one", one, ONE), predictions("two", two, TWO)))

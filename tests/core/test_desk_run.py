@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from core.desk.run import about, load, save
 from core.errors import DeskError
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import made_up_run, taxi
+from tests.core.made_up_runs import ONE, TWO, made_up_run, taxi
 
 
 @pytest.fixture
@@ -75,16 +76,45 @@ def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
     (known,) = store.runs()
     assert {model["model"] for model in known["models"]} == {"one", "two"} and known["rows"] == 6
     file = run.dataset.sha256[:16]
-    again = store.open_run(file, ["b" * 16, "a" * 16])
+    again = store.open_run(file, [TWO[:16], ONE[:16]])
     assert [model.model for model in again.models] == ["two", "one"]
-    assert store.stored(run.dataset, "a" * 64) and not store.stored(run.dataset, "c" * 64)
+    assert store.stored(run.dataset, ONE) and not store.stored(run.dataset, "c" * 64)
     for wrong in (["c" * 16], []):
         with pytest.raises(DeskError, match=r"predict|choose"):
             store.open_run(file, wrong)
     with pytest.raises(DeskError, match="no checksum"):
-        store.open_run("../../etc/passwd", ["a" * 16])
-    store.forget(file, "a" * 16)
+        store.open_run("../../etc/passwd", [ONE[:16]])
+    store.forget(file, ONE)
     assert [model["model"] for model in store.runs()[0]["models"]] == ["two"]
+
+
+def test_a_runs_models_stand_in_its_order_whenever_each_was_stored(run):
+    file, (one, two) = run.dataset.sha256, run.models
+    store.keep(run.with_models((two, one)))
+    assert [model["model"] for model in store.runs()[0]["models"]] == ["two", "one"]
+    store.keep(run.with_models((two,)))  # predicted again under other names of labels: the one written last
+    assert [model["model"] for model in store.runs()[0]["models"]] == ["two", "one"]
+    store.keep(run.with_models((one,)))  # another run of the file: its model is A
+    assert [model["model"] for model in store.runs()[0]["models"]] == ["one", "two"]
+    store.put_first(file, [two.sha256, one.sha256])
+    assert [model["model"] for model in store.runs()[0]["models"]] == ["two", "one"]
+
+
+def test_runs_without_a_known_order_stand_as_they_were_predicted(run, tmp_path):
+    for model in run.models:
+        store.keep(run.with_models((model,)))
+    for order in (tmp_path / "desk/runs").glob("*.json"):
+        order.unlink()
+    assert [model["model"] for model in store.runs()[0]["models"]] == ["one", "two"]
+
+
+def test_labels_have_the_names_of_the_last_run_in_whatever_order_models_are_asked_for(run):
+    one, two = run.models
+    store.keep(run.with_models((one,)))
+    renamed = replace(run, dataset=run.dataset.relabelled({"neutral": None}), models=(two,))
+    store.keep(renamed)
+    orders = (one.sha256, two.sha256), (two.sha256, one.sha256)
+    assert [store.open_run(run.dataset.sha256, order).judged.sum() for order in orders] == [4, 4]
 
 
 def test_no_path_leaves_the_folder_of_data_sets(tmp_path):
@@ -118,6 +148,26 @@ def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monk
     again = Prediction(data, ["tiny"])
     again.start()
     assert again.wait(60) and again.problem == "" and again.checksums == prediction.checksums
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.98])
+def test_a_kept_run_that_was_cut_off_is_predicted_anew_and_said(tmp_path, table, monkeypatch, kept):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
+    make_checkpoint(tmp_path / "own/tiny", table)
+    data = read(taxi(tmp_path))
+
+    def predicted():
+        prediction = Prediction(data, ["tiny"])
+        prediction.start()
+        assert prediction.wait(60) and prediction.problem == ""
+        return prediction
+
+    assert predicted().replaced == []
+    (path,) = (tmp_path / "desk/runs").glob("*.parquet")
+    path.write_bytes(path.read_bytes()[: int(kept * path.stat().st_size)])
+    prediction = predicted()
+    assert prediction.replaced == ["A tiny model"]
+    assert store.open_run(data.sha256, prediction.checksums).dataset == data
 
 
 def test_a_cancelled_prediction_stores_nothing_and_a_wrong_one_says_why(tmp_path, table, monkeypatch):
