@@ -11,12 +11,13 @@ from app import page_style
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession
 from app.panels import lists
-from app.panels.verdict import percent
+from core.card import ranked_by, right_class
 from core.checkpoint import Checkpoint
 from core.evaluation.calibration import calibrated
 from core.evidence import Explanation
 from core.explain import explain
 from core.reading.reader import PairError
+from core.wording import percent
 
 MOST = 30
 """Candidates that are ranked."""
@@ -24,7 +25,8 @@ MOST = 30
 
 def fits(checkpoint: Checkpoint) -> bool:
     """Whether the model ranks answers."""
-    return checkpoint.card["task"] == "answer selection" and checkpoint.labels == ("0", "1")
+    ranks = ranked_by(checkpoint.card) is not None and len(checkpoint.labels) == 2
+    return ranks and checkpoint.card["task"] == "answer selection"
 
 
 def meaning(checkpoint: Checkpoint, explanation: Explanation) -> str:
@@ -32,12 +34,14 @@ def meaning(checkpoint: Checkpoint, explanation: Explanation) -> str:
     stored = checkpoint.card.get("calibration")
     if not stored:
         return "Ranked among other candidates below."
-    p, base = calibrated(_odds(explanation), stored), stored["right"] / stored["pairs"]
+    p, base = calibrated(_odds(checkpoint, explanation), stored), stored["right"] / stored["pairs"]
     return f"Right with probability {percent(p)}; of all candidates in {stored['fixed_on']} {percent(base)} are."
 
 
-def _odds(explanation: Explanation) -> float:
-    return explanation.logits[1] - explanation.logits[0]
+def _odds(checkpoint: Checkpoint, explanation: Explanation) -> float:
+    right = right_class(checkpoint.card)
+    assert right is not None, "fits() was not asked"
+    return explanation.logits[right] - explanation.logits[1 - right]
 
 
 def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
@@ -64,7 +68,7 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
     scored = []
     for text in answers:
         try:
-            scored.append((_odds(explain(checkpoint, question, text)), text))
+            scored.append((_odds(checkpoint, explain(checkpoint, question, text)), text))
         except PairError as error:
             page_style.notice([f"“{text}”: {error}"])
     scored.sort(key=lambda one: -one[0])

@@ -13,6 +13,7 @@ from app.page_state.codec import short
 from app.pairs import Pair, Version
 from app.panels import verdict
 from core.evidence import Explanation
+from core.wording import percent
 
 MOST = 12
 """Pairs that are listed; the oldest is dropped."""
@@ -71,7 +72,7 @@ def draw(reopen: Callable[[Tried], None]) -> None:
         for place, tried in enumerate(listed):
             first, second = (short(text, QUOTED) for text in tried.texts)
             change = f"{tried.change}: " if tried.change else ""
-            label = f"{change}{tried.label} {verdict.percent(tried.p)} · {first} / {second} · {tried.title}"
+            label = f"{change}{tried.label} {percent(tried.p)} · {first} / {second} · {tried.title}"
             held = pinned() is not None and replace(tried, change="") == replace(pinned() or tried, change="")
             with st.container(key=f"tried {place}"):
                 st.button(

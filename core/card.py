@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -19,6 +20,8 @@ LONGEST_TEXT = 20_000
 """Characters of any text on a card, such as the notes, and of any key."""
 MOST_PROBLEMS = 5
 """Problems that are told of one card."""
+RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
+"""Names of classes that mean a right answer."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,8 @@ class Card:
     results: dict[str, dict[str, float]] | None = None
     alignment: Alignment | None = None
     calibration: Calibration | None = None
+    ranked_by: str | None = None
+    """The class whose probability ranks answers (:func:`ranked_by`); a model that ranks none has no such class."""
 
     def __post_init__(self) -> None:
         roles = self.roles.first, self.roles.second, self.roles.judged
@@ -135,6 +140,8 @@ class Card:
             raise ValueError("labels must be different names, one at least")
         if any(limit < 1 for limit in (self.token_limits or {}).values()):
             raise ValueError("token_limits must be at least 1")
+        if self.ranked_by is not None and self.ranked_by not in self.labels:
+            raise ValueError("ranked_by must be one of the labels")
 
 
 REQUIRED = tuple(field.name for field in fields(Card) if field.default is MISSING)
@@ -159,6 +166,19 @@ def _longest_text(value: Any) -> int:
         return len(value)
     parts = itertools.chain(value, value.values()) if isinstance(value, dict) else value
     return max(map(_longest_text, parts), default=0) if isinstance(value, dict | list) else 0
+
+
+def ranked_by(card: Mapping[str, Any]) -> str | None:
+    """The class whose probability ranks answers: the card's ``ranked_by``, of a card without it the first whose name
+    means a right answer; None where no name does."""
+    named = (label for label in card["labels"] if label.lower() in RIGHT_ANSWER)
+    return card.get("ranked_by") or next(named, None)
+
+
+def right_class(card: Mapping[str, Any]) -> int | None:
+    """The number of that class among the card's labels."""
+    name = ranked_by(card)
+    return None if name is None else list(card["labels"]).index(name)
 
 
 _CONVERTER = json_types.converter()

@@ -14,13 +14,14 @@ from pathlib import Path
 
 import torch
 
+from core.card import ranked_by, right_class
 from core.checkpoint import open_checkpoint
 from core.data import read
 from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
 from trainers.card import add_to_card
-from trainers.evaluate import RIGHT_ANSWER
+from trainers.evaluate import right_answers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,14 +35,14 @@ def run(args: argparse.Namespace) -> int:
     """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
     checkpoint, data = open_checkpoint(args.checkpoint), read(args.file)
     check_texts(checkpoint, data)
-    right = [row.label in RIGHT_ANSWER for row in data.rows]
-    if checkpoint.labels != ("0", "1") or not any(right) or all(right):
+    place, right = right_class(checkpoint.card), right_answers(data, ranked_by(checkpoint.card))
+    if place is None or len(checkpoint.labels) != 2 or not any(right) or all(right):
         raise RunError(
             f"{checkpoint.name} and {data.name} do not rank right answers among wrong ones: give a ranker and a set of "
             "questions with candidate answers"
         )
     logits = predict(checkpoint, read_rows(checkpoint, data), torch.device("cpu")).double()
-    log_odds = (logits[:, 1] - logits[:, 0]).tolist()
+    log_odds = (logits[:, place] - logits[:, 1 - place]).tolist()
     slope, bias = calibration.fit(log_odds, right)
     if slope <= 0:
         raise RunError(f"{checkpoint.name} ranks wrong answers of {data.name} above right ones: choose another model")

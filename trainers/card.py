@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from core.card import ranked_by
 from core.checkpoint import Checkpoint, load_named, read_card
 from core.files import whole_file
 from core.reading.word_table import WordTable
@@ -76,6 +77,7 @@ def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:
         "config": dataclasses.asdict(run.average.config),
         "task": recipe.task,
         "labels": list(recipe.labels),
+        "ranked_by": ranked_by({"labels": recipe.labels}) if data.dev.groups else None,
         "roles": {"first": first, "second": second, "judged": recipe.judged},
         "words": {"name": run.words.name, "sha256": run.words.sha256},
         "licence": recipe.licence,

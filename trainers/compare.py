@@ -23,6 +23,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
+from core.card import right_class
 from core.checkpoint import CheckpointError, read_card
 from core.errors import RunError
 from core.evaluation.scores import per_item
@@ -65,14 +66,18 @@ def run(args: argparse.Namespace) -> int:
 
 def dev_of(folder: Path) -> dict[str, str]:
     """The measure and the dev set (or folds) of a run's scores, from its card."""
-    try:
-        card = read_card(folder)
-    except CheckpointError as error:
-        raise RunError(str(error)) from error
+    card = _card(folder)
     dev = card["recipe"]["dev"]["name"]
     folds = re.search(r"-fold=\d+of(\d+)$", folder.resolve().name)
     parts = f"{folds[1]} folds of {card['recipe']['train'][0]['name']} and {dev}" if folds else dev
     return {"measure": next(iter(card["results"][dev])), "dev": parts}
+
+
+def _card(folder: Path) -> dict[str, Any]:
+    try:
+        return read_card(folder)
+    except CheckpointError as error:
+        raise RunError(str(error)) from error
 
 
 def keep(path: Path, result: dict[str, Any]) -> None:
@@ -117,9 +122,16 @@ def table(folders: Sequence[Path]) -> Scored:
     gold: np.ndarray | None = None
     for parts in runs.values():
         loaded = [_read(folder) for folder in parts]
-        order = np.argsort(np.concatenate([_first_rows(part) for part in loaded]), kind="stable")
+        rights = [
+            _right_class(folder) if len(part["groups"]) else None for folder, part in zip(parts, loaded, strict=True)
+        ]
+        firsts = [_first_rows(part, right) for part, right in zip(loaded, rights, strict=True)]
+        order = np.argsort(np.concatenate(firsts), kind="stable")
         values = np.concatenate(
-            [per_item(part["gold"], part["probabilities"], part["groups"].tolist() or None) for part in loaded]
+            [
+                per_item(part["gold"], part["probabilities"], part["groups"].tolist() or None, right)
+                for part, right in zip(loaded, rights, strict=True)
+            ]
         )
         rows = np.concatenate([part["rows"] for part in loaded])
         own = np.concatenate([part["gold"] for part in loaded])[np.argsort(rows)]
@@ -141,15 +153,20 @@ def _read(folder: Path) -> dict[str, np.ndarray]:
         raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
 
 
-def _first_rows(tensors: dict[str, np.ndarray]) -> np.ndarray:
+def _right_class(folder: Path) -> int | None:
+    """The number of the class that ranks answers, by the run's card."""
+    return right_class(_card(folder))
+
+
+def _first_rows(tensors: dict[str, np.ndarray], right: int | None) -> np.ndarray:
     """The row that each of :func:`core.evaluation.scores.per_item`'s items begins with."""
-    groups, right = tensors["groups"], tensors["gold"] == tensors["probabilities"].shape[1] - 1
+    groups, hits = tensors["groups"], tensors["gold"] == right
     if not len(groups):
         return tensors["rows"]
     first: dict[int, int] = {}
     for row, group in zip(tensors["rows"], groups, strict=True):
         first.setdefault(int(group), int(row))
-    judged = set(groups[right].tolist())
+    judged = set(groups[hits].tolist())
     return np.array([row for group, row in first.items() if group in judged])
 
 

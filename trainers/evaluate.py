@@ -23,15 +23,13 @@ from typing import Any, TextIO
 import numpy as np
 import torch
 
+from core.card import ranked_by
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, classify
 from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
 from core.files import check_writable, whole_file
-
-RIGHT_ANSWER = ("1", "yes", "true", "right", "relevant", "answer")
-"""Class names that mean a right answer; a model without one of them needs --positive to rank answers."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
     parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
-        "--positive", metavar="CLASS", help="the model's class that ranks answers (default: the one named 1)"
+        "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
     )
     add_shared_arguments(parser)
 
@@ -116,20 +114,26 @@ def score(
         "broken": [asdict(problem) for problem in dataset.problems],
     }  # fmt: skip
     if dataset.ranking:
-        candidates = [positive] if positive else [label for label in checkpoint.labels if label.lower() in RIGHT_ANSWER]
-        if not candidates or candidates[0] not in checkpoint.labels:
+        answer = positive or ranked_by(checkpoint.card)
+        if answer not in checkpoint.labels:
             raise RunError(
                 f"{dataset.name} asks for answers to be ranked, and no class of {checkpoint.name} "
                 f"({', '.join(checkpoint.labels)}) is named {positive or '1'}; say which one with --positive CLASS"
             )
-        column = checkpoint.labels.index(candidates[0])
+        column = checkpoint.labels.index(answer)
         groups = [row.group or "" for row in dataset.rows]
-        right, chances = [row.label == "1" for row in dataset.rows], probabilities[:, column].tolist()
+        right, chances = right_answers(dataset, answer), probabilities[:, column].tolist()
         ranked = ranking(groups, right, chances)
         words = by_question_word([row.first for row in dataset.rows], groups, right, chances)
-        return {**head, "ranked_by": candidates[0], **asdict(ranked), "question_words": words}
+        return {**head, "ranked_by": answer, **asdict(ranked), "question_words": words}
     gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
     return {**head, **classification(gold, probabilities.argmax(1), checkpoint.labels)}
+
+
+def right_answers(dataset: Dataset, answer: str | None) -> list[bool]:
+    """Which rows of a set of questions are right answers: those labelled 1, as such sets do, or ``answer``, as the
+    model does."""
+    return [row.label in ("1", answer) for row in dataset.rows]
 
 
 def compare(ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, *probabilities: np.ndarray) -> dict[str, Any]:

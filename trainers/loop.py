@@ -255,7 +255,7 @@ class Run:
             chances = self.fabric.all_reduce(chances, reduce_op="sum").cpu()
         if not torch.allclose(chances.sum(1), torch.ones((), dtype=chances.dtype), atol=1e-3):
             return None
-        return summary(self.data.dev.labels.numpy(), chances.numpy(), self.data.dev.groups)
+        return summary(self.data.dev.labels.numpy(), chances.numpy(), self.data.dev.groups, self.recipe.right_class)
 
     def mean_loss(self) -> Tensor:
         """Sum of the epoch's losses, mean over processes."""
@@ -298,7 +298,7 @@ class Run:
                 chances = probabilities(
                     self.average, data.to(self.fabric.device), self.vectors, len(self.recipe.labels)
                 )
-                results[name] = summary(data.labels.numpy(), chances.numpy(), data.groups)
+                results[name] = summary(data.labels.numpy(), chances.numpy(), data.groups, self.recipe.right_class)
                 if self.recipe.task == "fact checking":
                     results[name] |= self.with_evidence(data, chances)
             text = card.make(self, results) | classifiers
@@ -329,7 +329,8 @@ class Run:
         if required != "network":
             candidates += linear.fitted(features, train.labels, train.weights, required)
         seen = feature_vectors(self.average, self.dev_set.to(device), self.vectors)
-        scores = {c.name: summary(gold, c.probabilities(seen), dev.groups) for c in candidates}
+        right = self.recipe.right_class
+        scores = {c.name: summary(gold, c.probabilities(seen), dev.groups, right) for c in candidates}
         name = required or max(scores, key=lambda name: next(iter(scores[name].values())))
         classifier = next(c for c in candidates if c.name == name)
         with torch.no_grad():

@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import yaml
 
+from core.card import right_class
 from core.errors import RecipeError
 from core.evidence import BOTH
 from core.models import ConfigError, spec_of
@@ -184,6 +185,11 @@ class Recipe:
             self.model_config()
         except ValueError as error:
             raise RecipeError(f"model.{error}") from None
+
+    @property
+    def right_class(self) -> int | None:
+        """The number of the class that ranks answers (:func:`core.card.right_class`)."""
+        return right_class({"labels": self.labels})
 
     @property
     def trains_words(self) -> bool:

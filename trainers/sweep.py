@@ -35,6 +35,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 
+from core.card import right_class
 from core.checkpoint import open_checkpoint
 from core.data.alignments import Alignments
 from core.data.alignments import read as read_alignments
@@ -188,8 +189,8 @@ def with_teachers(
     said = [load_file(own / DEV) for own in outs]
     gold, groups = said[0]["gold"].numpy(), said[0]["groups"].tolist() or None
     each = [tensors["probabilities"].double().numpy() for tensors in said]
-    (name, together), *_ = summary_of(gold, np.mean(each, axis=0), groups).items()
-    alone = statistics.mean(summary_of(gold, chances, groups)[name] for chances in each)
+    (name, together), *_ = summary_of(gold, np.mean(each, axis=0), groups, recipe.right_class).items()
+    alone = statistics.mean(summary_of(gold, chances, groups, recipe.right_class)[name] for chances in each)
     columns = {f"{name} ({TEACHERS[0]})": round(alone, 4), f"{name} ({TEACHERS[1]})": round(together, 4)}
     return dataclasses.replace(recipe, teachers=(*recipe.teachers, *map(str, outs))), columns
 
@@ -241,8 +242,10 @@ def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
         raise RunError(f"{out} holds a run without the kinds of its questions; delete it to run it again")
     kinds = [QUESTION_KINDS[i] for i in tensors["question_words"].tolist()]
     chances = tensors["probabilities"]
-    right = tensors["gold"] == chances.shape[1] - 1
-    rankings = by_kind(kinds, tensors["groups"].tolist(), right.tolist(), chances[:, -1].tolist())
+    place = right_class(card)
+    assert place is not None, "a ranking set has a class of right answers"
+    right = tensors["gold"] == place
+    rankings = by_kind(kinds, tensors["groups"].tolist(), right.tolist(), chances[:, place].tolist())
     for kind, ranking in rankings.items():
         yield kind, {
             "best_epoch": card["best_epoch"], "dev": card["recipe"]["dev"]["name"],

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.card import ranked_by
 from core.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.errors import RunError
@@ -67,7 +68,7 @@ def load_data(
     def encoded(*sources: DataSource, training: bool = False) -> Encoded:
         rows = [(row, source.weight_of(row.id)) for source in sources for row in get(source).rows]
         if training and recipe.answerable_only:
-            answered = {row.group for row, _ in rows if row.label == recipe.labels[-1]}
+            answered = {row.group for row, _ in rows if row.label == ranked_by({"labels": recipe.labels})}
             rows = [(row, weight) for row, weight in rows if row.group in answered]
         return encode(
             [row for row, _ in rows],

@@ -21,6 +21,7 @@ from app.pair_form import digest
 from app.palette import CIVIDIS, DIVERGING, css_variables
 from app.panels import card, folders, verdict
 from core.evidence import Explanation
+from core.wording import percent
 
 _FOLDER = Path(__file__).parent
 LONGEST_QUOTED = 300
@@ -83,7 +84,7 @@ def about(explanation: Explanation) -> dict[str, Any]:
         "file": file_stem(explanation),
         "lines": [
             *(f"{side.role[:1].upper()}{side.role[1:]}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides),
-            f"{explanation.title}: {label} {verdict.percent(p)}",
+            f"{explanation.title}: {label} {percent(p)}",
         ],
     }
 

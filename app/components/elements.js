@@ -18,7 +18,7 @@ function fill(node, attributes, children) {
 const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 
-// As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %.
+// As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
 function percent(share) {
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "< 0.1\u00a0%";
@@ -28,7 +28,8 @@ function percent(share) {
 }
 
 function exactPercent(share) {
-  return `${Number((100 * share).toPrecision(4))}\u00a0%`;
+  const value = Number((100 * share).toPrecision(4));
+  return value === 100 && share < 1 ? percent(share) : `${value}\u00a0%`;
 }
 
 // A signed number with a true minus sign; `digits` after the point.

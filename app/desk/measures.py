@@ -18,6 +18,7 @@ from core.desk.slices import scored, slices
 from core.evaluation.intervals import wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.evaluation.scores import ranking
+from core.wording import counted, percent, score_percent
 
 MOST_SLICES = 60
 
@@ -43,14 +44,14 @@ def label_names(model: Predictions) -> dict[str, str]:
 def summary(opened: Opened) -> str:
     """One line: the file, its rows, and each model's score with its interval."""
     run = opened.run
-    parts = [f"{run.dataset.name}: {len(run.keys):,} rows"]
+    parts = [f"{run.dataset.name}: {counted(len(run.keys), 'row')}"]
     for i, model in enumerate(run.models):
-        if run.labelled and run.dataset.ranking:
+        if run.labelled and run.ranks(i):
             parts.append(f"{letter(i)} {model.title} MAP {_ranking(run, i).map:.4f}")
         elif run.labelled:
             right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
-            share = figures.percent(float(right.mean()))
+            share = score_percent(float(right.mean()))
             parts.append(f"{letter(i)} {model.title} {share} right ({100 * low:.1f} – {100 * high:.1f})")
         else:
             parts.append(f"{letter(i)} {model.title}")
@@ -69,11 +70,10 @@ def unscored(run: Run) -> bool:
 
 def _ranking(run: Run, model: int) -> Any:
     predictions = run.models[model]
-    last = len(predictions.labels) - 1
     rows = np.flatnonzero(run.judged)
     groups = [run.dataset.rows[i].group or "" for i in rows]
-    right = (run.gold[rows] == predictions.labels[last]).tolist()
-    return ranking(groups, right, predictions.probabilities[rows, last].tolist())
+    right = (run.gold[rows] == predictions.ranked_by).tolist()
+    return ranking(groups, right, predictions.right_chances[rows].tolist())
 
 
 def scores(opened: Opened) -> None:
@@ -88,7 +88,7 @@ def scores(opened: Opened) -> None:
         drawing.figures(drawn[:-1], "desk scores left")
     with right:
         drawing.figures(drawn[-1:], "desk scores right")
-    if run.dataset.ranking:
+    if run.ranks(model):
         question(opened)
 
 
@@ -96,10 +96,11 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[str]:
     """Drawings of a model's scores on some rows, the calibration last."""
     predictions = run.models[model]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (figures.confusion, figures.classes)]
-    if run.dataset.ranking:
+    if run.ranks(model):
         drawn.append(figures.ranked(predictions.title, _ranking(run, model)))
-    confidence, rows = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
-    return [*drawn, figures.calibration(predictions.title, reliability(confidence[rows], run.right(model)[rows]))]
+    confidence, judged = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
+    measured = reliability(confidence[judged], run.right(model)[judged])
+    return [*drawn, figures.calibration(predictions.title, measured, chosen=not rows.all())]
 
 
 def question(opened: Opened) -> None:
@@ -108,10 +109,10 @@ def question(opened: Opened) -> None:
     groups = [row.group or "" for row in run.dataset.rows]
     texts = {group: row.first for group, row in zip(reversed(groups), reversed(run.dataset.rows), strict=True)}
     group = st.selectbox("Answers of one question", list(dict.fromkeys(groups)), format_func=texts.__getitem__)
-    last = model.probabilities[:, -1]
-    places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -last[i])
-    rows = [(str(n), run.dataset.rows[i].second, "right" if run.gold[i] == model.labels[-1] else "",
-             figures.percent(float(last[i]))) for n, i in enumerate(places, start=1)]  # fmt: skip
+    chances = model.right_chances
+    places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -chances[i])
+    rows = [(str(n), run.dataset.rows[i].second, "right" if run.gold[i] == model.ranked_by else "",
+             percent(float(chances[i]))) for n, i in enumerate(places, start=1)]  # fmt: skip
     from app.panels.lists import STYLE, table
 
     st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))
@@ -123,7 +124,7 @@ def all_slices(opened: Opened) -> None:
     if unscored(run):
         return
     if PAGE.state.filter:
-        page_style.note("Slices are of all rows: the filter stands on the Rows and Scores views alone.")
+        page_style.note("Slices use all rows; the filter applies only to Rows and Scores.")
     key = (PAGE.state.file, PAGE.state.models, model, opened.version)
     drawn = once("desk slices drawn", key, lambda: slice_figure(opened, model))
     drawing.figures([drawn], "desk all slices")
@@ -133,7 +134,7 @@ def slice_figure(opened: Opened, model: int, most: int = MOST_SLICES) -> str:
     """The drawing of the most telling slices."""
     run = opened.run
     parts = scored(run, model, slices(run, opened.known))
-    measure, unit = ("MAP", "questions") if run.dataset.ranking else ("accuracy", "rows")
+    measure, unit = ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
     return figures.slices(run.models[model].title, parts[:most], measure, unit)
 
 
@@ -143,16 +144,18 @@ def against(opened: Opened) -> None:
     if len(run.models) < 2:
         page_style.hint("A run of two models or more shows here where they differ: choose another in the sidebar.")
         return
-    if unscored(run):
-        return
+    unscored(run)
     drawing.figures(against_figures(run), "desk against")
-    others = " or ".join(f"predicted != predicted{n}" for n in range(2, len(run.models) + 1))
-    page_style.note(f"Rows where the models say different things: filter by {others}.")
 
 
 def against_figures(run: Run) -> list[str]:
-    """Drawings of the first model against each other one."""
-    return [
-        figures.against(run, 0, other, mcnemar(run.right(0)[run.judged], run.right(other)[run.judged]))
-        for other in range(1, len(run.models))
-    ]
+    """Drawings of the first model against each other one: who is right where, if that is known, and where they say
+    different things."""
+    drawn = []
+    for other in range(1, len(run.models)):
+        apart = figures.differing(run, 0, other)
+        if run.labelled:
+            test = mcnemar(run.right(0)[run.judged], run.right(other)[run.judged])
+            apart = figures.against(run, 0, other, test) + apart
+        drawn.append(apart)
+    return drawn

@@ -14,9 +14,9 @@ import numpy as np
 
 from app.page_state.codec import short
 from app.palette import map_look
-from app.panels.verdict import percent
 from core.evidence.record import cell
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
+from core.wording import percent
 
 _LABEL = 150
 """Characters of a reference text that its label on the map shows."""

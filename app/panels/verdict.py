@@ -7,6 +7,7 @@ from typing import Any
 
 from app.palette import FIVE_SENTIMENTS, class_colours
 from core.evidence import Explanation
+from core.wording import percent
 
 
 def class_names(explanation: Explanation) -> tuple[str, ...]:
@@ -52,14 +53,6 @@ def summary(explanation: Explanation) -> str:
     """The likeliest class with the others that have a share worth naming: film 83 %, album 9 %, artist 3.1 %."""
     shares = sorted(zip(explanation.probabilities, class_names(explanation), strict=True), reverse=True)
     return ", ".join(f"{name} {percent(p)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
-
-
-def percent(share: float) -> str:
-    """As many digits as a share deserves, as the components' own ``percent``: 46 %, 4.6 %, 99.6 %, > 99.9 %."""
-    value = 100 * share
-    if 0 < value < 0.1 or 99.9 < value < 100:
-        return "< 0.1\u00a0%" if value < 1 else "> 99.9\u00a0%"
-    return f"{value:.{1 if 0 < value < 9.95 or 99.5 <= value < 100 else 0}f}\u00a0%"
 
 
 def payload(

@@ -19,6 +19,7 @@ from core.desk.run import Run
 from core.desk.slices import Slice, SliceScore
 from core.evaluation.reliability import McNemar, Reliability
 from core.evaluation.scores import Ranking, classification
+from core.wording import counted, percent, score_percent
 
 STYLE = """
 .desk { color: var(--ink); font-size: calc(14px * var(--type, 1)); line-height: 1.35; }
@@ -33,6 +34,7 @@ STYLE = """
 .desk .wide { width: 100%; }
 .desk button { font: inherit; color: inherit; background: none; border: 0; padding: 0; margin: 0; cursor: pointer;
   text-align: inherit; width: 100%; }
+.desk .link { margin: 8px 0 0; } .desk .link button { width: auto; text-decoration: underline; }
 .desk button:hover { text-decoration: underline; }
 .desk button:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 .desk .matrix td.cell { border: 2px solid var(--paper); padding: 0; text-align: center;
@@ -53,11 +55,6 @@ STYLE = """
 .desk .scroll { overflow-x: auto; }
 @media (max-width: 640px) { .desk .narrow-off { display: none; } .desk .matrix td.cell { min-width: 52px; } }
 """
-
-
-def percent(share: float) -> str:
-    """A share with one digit behind the point, as scores are compared by."""
-    return f"{100 * share:.1f}\u00a0%"
 
 
 def _filtering(text: str, expression: str, label: str = "") -> str:
@@ -86,8 +83,8 @@ def confusion(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) 
             count = int((own & (said == other)).sum())
             share = count / total if total else 0.0
             expression = f"gold = {literal(label)} and predicted{number} = {literal(other)}"
-            text = f"{count:,}<small>{100 * share:.0f} %</small>"
-            spoken = f"{count} rows of gold {label} for which it says {other}"
+            text = f"{count:,}<small>{f'{100 * share:.0f} %' if total else '–'}</small>"
+            spoken = f"{counted(count, 'row')} of gold {label} for which it says {other}"
             kind = "cell right" if other == label else "cell"
             cells += f'<td class="{kind}" style="--share:{share:.3f}">{_filtering(text, expression, spoken)}</td>'
         body += f'<tr><th scope="row">{escape(names[label])}</th>{cells}</tr>'
@@ -104,11 +101,15 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
     if not len(gold):
         return heading(f"Classes of {predictions.title}", "No row is left to score.")
     scores = classification(gold, predictions.best[rows], predictions.labels)
-    lines = [
-        (names[label], *(percent(own[key]) for key in ("precision", "recall", "f1")), f"{own['items']:,}")
-        for label, own in scores["classes"].items()
-    ]
-    how = f"Accuracy {percent(scores['accuracy'])}, macro-F1 {percent(scores['macro_f1'])} of {len(gold):,} rows."
+    said = np.bincount(predictions.best[rows], minlength=len(predictions.labels))
+    lines = []
+    for (label, own), times in zip(scores["classes"].items(), said.tolist(), strict=True):
+        # What would be divided by no rows is no number.
+        bases = {"precision": times, "recall": own["items"], "f1": times + own["items"]}
+        parts = [score_percent(own[key]) if base else "–" for key, base in bases.items()]
+        lines.append((names[label], *parts, f"{own['items']:,}"))
+    accuracy, f1 = (score_percent(scores[key]) for key in ("accuracy", "macro_f1"))
+    how = f"Accuracy {accuracy}, macro-F1 {f1} of {counted(len(gold), 'row')}."
     return heading(f"Classes of {predictions.title}", how) + _table(
         ("class", "precision", "recall", "F1", "rows"), lines
     )
@@ -116,14 +117,19 @@ def classes(run: Run, model: int, rows: np.ndarray, names: Mapping[str, str]) ->
 
 def ranked(title: str, score: Ranking) -> str:
     """MAP and MRR of a ranking set."""
-    how = (
-        f"MAP {score.map:.4f}, MRR {score.mrr:.4f} of {score.questions:,} questions; {score.skipped:,} without a right "
-    )
-    return heading(f"Ranking by {title}", how + "answer are left out.")
+    how = f"MAP {score.map:.4f}, MRR {score.mrr:.4f} of {counted(score.questions, 'question')}; {score.skipped:,} "
+    return heading(f"Ranking by {title}", how + "without a right answer left out.")
 
 
-def calibration(title: str, measured: Reliability) -> str:
-    """The share that is right by confidence, as a figure; the diagonal is where a calibrated model's points lie."""
+CHOSEN = (
+    "Only of the rows that the filter leaves: rows chosen for what a model says, or for being wrong, do not show how "
+    "far its confidence can be believed."
+)
+
+
+def calibration(title: str, measured: Reliability, chosen: bool = False) -> str:
+    """The share that is right by confidence, as a figure; the diagonal is where a calibrated model's points lie.
+    ``chosen``: whether a filter chose the rows, which is said."""
     size, left, top = 220, 40, 10
 
     def at(confidence: float, accuracy: float) -> tuple[float, float]:
@@ -143,7 +149,8 @@ def calibration(title: str, measured: Reliability) -> str:
     most = max((b.items for b in measured.bins), default=1)
     for (x, y), b in zip(points, measured.bins, strict=True):
         radius = 2.5 + 5 * (b.items / most) ** 0.5
-        said = f"{b.items:,} rows, mean confidence {percent(b.confidence)}, right {percent(b.accuracy)}"
+        confidence = escape(percent(b.confidence))
+        said = f"{counted(b.items, 'row')}, mean confidence {confidence}, right {score_percent(b.accuracy)}"
         parts.append(
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="var(--context)"><title>{said}</title></circle>'
         )
@@ -151,9 +158,8 @@ def calibration(title: str, measured: Reliability) -> str:
     drawn = f'<svg viewBox="0 0 {left + size + 16} {top + size + 42}" role="img" '
     drawn += f'style="width:calc({left + size + 16}px * var(--type, 1))" '
     drawn += f'aria-label="Calibration of {escape(title)}">{"".join(parts)}</svg>'
-    how = (
-        f"Height: the share that is right; a larger point stands for more rows. ECE {percent(measured.ece)} (15 bins)."
-    )
+    how = "Height: the share that is right; a larger point stands for more rows. "
+    how += f"ECE {score_percent(measured.ece)} (15 bins).{' ' + CHOSEN if chosen else ''}"
     return heading(f"Calibration of {title}", how) + f"<figure>{drawn}</figure>"
 
 
@@ -168,10 +174,10 @@ def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "
         )
         body += (
             f'<tr><th scope="row">{_filtering(f"{escape(own.dimension)}: <b>{escape(own.value)}</b>", own.expression)}'
-            f'</th><td class="number">{score.items:,}</td><td class="number">{percent(score.score)}</td>'
-            f'<td class="narrow-off number soft">{percent(score.low)} – {percent(score.high)}</td>'
+            f'</th><td class="number">{score.items:,}</td><td class="number">{score_percent(score.score)}</td>'
+            f'<td class="narrow-off number soft">{score_percent(score.low)} – {score_percent(score.high)}</td>'
             f'<td class="narrow-off"><span class="bar">{bar}</span></td>'
-            f'<td class="number">{percent(score.outside)}</td>'
+            f'<td class="number">{score_percent(score.outside)}</td>'
             f'<td class="number narrow-off">{score.weight:.2f}</td></tr>'
         )
     head = (
@@ -202,8 +208,17 @@ def against(run: Run, first: int, second: int, test: McNemar) -> str:
         for what, count, expression in cells
     )
     p = "p < .0001" if test.p < 1e-4 else f"p = {test.p:.4f}"
-    how = f"McNemar’s exact test of whether both err equally often: {p}. A line shows its rows."
+    how = f"McNemar’s exact test of whether both err equally often: {p}. Click a line to see its rows."
     return heading(f"{a.title} against {b.title}", how) + f"<table><tbody>{body}</tbody></table>"
+
+
+def differing(run: Run, first: int, second: int) -> str:
+    """A link to the rows for which two models say different things."""
+    a, b = (run.models[i] for i in (first, second))
+    names = ["predicted" + ("" if i == 0 else str(i + 1)) for i in (first, second)]
+    count = counted(int((a.predicted != b.predicted).sum()), "row")
+    link = _filtering(escape(f"{count} for which {a.title} and {b.title} say different things"), " != ".join(names))
+    return f'<p class="link">{link}</p>'
 
 
 def agreements(rows: Sequence[Agreement]) -> str:

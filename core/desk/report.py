@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 
-from core.desk.figures import STYLE, percent
+from core.desk.figures import STYLE
 from core.desk.run import Run
 from core.evidence import Explanation
+from core.wording import counted, score_percent
 
 MOST_EXAMPLES = 30
 
@@ -48,13 +49,13 @@ def report(
     title = f"Errors on {data.name}"
     models = "".join(
         f"<dd>{escape(m.title)} ({escape(m.model)}, checksum {escape(m.sha256[:16])})"
-        + (f": {percent(float(run.right(i)[run.judged].mean()))} right of all rows" if run.labelled else "")
+        + (f": {score_percent(float(run.right(i)[run.judged].mean()))} right of all rows" if run.labelled else "")
         + "</dd>"
         for i, m in enumerate(run.models)
     )
     head = (
-        f'<h1>{escape(title)}</h1><p class="meta">{len(data.rows):,} rows ({escape(data.layout)}), file checksum '
-        f"{escape(data.sha256[:16])}; {escape(shown)}; {now:%Y-%m-%d %H:%M} UTC, by PairLens</p>"
+        f'<h1>{escape(title)}</h1><p class="meta">{counted(len(data.rows), "row")} ({escape(data.layout)}), file '
+        f"checksum {escape(data.sha256[:16])}; {escape(shown)}; {now:%Y-%m-%d %H:%M} UTC, by PairLens</p>"
         f"<dl><dt>Models</dt>{models}</dl>"
     )
     body = "".join(

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core.card import ranked_by
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
 from core.errors import DeskError
@@ -44,6 +45,8 @@ class Predictions:
     task: str
     roles: Mapping[str, str]
     probabilities: np.ndarray
+    ranked_by: str | None = None
+    """The class whose probability ranks answers (:func:`core.card.ranked_by`)."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray) -> Predictions:
@@ -51,8 +54,15 @@ class Predictions:
         card = checkpoint.card
         return cls(
             checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"]),
-            dict(checkpoint.roles), probabilities.astype(np.float32),
+            dict(checkpoint.roles), probabilities.astype(np.float32), ranked_by(card),
         )  # fmt: skip
+
+    @property
+    def right_chances(self) -> np.ndarray:
+        """Probability of the class that ranks answers, ``[N]``; of a model that has one."""
+        assert self.ranked_by is not None, "Run.ranks() was not asked"
+        chances: np.ndarray = self.probabilities[:, self.labels.index(self.ranked_by)]
+        return chances
 
     @cached_property
     def best(self) -> np.ndarray:
@@ -104,6 +114,10 @@ class Run:
         right: np.ndarray = self.models[model].predicted == self.gold
         return right
 
+    def ranks(self, model: int) -> bool:
+        """Whether the rows are answers to questions that this model ranks."""
+        return self.dataset.ranking and self.models[model].ranked_by is not None
+
     @cached_property
     def judged(self) -> np.ndarray:
         """Which rows have a label, bool ``[N]``: scores are of these alone."""
@@ -148,7 +162,7 @@ def to_table(run: Run) -> pa.Table:
         "problems": [asdict(problem) for problem in data.problems],
         "models": [
             {"model": m.model, "title": m.title, "sha256": m.sha256, "labels": m.labels, "task": m.task,
-             "roles": dict(m.roles)} for m in run.models
+             "roles": dict(m.roles), "ranked_by": m.ranked_by} for m in run.models
         ],
     }  # fmt: skip
     return pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about, ensure_ascii=False).encode()})
@@ -219,4 +233,4 @@ def _predictions(table: pa.Table, place: int, known: Mapping[str, Any]) -> Predi
         raise ValueError("a probability is missing")
     text = {name: str(known[name]) for name in ("model", "title", "sha256", "task")}
     roles = {side: str(known["roles"][side]) for side in ("first", "second", "judged")}
-    return Predictions(labels=labels, roles=roles, probabilities=probabilities, **text)
+    return Predictions(labels=labels, roles=roles, probabilities=probabilities, ranked_by=ranked_by(known), **text)

@@ -12,7 +12,7 @@ from core.desk.columns import Column
 from core.desk.filters import literal, quoted
 from core.desk.run import Run
 from core.evaluation.intervals import bootstrap_mean, wilson
-from core.evaluation.scores import per_item
+from core.evaluation.scores import precisions
 
 MOST_VALUES = 20
 """A column with more values makes no slices."""
@@ -66,7 +66,7 @@ def slices(run: Run, columns: Mapping[str, Column]) -> list[Slice]:
 
 def scored(run: Run, model: int, parts: list[Slice]) -> list[SliceScore]:
     """How this model does on each slice, the most telling first. The rows must have labels (:attr:`Run.labelled`)."""
-    if run.dataset.ranking:
+    if run.ranks(model):
         questions, precision = _questions(run, model)
         scores = [_scored(part, part.rows[questions], precision, bootstrap_mean) for part in parts]
     else:
@@ -93,14 +93,13 @@ def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
     belongs to the slices of that row."""
     rows, predictions = np.flatnonzero(run.judged), run.models[model]
     groups = [run.dataset.rows[i].group or "" for i in rows]
-    gold = np.array([predictions.labels.index(label) for label in run.gold[rows]])
-    last = len(predictions.labels) - 1
-    answered = {group for group, label in zip(groups, gold, strict=True) if label == last}
+    right = run.gold[rows] == predictions.ranked_by
+    answered = {group for group, hit in zip(groups, right, strict=True) if hit}
     first: dict[str, int] = {}
     for row, group in zip(rows.tolist(), groups, strict=True):
         first.setdefault(group, row)
     leading = np.array([row for group, row in first.items() if group in answered], dtype=int)
-    return leading, per_item(gold, predictions.probabilities[rows], groups)
+    return leading, precisions(groups, right.tolist(), predictions.right_chances[rows].tolist())
 
 
 def _of_column(run: Run, name: str, column: Column) -> Iterator[Slice]:
@@ -115,8 +114,15 @@ def _of_column(run: Run, name: str, column: Column) -> Iterator[Slice]:
         for tag in sorted({tag for tags in column.values for tag in tags}):
             own = np.fromiter((tag in tags for tags in column.values), bool, len(column.values))
             yield Slice(title, tag, f"tag = {literal(tag)}", own)
-    elif name in ("question_word", "gold") or not column.about:
+    elif name == "gold" or (name == "question_word" and _asks(run)) or not column.about:
         yield from _values(name, title, column)
+
+
+def _asks(run: Run) -> bool:
+    """Whether the first texts are questions: by what they are to the model or the file, or by most of their ends."""
+    rows = run.dataset.rows
+    ends = sum(row.first.rstrip().endswith("?") for row in rows)
+    return run.dataset.ranking or run.models[0].roles["first"].startswith("question") or 2 * ends > len(rows)
 
 
 def _numbers(name: str, title: str, values: np.ndarray) -> Iterator[Slice]:

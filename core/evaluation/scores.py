@@ -35,26 +35,37 @@ def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str
     }  # fmt: skip
 
 
-def summary(gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[str] | None = None) -> dict[str, float]:
+def summary(
+    gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[str] | None = None, right: int | None = None
+) -> dict[str, float]:
     """The scores that training follows, the deciding one first: accuracy and macro-F1, or, with the questions that
-    answers belong to (``groups``), MAP and MRR of the last class. ``gold [N]``: classes; ``probabilities [N, C]``."""
+    answers belong to (``groups``) and the class of right ones (``right``), MAP and MRR. ``gold [N]``: classes;
+    ``probabilities [N, C]``."""
     if groups is None:
         accuracy, f1 = accuracy_and_f1(gold, probabilities.argmax(1))
         return {"accuracy": accuracy, "macro_f1": f1, "items": len(gold)}
-    last = probabilities.shape[1] - 1
-    ranked = ranking(groups, (gold == last).tolist(), probabilities[:, last].tolist())
+    assert right is not None, "answers are ranked by a class"
+    ranked = ranking(groups, (gold == right).tolist(), probabilities[:, right].tolist())
     return {"map": ranked.map, "mrr": ranked.mrr, "items": ranked.questions}
 
 
-def per_item(gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[Any] | None = None) -> np.ndarray:
+def per_item(
+    gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[Any] | None = None, right: int | None = None
+) -> np.ndarray:
     """What :func:`summary`'s first score is the mean of: 1 or 0 a row, or the average precision of each question that
     has a right answer, in order of appearance."""
     if groups is None:
-        right: np.ndarray = probabilities.argmax(1) == gold
-        return right.astype(float)
-    last = probabilities.shape[1] - 1
-    questions = _by_question(groups, (gold == last).tolist(), probabilities[:, last].tolist())
-    return np.array([_expected(answers)[0] for answers in questions if any(right for _, right in answers)])
+        hits: np.ndarray = probabilities.argmax(1) == gold
+        return hits.astype(float)
+    assert right is not None, "answers are ranked by a class"
+    return precisions(groups, (gold == right).tolist(), probabilities[:, right].tolist())
+
+
+def precisions(groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]) -> np.ndarray:
+    """The average precision of each question that has a right answer, in order of appearance; arguments as of
+    :func:`ranking`."""
+    questions = _by_question(groups, relevant, scores)
+    return np.array([_expected(answers)[0] for answers in questions if any(hit for _, hit in answers)])
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from core.evidence.codec import from_dict, to_dict
 from core.evidence.record import Record, Sentence
+from core.wording import percent
 
 SCHEMA_VERSION = 2
 """Raised whenever a record's meaning changes; :meth:`Explanation.from_dict` refuses another version."""
@@ -26,7 +27,7 @@ R = TypeVar("R", bound=Record)
 
 def shares_text(labels: Sequence[str], probabilities: Sequence[float]) -> str:
     """Classes with their probabilities on one line."""
-    return "  ".join(f"{label} {p:.1%}" for label, p in zip(labels, probabilities, strict=True))
+    return "  ".join(f"{label} {percent(p)}" for label, p in zip(labels, probabilities, strict=True))
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """One piece of static HTML for a notebook or a report, without script or style sheet."""
-        shares = ", ".join(f"{escape(label)} {p:.0%}" for label, p in zip(self.labels, self.probabilities, strict=True))
+        said = zip(self.labels, self.probabilities, strict=True)
+        shares = ", ".join(escape(f"{label} {percent(p)}") for label, p in said)
         sides = "".join(f"<p>{escape(side.role)}: {escape(side.text)}</p>" for side in (self.first, *self.contexts))
         head = f"<p><b>{escape(self.verdict.capitalize())}</b> ({shares}), by {escape(self.title)}</p>{sides}"
         warnings = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from core.evidence.record import CELL_STYLE, Explained, Record, csv_text, table_html
+from core.wording import percent
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
         lines = []
         for choice in self._at_trained_k():
             shares = "  ".join(
-                f"{label} {p:.1%}" for label, p in zip(explanation.labels, choice.probabilities, strict=True)
+                f"{label} {percent(p)}" for label, p in zip(explanation.labels, choice.probabilities, strict=True)
             )
             trained = ", as trained" if choice.trained else ""
             lines += ["", f"{choice.pooling} with k = {choice.k}{trained}: {shares}"]

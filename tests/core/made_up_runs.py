@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from core.card import ranked_by
 from core.data import read
 from core.desk.run import Predictions, Run
 
@@ -28,7 +29,8 @@ def taxi(folder, rows=ROWS):
 
 
 def predictions(model, chances, sha256, labels=LABELS):
-    return Predictions(model, f"The {model}", sha256, labels, "entailment", ROLES, np.array(chances, dtype=np.float32))
+    said = np.array(chances, dtype=np.float32)
+    return Predictions(model, f"The {model}", sha256, labels, "entailment", ROLES, said, ranked_by({"labels": labels}))
 
 
 def made_up_run(folder):

@@ -190,6 +190,26 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     assert text.count("data-filter") > 10
 
 
+def test_a_share_of_no_rows_is_a_dash(run):
+    rows = run.gold != "contradiction"
+    cells = re.findall(r'<th scope="row">(\w+)</th><td class="number">(.*?)</tr>', figures.classes(run, 0, rows, NAMES))
+    shares = {label: re.findall(r"[\d.]+\u00a0%|–", line) for label, line in cells}
+    # Model one calls none of these rows contradiction; model two none of the rows of entailment and neutral, either.
+    assert shares["contradiction"] == ["–", "–", "–"] and shares["neutral"] == ["100.0\u00a0%", *shares["neutral"][1:]]
+    assert shares["neutral"][1] == "50.0\u00a0%"
+    wrong = run.gold == "neutral"
+    (line,) = re.findall(r'<th scope="row">entailment</th>(.*?)</tr>', figures.classes(run, 0, wrong, NAMES))
+    assert re.findall(r"[\d.]+\u00a0%|–", line) == ["0.0\u00a0%", "–", "0.0\u00a0%"]
+    (line,) = re.findall(r'<th scope="row">entailment</th>(.*?)</tr>', figures.confusion(run, 0, wrong, NAMES))
+    assert line.count("<small>–</small>") == 3 and "1 rows" not in line
+
+
+def test_the_calibration_of_chosen_rows_says_so(run):
+    measured = reliability(run.models[0].probabilities.max(1), run.right(0))
+    assert figures.CHOSEN in figures.calibration("The one", measured, chosen=True)
+    assert figures.CHOSEN not in figures.calibration("The one", measured)
+
+
 def test_the_confusion_matrix_counts_by_hand(run):
     named = figures.confusion(run, 0, ALL, NAMES | {"neutral": "1: maybe"})
     assert named.count("1: maybe</th>") == 2 and "gold = &quot;neutral&quot;" in named, "filters have the file's labels"

@@ -7,6 +7,7 @@ from scipy.stats import binomtest
 from core.desk.agreement import agreement, disagreements
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.reliability import mcnemar, reliability
+from core.wording import counted, percent
 
 
 @pytest.mark.parametrize(("right", "items"), [(0, 7), (3, 7), (81, 263), (10, 10)])
@@ -32,6 +33,18 @@ def test_calibration_error_by_hand():
     assert reliability(np.array([1.0, 1.0]), np.array([True, True])).ece == 0
     # A bin holds its upper bound: 3/15 lies in the third.
     assert reliability(np.array([0.2]), np.array([True])).bins[0].high == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.464, "46"), (0.046, "4.6"), (0.9961, "99.6"), (0.99951, "> 99.9"), (0.0004, "< 0.1"), (1, "100"), (0, "0")],
+)
+def test_a_probability_has_the_digits_it_deserves(share, said):
+    assert percent(share) == f"{said}\u00a0%"
+
+
+def test_things_are_counted_in_words():
+    assert [counted(n, "row") for n in (0, 1, 2_000)] == ["0 rows", "1 row", "2,000 rows"]
 
 
 def test_mcnemars_exact_test_by_hand():

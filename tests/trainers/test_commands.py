@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.checkpoint import load
+from core.checkpoint import CheckpointError, load
 from core.desk.run import load as load_run
 from core.explain import explain
+from tests.app.conftest import make_checkpoint
 from trainers import bench
 from trainers.__main__ import main
 
@@ -57,6 +58,24 @@ def test_evaluate_agrees_with_explain_row_by_row(
     assert len(rows) == found["items"] == 24 and found["accuracy"] == pytest.approx(right / 24)
     assert found["accuracy"] == pytest.approx(checkpoint.card["results"]["SNLI dev"]["accuracy"])
     assert found["accuracy"] > 0.6
+
+
+def test_answers_are_ranked_by_the_class_that_the_card_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = {"input_size": 16, "hidden": 12, "classes": 2}
+    roles = {"first": "question", "second": "answer", "judged": "answer"}
+    labels = ["fitting", "unfit"]
+    make_checkpoint(tmp_path, "ranker", "Ranker", 1, config=config, labels=labels, roles=roles, ranked_by="fitting")
+    path = tmp_path / "answers.csv"
+    path.write_text("question,answer,label\na dog,a cat,0\na dog,the dog is cold,1\na man,no,0\n")
+    found = scores(capsys, str(tmp_path / "ranker"), str(path))
+    said = [explain(load(tmp_path / "ranker"), "a dog", answer) for answer in ("a cat", "the dog is cold")]
+    first = said[1].probabilities[0] > said[0].probabilities[0]
+    assert (found["ranked_by"], found["map"]) == ("fitting", 1.0 if first else 0.5)
+    make_checkpoint(tmp_path, "other", "Other", 1, config=config, labels=labels, roles=roles, ranked_by="good")
+    with pytest.raises(CheckpointError, match="ranked_by must be one of the labels"):
+        load(tmp_path / "other")
 
 
 def test_evaluate_ranks_answers(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
     assert len(folders) == 4 and main(command) == 0
     assert [(folder / DEV).stat().st_mtime_ns for folder in folders] == before and rows(table) == found
     kept = load_file(folders[0] / DEV)
-    score = summary(kept["gold"], kept["probabilities"], kept["groups"].tolist())["map"]
+    score = summary(kept["gold"], kept["probabilities"], kept["groups"].tolist(), 1)["map"]
     assert score == pytest.approx(float(found[0]["map"]), abs=1e-4)
     assert main(["compare", "--ours", *map(str, folders[:2]), "--theirs", *map(str, folders[2:])]) == 0
     assert "over 7 items and 2 and 2 seeds" in capsys.readouterr().out
@@ -233,8 +233,10 @@ def test_items_add_up_to_the_score_they_are_the_parts_of() -> None:
     found = np.array([[0.2, 0.8], [0.9, 0.1], [0.3, 0.7], [0.1, 0.9], [0.6, 0.4], [0.7, 0.3], [0.5, 0.5]])
     groups = ["a", "a", "b", "b", "c", "c", "c"]
     # a: the right answer is first; b has none; c: second of three.
-    assert per_item(gold, found, groups).tolist() == [1.0, 0.5]
-    assert summary(gold, found, groups) == {"map": 0.75, "mrr": 0.75, "items": 2}
+    assert per_item(gold, found, groups, 1).tolist() == [1.0, 0.5]
+    assert summary(gold, found, groups, 1) == {"map": 0.75, "mrr": 0.75, "items": 2}
+    # Whichever place the right answers' class has: here the first one.
+    assert per_item(1 - gold, found[:, ::-1], groups, 0).tolist() == [1.0, 0.5]
     assert per_item(gold, found).mean() == pytest.approx(summary(gold, found)["accuracy"])
 
 
@@ -298,9 +300,9 @@ def test_runs_of_a_fold_learn_from_the_mean_of_teachers(data: Path, tmp_path: Pa
         assert [teacher["name"] for teacher in card["teachers"]] == ["wikiqa-phrases-kmax"] * 2 and card["seed"] == 3
         chances = [teacher["probabilities"].astype(float) for teacher in teachers]
         gold, groups = student["gold"], student["groups"].tolist()
-        alone = [summary(gold, own, groups)["map"] for own in chances]
+        alone = [summary(gold, own, groups, 1)["map"] for own in chances]
         assert float(row["map (one teacher)"]) == pytest.approx(np.mean(alone), abs=1e-4)
-        together = summary(gold, np.mean(chances, axis=0), groups)["map"]
+        together = summary(gold, np.mean(chances, axis=0), groups, 1)["map"]
         assert float(row["map (the teachers’ mean)"]) == pytest.approx(together, abs=1e-4)
     before = len(list(runs.iterdir()))
     assert before == 6 and main(command) == 0 and rows(written) == told

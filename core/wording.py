@@ -1,0 +1,22 @@
+"""Numbers in words, as pages, reports and command lines say them alike."""
+
+from __future__ import annotations
+
+
+def percent(share: float) -> str:
+    """A probability, or another share, with as many digits as it deserves: 46 %, 4.6 %, 99.6 %, > 99.9 %. Browser
+    components have the same rule (``percent`` of app/components/elements.js)."""
+    value = 100 * share
+    if 0 < value < 0.1 or 99.9 < value < 100:
+        return "< 0.1\u00a0%" if value < 1 else "> 99.9\u00a0%"
+    return f"{value:.{1 if 0 < value < 9.95 or 99.5 <= value < 100 else 0}f}\u00a0%"
+
+
+def score_percent(share: float) -> str:
+    """A score, such as an accuracy, with the digit behind the point that scores are compared by: 87.1 %."""
+    return f"{100 * share:.1f}\u00a0%"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 row, 2,000 rows."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
