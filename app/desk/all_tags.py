@@ -15,6 +15,7 @@ from app.pair_form import once
 from core.desk import figures
 from core.desk.agreement import agreement, disagreements
 from core.desk.slices import slices
+from core.wording import counted
 
 SHOWN = 12
 """Disagreements listed at once."""
@@ -55,8 +56,8 @@ def _to_settle(opened: Opened, names: list[str]) -> None:
     apart = disagreements(names, said.looked, said.marks)
     open_ones = [one for one in apart if (one.row, one.tag) not in said.settled]
     if apart:
-        page_style.heading(f"To settle: {len(open_ones)} of {len(apart)}")
-        page_style.note("What is settled stands beside what each annotator gave.")
+        page_style.heading(f"Disagreements to settle: {len(open_ones)} of {len(apart)}")
+        page_style.note("Your decision is stored alongside each annotator’s tags.")
     for one in open_ones[:SHOWN]:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
         text.html(
@@ -113,7 +114,7 @@ def _annotators(opened: Opened) -> None:
         return
     with st.expander(f"Annotators ({len(names)})"):
         page_style.terms(
-            (name, f"{len(opened.said.looked.get(name, ()))} rows of this file looked at") for name in names
+            (name, f"{counted(len(opened.said.looked.get(name, ())), 'row')} of this file looked at") for name in names
         )
         name = st.selectbox(
             "Take a name out of everything", names, None, key="desk remove", placeholder="Choose a name"

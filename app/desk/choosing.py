@@ -24,6 +24,7 @@ from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.prediction import Prediction
 from core.desk.run import MOST_MODELS, Run, load
 from core.errors import DeskError, MendableError
+from core.wording import counted
 
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
@@ -113,9 +114,9 @@ def _progress(prediction: Prediction) -> None:
     """Rows done, speed, time left, and a way to stop."""
     if prediction.finished:
         st.rerun()
-    said = f"{prediction.dataset.name}: {prediction.done:,} of {prediction.rows:,} rows"
+    said = f"{prediction.dataset.name}: {prediction.done:,} of {counted(prediction.rows, 'row')}"
     if prediction.speed and prediction.left is not None:
-        said += f", {prediction.speed:,.0f} rows a second, {prediction.left:,.0f} s left"
+        said += f", {counted(round(prediction.speed), 'row')} a second, {prediction.left:,.0f} s left"
     elif not prediction.done:
         said += ", reading the texts …"
     left, right = st.columns([5, 1], vertical_alignment="bottom")
@@ -134,7 +135,7 @@ def _file() -> Dataset | Run | None:
     )  # fmt: skip
     name = None
     if datasets_folder() is not None:
-        name = st.selectbox("or open one of the server’s", names, None, placeholder="Files under PAIRLENS_DATASETS")
+        name = st.selectbox("or choose a file on the server", names, None, placeholder="Files under PAIRLENS_DATASETS")
     try:
         if uploaded is not None:
             token = uploaded.file_id

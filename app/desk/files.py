@@ -22,6 +22,7 @@ from core.desk.report import MOST_EXAMPLES, ReportedRow, report
 from core.errors import DeskError
 from core.explain import explain
 from core.reading.reader import PairError
+from core.wording import counted
 
 _SHOWN = 50
 _REPORTED = 25
@@ -40,8 +41,8 @@ def view(opened: Opened) -> None:
 def _out(opened: Opened) -> None:
     run, said, rows = opened.run, opened.said, opened.rows
     stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
-    page_style.heading("Out")
-    what = f"the {int(rows.sum()):,} rows that the filter leaves" if PAGE.state.filter else "all rows"
+    page_style.heading("Export")
+    what = f"the {counted(int(rows.sum()), 'row')} that the filter leaves" if PAGE.state.filter else "all rows"
     page_style.note(f"With predictions, tags and notes: {what}.")
     with st.container(horizontal=True, gap="small"):
         page_style.download("Rows (CSV)", lambda: to_csv(run, said, rows), f"pairlens-{stem}-rows.csv")
@@ -49,8 +50,8 @@ def _out(opened: Opened) -> None:
         page_style.download("Tags (CSV)", lambda: tags_to_csv(run, said), f"pairlens-{stem}-tags.csv")
     examples = [key for key in said.reported if key in run.places]
     page_style.note(
-        f"The report: tables, figures, and {len(examples)} rows with their attention (“In the report” on an open row "
-        f"adds one, up to {MOST_EXAMPLES}). One file that needs no network."
+        f"The report: tables, figures, and {counted(len(examples), 'row')} with attention (“In the report” on an open "
+        f"row adds one, up to {MOST_EXAMPLES}). One file that needs no network."
     )
     # The report is made when it is asked for, outside of the page's session: what it needs of the page it gets here.
     shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
@@ -92,7 +93,7 @@ def _in(opened: Opened) -> None:
     name = annotator.name()
     page_style.heading("In")
     page_style.note(
-        "Tags by row id, as “Tags (CSV)” writes them; or a table with the columns id and tags, and a | between."
+        "Tags by row id, as “Tags (CSV)” writes them; or a table with the columns id and tags; separate tags with |."
     )
     uploaded = st.file_uploader("Tags from CSV", "csv", key="desk tags in", max_upload_size=5)
     if uploaded is None:
@@ -115,7 +116,8 @@ def _in(opened: Opened) -> None:
 
 def _planned(opened: Opened, planned: Import, name: str) -> None:
     """What an import would do, and the button that does it."""
-    said = f"{len(planned.new):,} lines to take, {planned.same:,} already so, {len(planned.conflicts):,} conflicts"
+    said = f"{counted(len(planned.new), 'line')} to take, {planned.same:,} already so"
+    said += f", {counted(len(planned.conflicts), 'conflict')}"
     sentences = [f"{said}, {len(planned.strange):,} of rows that this file does not have."]
     if planned.new_tags:
         sentences.append(f"New tags: {', '.join(planned.new_tags[:20])}.")
@@ -135,4 +137,4 @@ def _planned(opened: Opened, planned: Import, name: str) -> None:
         attempt(lambda: apply(opened.annotations, opened.file, name, planned, lines))
         show()
 
-    st.button(f"Take {len(lines):,} lines", key="desk take", on_click=take, disabled=not lines, type="primary")
+    st.button(f"Take {counted(len(lines), 'line')}", key="desk take", on_click=take, disabled=not lines, type="primary")

@@ -16,8 +16,9 @@ from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
 from app.palette import class_colours
-from app.panels.verdict import percent
 from core.desk import figures
+from core.desk.columns import ordered
+from core.wording import counted, percent
 
 _ROW = 76
 """Pixels of a row in usual type: four lines of a text. Up to 60 Streamlit breaks no lines."""
@@ -84,7 +85,8 @@ def view(opened: Opened) -> None:
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
         page_style.note(
-            f"{len(order):,} of {len(opened.run.keys):,} rows. A row opens beside the table; a column’s name orders it."
+            f"{len(order):,} of {counted(len(opened.run.keys), 'row')}. Click a row to open it; click a column name to "
+            "sort."
         )
         _table(opened, order)
     with right:
@@ -110,19 +112,9 @@ def _shown(opened: Opened) -> tuple[Any, ...]:
 
 def _ordered(opened: Opened) -> np.ndarray:
     """Numbers of the rows that the filter leaves, in the page's order."""
-    rows = np.flatnonzero(opened.rows)
-    name = PAGE.state.sort.removeprefix("-")
-    column = opened.known.get(name)
-    if column is None or column.kind == "set":
-        return rows
-    values = column.values[rows]
-    if column.kind == "text":
-        values = np.unique(values.astype(str), return_inverse=True)[1]
-    keys = np.nan_to_num(values.astype(float), nan=np.inf)
-    # Rows of one value stay in the file's order either way, unknown ones last.
-    order: np.ndarray = rows[np.argsort(np.where(np.isinf(keys), keys, -keys) if PAGE.state.sort[:1] == "-" else keys,
-                                        kind="stable")]  # fmt: skip
-    return order
+    rows, sort = np.flatnonzero(opened.rows), PAGE.state.sort
+    column = opened.known.get(sort.removeprefix("-"))
+    return rows if column is None else ordered(rows, column, largest_first=sort.startswith("-"))
 
 
 def _table(opened: Opened, order: np.ndarray) -> None:
@@ -143,7 +135,7 @@ def _table(opened: Opened, order: np.ndarray) -> None:
     for i, model in enumerate(opened.run.models):
         about = page_style.plain(model.title)
         config[f"says{i}"] = text(f"{letter(i)} says", 96, about)
-        config[f"p{i}"] = column.NumberColumn("p", width=round(scale * 56), format="%.0f %%", help=about)
+        config[f"p{i}"] = text("p", 66, about)
     # The browser measures its letters once: with the projector switched it is another table.
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models, PAGE.state.projector))}"
 
@@ -187,7 +179,7 @@ def _arrow(opened: Opened, order: np.ndarray) -> Any:
         del columns["second"]
     for number, model in enumerate(run.models):
         columns[f"says{number}"] = pa.array(model.predicted[order], pa.string())
-        columns[f"p{number}"] = pa.array(100 * model.probabilities[order, model.best[order]], pa.float32())
+        columns[f"p{number}"] = [percent(p) for p in model.probabilities[order, model.best[order]].tolist()]
     columns["tags"] = [", ".join(sorted(tags.get(run.keys[i], ()))) for i in order]
     return pa.table(columns)
 

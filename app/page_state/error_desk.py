@@ -11,7 +11,7 @@ from core.desk.run import MOST_MODELS
 
 VIEWS = {
     "rows": "Rows", "scores": "Scores", "slices": "Slices", "against": "A against B", "tags": "Tags",
-    "files": "Out and in",
+    "files": "Export and import",
 }  # fmt: skip
 """Parts of the page by their name in a link."""
 

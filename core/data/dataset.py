@@ -9,6 +9,7 @@ from sys import intern
 from typing import Any
 
 from core.errors import MendableError
+from core.wording import counted
 
 
 class DataError(MendableError):
@@ -113,11 +114,11 @@ class Dataset:
 
     def summary(self) -> str:
         """One line: rows, rows dropped, the first broken rows by line."""
-        text = f"{self.name}: {len(self.rows):,} rows ({self.layout})"
+        text = f"{self.name}: {counted(len(self.rows), 'row')} ({self.layout})"
         if self.dropped:
             text += f", {self.dropped:,} without a gold label dropped"
         if self.problems:
             some = "; ".join(str(problem) for problem in self.problems[:3])
             more = f"; and {len(self.problems) - 3:,} more" if len(self.problems) > 3 else ""
-            text += f", {len(self.problems):,} broken rows left out ({some}{more})"
+            text += f", {counted(len(self.problems), 'broken row')} left out ({some}{more})"
         return text

@@ -64,6 +64,23 @@ def with_tags(
     }
 
 
+def ordered(rows: np.ndarray, column: Column, *, largest_first: bool) -> np.ndarray:
+    """The numbers ``rows [n]`` in the order of the column's values; rows of one value stay as they are either way,
+    those of an unknown one come last, and sets have no order."""
+    if column.kind == "set":
+        return rows
+    values = column.values[rows]
+    if column.kind == "text":
+        # Not in NumPy's arrays of text, where each one takes as much room as the longest.
+        place = {text: i for i, text in enumerate(sorted({*values}))}
+        values = np.array([place[text] for text in values])
+    keys = np.nan_to_num(values.astype(float), nan=np.inf)
+    if largest_first:
+        keys = np.where(np.isinf(keys), keys, -keys)
+    order: np.ndarray = rows[np.argsort(keys, kind="stable")]
+    return order
+
+
 def _texts(run: Run) -> dict[str, Column]:
     rows, (first, second) = run.dataset.rows, _roles(run)
     out = {

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -111,29 +112,38 @@ def _misread(text: str, error: UnexpectedInput) -> FilterError:
                 "A text or name in quotes begins here and does not end: close the quotes.", at, len(text)
             )
         return FilterError(f"“{character}” has no meaning here: put texts in quotes.", at, at + 1)
-    wanted = _wanted(error)
+    wanted, token = _wanted(error), getattr(error, "token", None)
     if isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
-        return FilterError(
-            f"The filter ends too early: {wanted} should follow.", len(text.rstrip()), len(text.rstrip())
-        )
-    token: Token = error.token  # type: ignore[attr-defined]
+        end = len(text.rstrip())
+        return FilterError(f"The filter ends too early: expected {wanted}.", end, end)
+    assert isinstance(token, Token), "the parser names what it does not expect"
     start = token.start_pos or 0
-    return FilterError(f"“{_short(str(token))}” cannot stand here: {wanted} should.", start, start + len(token))
+    before = re.search(r"[\w.]+$", text[:start].rstrip())
+    sentence = f"Expected {wanted} here, not '{_short(str(token))}'."
+    accepts = _accepted(error)
+    if before and token.type == "NAME" and "AND" in accepts and "COMPARE" not in accepts:
+        words = re.findall(r"(?i)^[\w.]+(?:\s+(?!(?:and|or)\b)[\w.]+)*", text[before.start() :])[0]
+        sentence += f' Put quotes around a value of several words: "{_short(words)}".'
+    return FilterError(sentence, start, start + len(token))
+
+
+def _accepted(error: UnexpectedInput) -> set[str]:
+    return set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
 
 
 def _wanted(error: UnexpectedInput) -> str:
-    accepts = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+    accepts = _accepted(error)
     if "COMPARE" in accepts:
-        return "a comparison such as =, < or contains (or “and”, “or”)"
+        return "a comparison (=, <, contains) or and/or"
     if accepts & {"NUMBER", "STRING"}:
-        return 'a value, such as 3, 40% or "text",'
+        return 'a value (3, 40%, "text")'
     if "NAME" in accepts:
-        return "a column’s name"
+        return "a column name"
     if accepts >= {"COMMA"}:
         return "a comma or a closing bracket"
     if "LPAR" in accepts:
         return "a list in brackets"
-    return "“and”, “or” or a closing bracket" if "RPAR" in accepts else "“and” or “or”"
+    return "and/or or a closing bracket" if "RPAR" in accepts else "and/or"
 
 
 def _short(text: str) -> str:

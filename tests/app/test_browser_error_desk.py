@@ -75,7 +75,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
     assert "filter=id" in page.url and "row=2n" in page.url
 
-    page.get_by_text("Out and in").click()
+    page.get_by_text("Export and import").click()
     with page.expect_download() as rows_file:
         page.get_by_role("button", name="Rows (CSV)").click()
     with open(rows_file.value.path(), newline="", encoding="utf-8") as file:  # noqa: PTH123
@@ -112,7 +112,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page, tmp_path):
     page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 2))
     page.get_by_role("button", name="Predict").click()
     expect(page.locator(CELL).first).to_be_visible(timeout=LONG)
-    for view in ("Rows", "Scores", "Slices", "Tags", "Out and in"):
+    for view in ("Rows", "Scores", "Slices", "Tags", "Export and import"):
         page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
         page.wait_for_url(lambda url, view=view: view == "Rows" or "view=" in url)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, view

@@ -17,6 +17,7 @@ from core.data import read
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
+from core.desk.figures import CHOSEN
 from core.desk.run import Run, save
 from core.errors import DeskError
 from tests.app.conftest import make_checkpoint
@@ -201,8 +202,37 @@ def test_scores_slices_and_models_compared(run):
     assert "Calibration of The one" in figures(page(run, view="scores"))
     drawn = figures(page(run, view="slices", of="2"))
     assert "Slices of The two" in drawn and "negation_logic" in drawn
+    assert CHOSEN not in figures(page(run, view="scores"))
+    assert CHOSEN in figures(page(run, view="scores", filter="not right"))
     drawn = figures(page(run, view="against"))
     assert "McNemar" in drawn and "right and not right2" in drawn
+    assert 'data-filter="predicted != predicted2"' in drawn and "3 rows for which The one and The two say" in drawn
+
+
+def test_where_models_differ_is_shown_without_labels_too(run):
+    rows = tuple(replace(row, label=None) for row in run.dataset.rows)
+    store.keep(replace(run, dataset=replace(run.dataset, rows=rows, sha256="c" * 64)))
+    app = open_view("error_desk", file="c" * 16, models=f"{ONE[:16]}.{TWO[:16]}", view="against")
+    assert not app.exception and "There are no scores" in texts(app)
+    assert 'data-filter="predicted != predicted2"' in figures(app) and "McNemar" not in figures(app)
+
+
+def test_the_desk_says_what_a_native_speaker_would(run):
+    assert "Click a row to open it; click a column name to sort." in texts(page(run))
+    assert "Slices use all rows; the filter applies only to Rows and Scores." in texts(
+        page(run, view="slices", filter="right")
+    )
+    app = page(run, view="files")
+    assert "separate tags with |." in texts(app)
+    assert next(one for one in app.button_group if one.label == "Show").options[-1] == "Export and import"
+
+
+def test_a_probability_above_99_9_percent_is_not_100(run):
+    one, two = run.models
+    sure = replace(one, probabilities=np.tile(np.array([0.9996, 0.0003, 0.0001], dtype=np.float32), (6, 1)))
+    store.keep(run.with_models((sure, two)))
+    app = page(run, row="1e")
+    assert app.dataframe[0].value["p0"].tolist()[0] == "> 99.9\u00a0%" and "> 99.9\u00a0%" in texts(app)
 
 
 def test_agreement_and_what_is_to_settle(run):
@@ -216,10 +246,10 @@ def test_agreement_and_what_is_to_settle(run):
     app = write_as(page(run, view="tags"), "Cleo")
     assert not app.exception
     assert "Agreement by tag" in figures(app) and "Tags by slice" in figures(app)
-    assert "To settle: 1 of 1" in texts(app)
+    assert "Disagreements to settle: 1 of 1" in texts(app)
     button(app, "Yes").click().run()
     assert annotations.state(file).settled == {("1c", "other"): True}
-    assert "To settle: 0 of 1" in texts(app)
+    assert "Disagreements to settle: 0 of 1" in texts(app)
 
 
 def test_a_run_whose_labels_are_strange_has_no_scores_and_says_so(run):
@@ -291,7 +321,7 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     made_up_run(folder)
     monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
     app = open_view("error_desk")
-    next(box for box in app.selectbox if box.label.startswith("or open")).set_value("taxi.tsv").run()
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
     assert "6 rows (sentence-pair table)" in texts(app)
     chooser = next(box for box in app.multiselect if box.label.startswith("Checkpoints"))
     chooser.set_value(["test-light", "test-other"]).run()
@@ -325,7 +355,7 @@ def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_pa
 
     def predicted(**names):
         app = open_view("error_desk")
-        next(box for box in app.selectbox if box.label.startswith("or open")).set_value("fever.jsonl").run()
+        next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("fever.jsonl").run()
         assert "3 rows (FEVER jsonl)" in texts(app)
         next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-claims"]).run()
         for label, name in names.items():

@@ -1,5 +1,6 @@
 """Filters and slices of a made-up run: their rows by hand, and errors that point at their place."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from core.data import read
 from core.desk import figures
-from core.desk.columns import columns, with_tags
+from core.desk.columns import Column, columns, ordered, with_tags
 from core.desk.filters import LONGEST, FilterError, rows_of
 from core.desk.run import Run
 from core.desk.slices import scored, slices
@@ -82,7 +83,7 @@ def test_rows_of_a_filter(known, text, rows):
         ("right and goldd = x", (10, 15), "did you mean gold?"),
         ('gold = "neutral', (7, 15), "does not end"),
         ("(right", (6, 7), "closing bracket"),
-        ("right)", (5, 6), "“and” or “or”"),
+        ("right)", (5, 6), "and/or"),
         ("first > 3", (0, 5), "no number"),
         ("p", (0, 1), "compare it"),
         ("p contains 3", (0, 1), "no text"),
@@ -99,6 +100,49 @@ def test_errors_point_at_their_place(known, text, place, part):
         rows_of(text, known)
     assert (caught.value.start, caught.value.end) == place
     assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("right an animal", "Expected a comparison (=, <, contains) or and/or here, not 'an'."),
+        (
+            "gold = not enough info and right",
+            "Expected and/or here, not 'enough'. Put quotes around a value of several words: \"not enough info\".",
+        ),
+        ("right and p > 90% 3", "Expected and/or here, not '3'."),
+    ],
+)
+def test_what_is_misread_is_said_with_the_remedy(known, text, sentence):
+    with pytest.raises(FilterError) as caught:
+        rows_of(text, known)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("first", "asked"), [("a man who is cold", False), ("a man who is cold ?", True), ("who is cold?", True)]
+)
+def test_question_words_are_slices_of_questions_alone(run, first, asked):
+    rows = [replace(row, first=first) if i > 1 else row for i, row in enumerate(run.dataset.rows)]
+    changed = replace(run, dataset=replace(run.dataset, rows=tuple(rows)))
+    dimensions = {part.dimension for part in slices(changed, columns(changed, known=lambda word: True))}
+    assert ("question word" in dimensions) is asked and "negation" in dimensions
+
+
+def test_texts_are_ordered_in_the_room_that_they_take():
+    texts = np.array(["b" * 20_000, *(f"a{i % 7}" for i in range(2_000))], dtype=object)
+    column, rows = Column(texts, "text"), np.arange(0, 2_001, 2)
+    tracemalloc.start()
+    try:
+        order = ordered(rows, column, largest_first=True)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 1_000_000, f"{most:,} bytes"
+    assert order[0] == 0 and texts[order].tolist() == sorted(texts[rows], reverse=True)
+    # Equal texts stay in the file's order either way.
+    assert (np.diff(order[texts[order] == "a6"]) > 0).all()
+    assert ordered(rows, column, largest_first=False)[-1] == 0
 
 
 def test_a_filter_nested_deep_is_read_or_refused(known):
@@ -120,17 +164,28 @@ def test_slices_with_their_scores_by_hand(run, known):
     assert weights == sorted(weights, reverse=True)
 
 
-def test_slices_of_a_ranking_set_count_questions(tmp_path):
+@pytest.mark.parametrize("labels", [("0", "1"), ("1", "0")])
+def test_slices_of_a_ranking_set_count_questions(tmp_path, labels):
     path = tmp_path / "qa.csv"
     lines = ["what is red,a toy,1", "what is red,snow,0", "who runs,a dog,0", "who runs,a man,1", "when,now,0"]
     path.write_text("\n".join(["question,answer,label", *lines]))
     chances = [[0.2, 0.8], [0.6, 0.4], [0.1, 0.9], [0.7, 0.3], [0.5, 0.5]]
-    model = predictions("one", chances, "a" * 64, labels=("0", "1"))
+    model = predictions("one", [row if labels[0] == "0" else row[::-1] for row in chances], "a" * 64, labels)
     run = Run(read(path), (model,))
     scores = scored(run, 0, slices(run, columns(run, known=lambda word: True)))
     words = {score.slice.value: (score.items, score.score) for score in scores if "word = " in score.slice.expression}
     # “when” has no right answer, so it is no question of the score.
     assert words == {"what": (1, 1.0), "who": (1, 0.5)}
+
+
+def test_a_model_without_a_class_of_right_answers_is_scored_by_rows(tmp_path):
+    path = tmp_path / "qa.csv"
+    path.write_text("question,answer,label\nwhat is red,a toy,1\nwhat is red,snow,0\n")
+    data = read(path).relabelled({"0": "neutral", "1": "entailment"})
+    run = Run(data, (predictions("one", [[0.8, 0.1, 0.1], [0.6, 0.2, 0.2]], "a" * 64),))
+    assert run.dataset.ranking and not run.ranks(0)
+    known = columns(run, known=lambda word: True)
+    assert {s.slice.value: s.score for s in scored(run, 0, slices(run, known))} == {"entailment": 1.0, "neutral": 0.0}
 
 
 def test_rows_without_a_label_are_left_out_of_scores(run):
