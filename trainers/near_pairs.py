@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     device = pick_device(args.device)
     chances = np.mean([classify(checkpoint, made, device) for checkpoint in checkpoints], axis=0)
     with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file)
         writer.writerow(("id", "sentence1", "sentence2", "label"))
         for row, number in zip(rows, chances.argmax(1), strict=True):
             writer.writerow((row.id, row.first, row.second, labels[number]))

@@ -6,8 +6,10 @@
     torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run.parquet
 
 Labels may be missing from the file. Every record of a CSV or JSON file: id, first, second, label, predicted and p_CLASS
-for each class. A run, of one to four checkpoints, also holds the file's other columns; the page Error desk opens it.
-Several processes of torchrun, on one machine or more, share the batches and write the same file.
+for each class. CSV gives texts back byte for byte: quoted where commas, quotes or line ends ask for it, but without the
+apostrophe that keeps a spreadsheet from running them as formulas, which "Rows (CSV)" of the page Error desk has. A run,
+of one to four checkpoints, also holds the file's other columns; the page Error desk opens it. Several processes of
+torchrun, on one machine or more, share the batches and write the same file.
 """
 
 from __future__ import annotations

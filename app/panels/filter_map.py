@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -14,8 +12,8 @@ import numpy as np
 
 from app.page_state.codec import short
 from app.palette import map_look
-from core.evidence.record import cell
 from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, MapItem, Neighbour
+from core.spreadsheet import csv_text
 from core.wording import percent
 
 _LABEL = 150
@@ -261,17 +259,12 @@ def without_texts(filter_map: FilterMap, data: str) -> str:
 
 def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], stars: Sequence[Star]) -> str:
     """One line a point: the person's texts first (version 0 is the present one), then the reference collection."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["of", "id", "title", "side", "class", "version", "x", "y"])
-    for star in stars:
-        writer.writerow(
-            ["yours", star.of.name, cell(star.words), star.of.side, cell(star.verdict), star.age, star.x, star.y]
-        )
+    rows: list[list[object]] = [
+        ["yours", star.of.name, star.words, star.of.side, star.verdict, star.age, star.x, star.y] for star in stars
+    ]
     for item, (x, y) in zip(filter_map.items, layout.coordinates.tolist(), strict=True):
-        cells = [cell(item.id), cell(item.title), item.side, cell(kind(item, names))]
-        writer.writerow(["reference", *cells, "", x, y])
-    return out.getvalue()
+        rows.append(["reference", item.id, item.title, item.side, kind(item, names), "", x, y])
+    return csv_text(["of", "id", "title", "side", "class", "version", "x", "y"], rows)
 
 
 def _star_label(star: Star) -> list[str]:

@@ -1,15 +1,11 @@
-"""Rows, predictions and tags out as CSV and JSON, and tags back in by row id.
-
-A spreadsheet runs a cell that begins with one of ``= + - @`` or a tab as a formula, so such a cell gets an apostrophe
-in front, and so does one that begins with an apostrophe: reading takes exactly one away.
-"""
+"""Rows, predictions and tags out as CSV and JSON, and tags back in by row id."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,30 +17,12 @@ from core.desk.importing import Marked
 from core.desk.run import Run
 from core.desk.schema import LONGEST_NOTE
 from core.errors import DeskError
+from core.spreadsheet import csv_text, restored
 
-_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "'")
 SEPARATOR = " | "
 """Between the tags of a row: no tag's name has it."""
 _TAG_HEAD = ("id", "annotator", "tags", "note")
 MOST_LINES = 200_000
-
-
-def neutral(text: str) -> str:
-    """The text as a cell that no spreadsheet runs."""
-    return "'" + text if text.startswith(_DANGEROUS) else text
-
-
-def restored(cell: str) -> str:
-    """The text of such a cell."""
-    return cell.removeprefix("'")
-
-
-def _csv(head: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(neutral, head))
-    writer.writerows([neutral(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return out.getvalue()
 
 
 def records(run: Run, state: FileState, rows: np.ndarray) -> list[dict[str, Any]]:
@@ -93,7 +71,7 @@ def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
         lines.append(
             [*line, SEPARATOR.join(known["tags"]), notes, *(known["columns"].get(name, "") for name in others)]
         )
-    return _csv([*head, "tags", "notes", *others], lines)
+    return csv_text([*head, "tags", "notes", *others], lines)
 
 
 def tags_to_csv(run: Run, state: FileState) -> str:
@@ -105,7 +83,7 @@ def tags_to_csv(run: Run, state: FileState) -> str:
         for annotator in sorted(looked | state.notes.get(key, {}).keys()):
             tags = sorted(tag for tag, by in own.items() if annotator in by)
             lines.append([key, annotator, SEPARATOR.join(tags), state.notes.get(key, {}).get(annotator, "")])
-    return _csv(_TAG_HEAD, lines)
+    return csv_text(_TAG_HEAD, lines)
 
 
 @dataclass(frozen=True)

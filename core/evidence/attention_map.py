@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record, csv_text, table_html, the, weight_cell
+from core.evidence.record import Explained, Matrix, Record, table_html, the, weight_cell
+from core.spreadsheet import csv_text
 
 NO_WORD = "(no word)"
 """The null word's name in tables and lists."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Matrix, Record, csv_text, the
+from core.evidence.record import Explained, Matrix, Record, the
+from core.spreadsheet import csv_text
 
 LISTED_FILTERS = 8
 """Filters that the terminal lists."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from core.evidence.record import CELL_STYLE, Explained, Record, csv_text, table_html
+from core.evidence.record import CELL_STYLE, Explained, Record, table_html
+from core.spreadsheet import csv_text
 from core.wording import percent
 
 

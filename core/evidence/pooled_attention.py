@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.evidence.record import Explained, Record, csv_text, table_html, the, weight_cell
+from core.evidence.record import Explained, Record, table_html, the, weight_cell
+from core.spreadsheet import csv_text
 
 
 @dataclass(frozen=True)

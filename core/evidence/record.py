@@ -6,8 +6,6 @@ A record is one file of this folder. It is known by its ``kind``; JSON goes by t
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -105,21 +103,6 @@ class Record:
 def matrix(values: Any) -> Matrix:
     """A tensor ``[n, m]`` as a record holds it."""
     return tuple(map(tuple, values.tolist()))
-
-
-def csv_text(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    """CSV with Unix line ends; texts that a spreadsheet would run as a formula are marked as text by an apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([cell(value) if isinstance(value, str) else value for value in row] for row in rows)
-    return out.getvalue()
-
-
-def cell(text: str) -> str:
-    """A person's text for a table: a spreadsheet runs a cell that begins with one of these signs as a formula, and a
-    leading apostrophe makes it text."""
-    return "'" + text if text[:1] in ("=", "+", "-", "@") and len(text) > 1 else text
 
 
 def table_html(caption: str, head: Sequence[str], rows: Iterable[tuple[str, Iterable[str]]]) -> str:

@@ -14,13 +14,14 @@ from core.desk.agreement import agreement
 from core.desk.annotations import Annotations
 from core.desk.columns import columns
 from core.desk.database import open_database
-from core.desk.exchange import apply, neutral, plan, read_tags, restored, tags_to_csv, to_csv, to_json
+from core.desk.exchange import apply, plan, read_tags, tags_to_csv, to_csv, to_json
 from core.desk.importing import Marked
 from core.desk.report import ReportedRow, report
 from core.desk.slices import scored, slices
 from core.errors import DeskError
 from core.evaluation.reliability import mcnemar, reliability
 from core.explain import explain
+from core.spreadsheet import csv_text, neutral, restored
 from tests.core.made_up import make_checkpoint
 from tests.core.made_up_runs import LABELS, made_up_run
 
@@ -43,6 +44,25 @@ def test_formulas_are_neutral_and_come_back_unchanged(text):
     cell = neutral(text)
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
     assert restored(cell) == text
+
+
+@pytest.mark.parametrize("text", ["a dog\r=1+1", "a\nb", "a\r\nb", 'a "dog"', "a,b", "-", "'", "\t=1"])
+def test_a_text_stays_in_its_cell(text):
+    table = csv_text(["text", "n"], [[text, -1]])
+    # As a spreadsheet divides it, for which a bare carriage return ends a row, too.
+    assert [[restored(cell) for cell in row] for row in csv.reader(io.StringIO(table, newline=""))] == [
+        ["text", "n"], [text, "-1"],
+    ]  # fmt: skip
+    assert "\r" not in re.sub(r'"[^"]*"', "", table)
+
+
+def test_a_note_with_a_bare_carriage_return_comes_back_in(run, annotations):
+    file = run.dataset.sha256
+    annotations.give("Ann", file, "1e", "other")
+    annotations.note("Ann", file, "1e", "why\r=1+1")
+    state = annotations.state(file)
+    (line,) = read_tags(tags_to_csv(run, state), "")
+    assert line.note == state.notes["1e"]["Ann"] and "=1+1" in line.note
 
 
 def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotations):

@@ -60,6 +60,21 @@ def test_evaluate_agrees_with_explain_row_by_row(
     assert found["accuracy"] > 0.6
 
 
+def test_predictions_as_csv_give_texts_back_byte_for_byte(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["a dog\r=1+1", "=1+1", "'quoted'", 'a "dog", a cat', "two\r\nlines", "\t-1"]
+    file, out = tmp_path / "texts.jsonl", tmp_path / "out.csv"
+    rows = [{"gold_label": "neutral", "sentence1": text, "sentence2": "a cat"} for text in texts]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    make_checkpoint(tmp_path, "tiny", "Tiny", 1)
+    assert main(["predict", str(tmp_path / "tiny"), str(file), "--out", str(out)]) == 0
+    with out.open(encoding="utf-8", newline="") as written:
+        assert [row["first"] for row in csv.DictReader(written)] == texts
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["predict", "--help"])
+    assert "byte for byte" in capsys.readouterr().out
+
+
 def test_answers_are_ranked_by_the_class_that_the_card_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

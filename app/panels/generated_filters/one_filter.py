@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.evidence import Explanation, FilterProvenance, FilterRecord, GeneratedFilters, Matrix
-from core.evidence.record import cell
 from core.filter_map.ngrams import ReadWords
+from core.spreadsheet import csv_text
 
 
 @dataclass(frozen=True)
@@ -78,17 +76,10 @@ def by_place(words: ReadWords, weights: Matrix, k: int) -> list[tuple[str, list[
 
 def to_csv(index: int, weights: Matrix) -> str:
     """One line a word of the window, one column a dimension."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["filter", "word", *(f"dimension_{i}" for i in range(1, len(weights[0]) + 1))])
-    writer.writerows([index, i, *row] for i, row in enumerate(weights, start=1))
-    return out.getvalue()
+    head = ["filter", "word", *(f"dimension_{i}" for i in range(1, len(weights[0]) + 1))]
+    return csv_text(head, ([index, i, *row] for i, row in enumerate(weights, start=1)))
 
 
 def windows_csv(index: int, listed: Sequence[tuple[str, float]]) -> str:
     """One line a window of the text that filter ``index`` reads, the largest value first."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["filter", "window", "value"])
-    writer.writerows([index, cell(words), value] for words, value in listed)
-    return out.getvalue()
+    return csv_text(["filter", "window", "value"], ([index, *line] for line in listed))

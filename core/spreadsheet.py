@@ -1,0 +1,35 @@
+"""CSV that a person opens in a spreadsheet, and its cells read again.
+
+A spreadsheet runs a cell that begins with one of ``= + - @``, a tab or a carriage return as a formula, so such a cell
+gets an apostrophe in front, and so does one that begins with an apostrophe: reading takes exactly one away.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+_DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def neutral(text: str) -> str:
+    """The text as a cell that no spreadsheet runs."""
+    return "'" + text if text.startswith(_DANGEROUS) else text
+
+
+def restored(cell: str) -> str:
+    """The text of such a cell."""
+    return cell.removeprefix("'")
+
+
+def csv_text(head: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table as CSV with Unix line ends; its texts are neutral, numbers stay as they are."""
+    lines: list[str] = []
+    # A writer quotes a cell for the characters of its own line end: for "\r\n" also one with a bare carriage return,
+    # which a spreadsheet would take for the end of the row.
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
+    for row in (head, *rows):
+        writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in row])
+    return "".join(f"{line.removesuffix(writer.dialect.lineterminator)}\n" for line in lines)
