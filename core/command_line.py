@@ -1,16 +1,17 @@
-"""How the command lines end: what a person can mend is one sentence on standard error and exit status 2, Ctrl-C one
-word and 130."""
+"""How the command lines end and what they print: what a person can mend is one sentence on standard error and exit
+status 2, Ctrl-C one word and 130, and a control character of somebody's file is no command to the terminal."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any, TextIO, cast
 
 from core.errors import MendableError
 
@@ -41,10 +42,33 @@ def _end(*_: Any) -> None:
     os._exit(INTERRUPTED)
 
 
+_CONTROL = re.compile(r"(?s)[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|(?<=.)\r")
+"""All control characters but tabs, line ends and the return that a bar of progress begins with."""
+
+
+class _Visible:
+    """A stream that writes control characters as JSON escapes them (``\\u001b``), so that JSON stays what it is; all
+    else is the stream's own."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        return self._stream.write(_CONTROL.sub(lambda control: f"\\u{ord(control[0]):04x}", text))
+
+
 def status_of(command: Callable[[], int | None], name: str = "", hint: str = "") -> int:
     """Run a command and return its exit status; ``name`` begins the sentence of an error, ``hint`` follows what is said
     after Ctrl-C."""
-    before = f"{name}: " if name else ""
+    out, err = (cast(TextIO, _Visible(stream)) for stream in (sys.stdout, sys.stderr))
+    with redirect_stdout(out), redirect_stderr(err):
+        return _status(command, f"{name}: " if name else "", hint)
+
+
+def _status(command: Callable[[], int | None], before: str, hint: str) -> int:
     try:
         status = command() or 0
         sys.stdout.flush()

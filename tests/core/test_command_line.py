@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import sys
 import pytest
 
 from core.checkpoint import load
+from core.command_line import status_of
+from core.errors import MendableError
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
 
@@ -108,3 +111,20 @@ def test_ctrl_c_while_it_is_imported_is_one_line(command):
     out, rest = process.communicate(timeout=60)
     told = [line for line in rest.splitlines() if line.strip() and not line.startswith("import time:")]
     assert (process.returncode, told, out) == (130, ["stopped"], "")
+
+
+def test_a_control_character_of_a_file_is_no_command_to_the_terminal(capsys):
+    evil = "\x1b]0;title\x07 \x9b2J over\rwritten"
+
+    def command():
+        print(f"{evil}\tand\nmore")
+        print(json.dumps({"label": evil}, ensure_ascii=False))
+        print("\r50 %", end="", file=sys.stderr)
+        raise MendableError(f"the file has the label {evil}")
+
+    assert status_of(command) == 2
+    out, err = capsys.readouterr()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out + err.removeprefix("\r50 %"))
+    text, more, line = out.splitlines()
+    assert (text, more) == (r"\u001b]0;title\u0007 \u009b2J over\u000dwritten" + "\tand", "more")
+    assert json.loads(line) == {"label": evil} and r"\u001b" in err
