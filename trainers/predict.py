@@ -61,6 +61,10 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.out, "--out")
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
     dataset = translate(read(args.file, labelled=False), args.translate)
+    if args.out.suffix == ".parquet":
+        from core.desk.run import fitting  # here, so that the other files need no Arrow
+
+        dataset = fitting(dataset)
     device = pick_device(args.device)
     probabilities = [classify(checkpoint, dataset, device, shared=True) for checkpoint in checkpoints]
     if rank_of() == 0:

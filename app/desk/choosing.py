@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import tempfile
 from collections.abc import Callable
@@ -18,12 +17,13 @@ from app.model_choice import offered
 from app.pair_form import once, titles
 from core.checkpoint import read_card
 from core.data import DataError, Dataset, read
+from core.data.lines import LARGEST
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk import store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.prediction import Prediction
-from core.desk.run import MOST_MODELS, Run, load
-from core.errors import DeskError, MendableError
+from core.desk.run import MOST_MODELS, Run, fitting, load
+from core.errors import MendableError
 from core.wording import counted
 
 _UNPACKED = 10
@@ -138,11 +138,11 @@ def _file() -> Dataset | Run | None:
         name = st.selectbox("or choose a file on the server", names, None, placeholder="Files under PAIRLENS_DATASETS")
     try:
         if uploaded is not None:
-            token = uploaded.file_id
-            return _read(token, lambda use: _as_file(uploaded.name, uploaded.getvalue(), limit, use))
+            largest = limit * _UNPACKED * 1_000_000
+            return _read(uploaded.file_id, lambda use: _as_file(uploaded.name, uploaded.getvalue(), use), largest)
         if name:
             path = data_file(name)
-            return _read(f"{name} {path.stat().st_mtime_ns}", lambda use: use(path))
+            return _read(f"{name} {path.stat().st_mtime_ns}", lambda use: use(path), LARGEST)
     except (MendableError, OSError) as error:
         page_style.notice([f"{error}."])
     return None
@@ -151,25 +151,18 @@ def _file() -> Dataset | Run | None:
 Use = Callable[[Path], Any]
 
 
-def _as_file(name: str, data: bytes, limit: int, use: Use) -> Any:
-    """Call ``use`` with the uploaded bytes as a file, which is gone afterwards. Raises DeskError for one that grows
-    beyond all bounds when it is unpacked."""
+def _as_file(name: str, data: bytes, use: Use) -> Any:
+    """Call ``use`` with the uploaded bytes as a file, which is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / (Path(name.replace("\\", "/")).name[-100:] or "upload")
         path.write_bytes(data)
-        if data[:2] == b"\x1f\x8b":
-            most = limit * _UNPACKED * 1_000_000
-            with gzip.open(path) as unpacked:
-                while chunk := unpacked.read(1 << 20):
-                    most -= len(chunk)
-                    if most < 0:
-                        raise DeskError(f"{name[:80]} unpacks to more than {limit * _UNPACKED} MB: divide it")
         return use(path)
 
 
-def _read(token: str, with_file: Callable[[Use], Any]) -> Dataset | Run | None:
-    """The file by the layout that is recognised, or by columns that a person picks."""
-    kind, result = once("desk file", token, lambda: with_file(_recognised))
+def _read(token: str, with_file: Callable[[Use], Any], largest: int) -> Dataset | Run | None:
+    """The file by the layout that is recognised, or by columns that a person picks; it may unpack to ``largest``
+    bytes."""
+    kind, result = once("desk file", token, lambda: with_file(lambda path: _recognised(path, largest)))
     if kind == "read":
         page_style.note(result.summary() if isinstance(result, Dataset) else "")
         return result  # type: ignore[no-any-return]
@@ -182,20 +175,23 @@ def _read(token: str, with_file: Callable[[Use], Any]) -> Dataset | Run | None:
     if first == _NONE:
         return None
     picked = Picked(*("" if one == _NONE else one for one in (first, second, label, key, group)))
-    dataset = once("desk picked", (token, picked), lambda: with_file(lambda path: read_picked(path, picked)))
+    dataset = once(
+        "desk picked", (token, picked), lambda: with_file(lambda path: fitting(read_picked(path, picked, largest)))
+    )
     page_style.note(dataset.summary())
     return dataset  # type: ignore[no-any-return]
 
 
-def _recognised(path: Path) -> tuple[str, Any]:
-    """("read", the data set or run), or ("columns", the names to pick from). Raises DataError where there are none."""
+def _recognised(path: Path, largest: int) -> tuple[str, Any]:
+    """("read", the data set or run), or ("columns", the names to pick from). Raises DataError where there are none, and
+    for what unpacks to more than ``largest`` bytes."""
     if path.suffix == ".parquet":
-        return "read", load(path)
+        return "read", load(path, largest)
     try:
-        return "read", read(path, labelled=False)
+        return "read", fitting(read(path, labelled=False, largest=largest))
     except DataError as unknown:
         try:
-            return "columns", columns_of(path)
+            return "columns", columns_of(path, largest)
         except DataError:
             raise unknown from None
 
@@ -219,10 +215,10 @@ def _models(dataset: Dataset) -> None:
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     labels = set(dataset.labels)
     cards = {name: read_card(folder) for name, folder in models.items()}
-    fitting = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
+    suited = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
     shown = titles(models)
     picked = st.multiselect(
-        "Checkpoints, one to four", fitting, fitting[:1], max_selections=MOST_MODELS, format_func=shown.__getitem__,
+        "Checkpoints, one to four", suited, suited[:1], max_selections=MOST_MODELS, format_func=shown.__getitem__,
         key=f"desk checkpoints {dataset.sha256}",
     )  # fmt: skip
     if picked:

@@ -20,7 +20,7 @@ from typing import Protocol
 
 from core.data import class_csv, document_jsonl, fever, nli_jsonl, quora, scitail, selqa, sst, table
 from core.data.dataset import DataError, Dataset, Example, Parsed, Problem
-from core.data.lines import HEAD, Line, read_lines
+from core.data.lines import HEAD, LARGEST, Line, read_lines
 
 __all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Problem", "read"]
 
@@ -45,9 +45,11 @@ _READERS: tuple[Reader, ...] = (nli_jsonl, fever, document_jsonl, table, quora, 
 
 
 def read(
-    path: str | Path, name: str | None = None, *, layout: str = "auto", labelled: bool = True, block: int = 0
-) -> Dataset:
-    """Read a data file. ``labelled=False`` keeps rows without a label, for prediction.
+    path: str | Path, name: str | None = None, *, layout: str = "auto", labelled: bool = True, block: int = 0,
+    largest: int = LARGEST,
+) -> Dataset:  # fmt: skip
+    """Read a data file. ``labelled=False`` keeps rows without a label, for prediction; ``largest``: bytes that a packed
+    file may unpack to.
 
     ``block``: FEVER's files are read in blocks of so many lines, each as a file of its own (0: at once). The larger a
     file, the nearer is the evidence that its claims without evidence are given: training on blocks as large as the file
@@ -59,7 +61,7 @@ def read(
     path = Path(path)
     if layout not in ("auto", *LAYOUTS):
         raise DataError(f"unknown layout {layout!r}; choose auto or one of: {', '.join(LAYOUTS)}")
-    lines, problems, digest = read_lines(path)
+    lines, problems, digest = read_lines(path, largest)
     if not lines:
         raise DataError(f"{path} has no text in it; check that it was downloaded whole")
     reader = next((reader for reader in _READERS if reader.recognises(lines[:HEAD])), None)

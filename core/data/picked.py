@@ -17,7 +17,7 @@ from typing import Any
 
 from core.data.dataset import DataError, Dataset, Example, Problem, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, records, split
-from core.data.lines import HEAD, Line, objects, read_lines, says_something
+from core.data.lines import HEAD, LARGEST, Line, objects, read_lines, says_something
 
 NAME = "picked columns"
 
@@ -33,22 +33,23 @@ class Picked:
     group: str = ""
 
 
-def columns_of(path: Path) -> list[str]:
+def columns_of(path: Path, largest: int = LARGEST) -> list[str]:
     """Names of a table's columns, or of the keys of the first JSON objects. Raises DataError where there are none."""
-    lines, _, _ = read_lines(path)
+    lines, _, _ = read_lines(path, largest)
     names = _names(lines)
     if not names:
         raise DataError(f"{path.name} has no named columns; give CSV or TSV with a header, or JSON lines")
     return names
 
 
-def read_picked(path: Path, picked: Picked) -> Dataset:
-    """Read the columns that a person named; a list of sentences in a JSON row is read as one text.
+def read_picked(path: Path, picked: Picked, largest: int = LARGEST) -> Dataset:
+    """Read the columns that a person named; a list of sentences in a JSON row is read as one text. ``largest``: bytes
+    that a packed file may unpack to.
 
     The checksum is that of the bytes with the names: the same file read otherwise is another data set. Broken rows are
     named in ``problems`` and left out. Raises DataError for a column that is not there or when no row is usable.
     """
-    lines, problems, digest = read_lines(path)
+    lines, problems, digest = read_lines(path, largest)
     known = _names(lines)
     for name in asdict(picked).values():
         if name and name not in known:

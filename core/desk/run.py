@@ -16,18 +16,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.card import ranked_by
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
+from core.data.lines import LARGEST
 from core.errors import DeskError
 from core.files import whole_file
 
 VERSION = 1
 MOST_MODELS = 4
-LARGEST = 1 << 30
-"""Bytes that a run may take in memory: a small file can hold a large one."""
+MOST_CELLS = 50_000_000
+"""Rows times columns of a run."""
 _KEY = b"pairlens_run"
 _FIELDS = ("id", "first", "second", "label", "group", "title")
 _COLUMN = "column/"
@@ -135,6 +137,18 @@ class Run:
         return replace(self, models=models)
 
 
+def fitting(dataset: Dataset) -> Dataset:
+    """The data set, where a run of it would not have too many cells: JSON lines may have other keys in each row. Raises
+    DeskError where it would."""
+    names = {name for row in dataset.rows for name in row.columns}
+    if len(names) * len(dataset.rows) > MOST_CELLS:
+        raise DeskError(
+            f"{dataset.name} has {len(names):,} other columns in {len(dataset.rows):,} rows, more than the error desk "
+            "holds: leave columns out"
+        )
+    return dataset
+
+
 def save(run: Run, path: Path) -> None:
     """Write a run as Parquet, whole or not at all. Raises FileError where the operating system refuses."""
     with whole_file(path) as scratch:
@@ -170,10 +184,17 @@ def to_table(run: Run) -> pa.Table:
 
 def about(path: Path) -> dict[str, Any]:
     """What a run's file says of itself, without its rows: name, layout, sha256, rows, models. Raises DeskError."""
-    return _about(path)[0]
+    return _about(path, LARGEST)
 
 
-def _about(path: Path) -> tuple[dict[str, Any], pq.FileMetaData]:
+def _check_size(path: Path, size: int, largest: int) -> None:
+    if size > largest:
+        raise DeskError(
+            f"{path.name} holds {size / 1e6:,.0f} MB; the error desk opens runs of up to {largest / 1e6:,.0f} MB"
+        )
+
+
+def _about(path: Path, largest: int) -> dict[str, Any]:
     refused = f"{path.name} is no run of PairLens: write one with `python -m trainers predict … --out run.parquet`"
     try:
         metadata = pq.read_metadata(path)
@@ -184,26 +205,60 @@ def _about(path: Path) -> tuple[dict[str, Any], pq.FileMetaData]:
         raise DeskError(refused) from None
     if not isinstance(known, dict) or known.get("version") != VERSION:
         raise DeskError(f"{path.name} was written by another version of PairLens: predict the file again")
-    size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    if size > LARGEST:
-        raise DeskError(f"{path.name} holds {size / 1e9:.1f} GB; the error desk opens runs of up to 1 GB")
-    return known | {"rows": metadata.num_rows}, metadata
+    if metadata.num_rows * metadata.num_columns > MOST_CELLS:
+        raise DeskError(
+            f"{path.name} has {metadata.num_rows:,} rows of {metadata.num_columns:,} columns, more than the error desk "
+            "opens: divide the file and predict its parts"
+        )
+    _check_size(path, sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)), largest)
+    return known | {"rows": metadata.num_rows}
 
 
-def load(path: Path) -> Run:
-    """Read a run. Raises DeskError for a file that is none, or a damaged one."""
-    known, _ = _about(path)
+def load(path: Path, largest: int = LARGEST) -> Run:
+    """Read a run. Raises DeskError for a file that is none, a damaged one, or one whose texts take more than
+    ``largest`` bytes."""
+    known = _about(path, largest)
     try:
-        table = pq.read_table(path)
+        schema = pq.read_schema(path)
+        texts = [name for name in schema.names if name in _FIELDS or name.startswith(_COLUMN)]
+        numbers = [name for name in schema.names if name.startswith("p/")]
+        if not all(_holds_text(schema.field(name).type) for name in texts):
+            raise ValueError("a column of texts holds something else")
+        if not all(pa.types.is_floating(schema.field(name).type) for name in numbers):
+            raise ValueError("a column of probabilities holds something else")
+        # Each text once, with the rows that have it: a file of 10 kB may repeat one of 1 MB in thousands of rows.
+        table = pq.read_table(path, columns=[*texts, *numbers], read_dictionary=texts)
+        _check_size(path, sum(_size(table.column(name)) for name in texts), largest)
         return _from_table(table, known)
+    except DeskError:
+        raise
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
         raise DeskError(f"{path.name} is damaged: predict the file again") from None
 
 
+def _holds_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def _size(column: pa.ChunkedArray) -> int:
+    """Bytes that the texts of all rows would take."""
+    sizes = (pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() for part in column.chunks)
+    return sum(size or 0 for size in sizes)
+
+
+def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    """The text of every row; rows of one text share it."""
+    out: list[str | None] = []
+    for part in column.chunks:
+        values = part.dictionary.to_pylist()
+        out += [None if place is None else values[place] for place in part.indices.to_pylist()]
+    return out
+
+
 def _from_table(table: pa.Table, known: Mapping[str, Any]) -> Run:
-    fields = {name: table.column(name).to_pylist() for name in _FIELDS}
+    fields = {name: _texts(table.column(name)) for name in _FIELDS}
     names = [name for name in table.column_names if name.startswith(_COLUMN)]
-    others = [table.column(name).to_pylist() for name in names]
+    others = [_texts(table.column(name)) for name in names]
     short = [name.removeprefix(_COLUMN) for name in names]
     rows = []
     for i in range(table.num_rows):

@@ -13,13 +13,12 @@ import pytest
 from app.desk import choosing
 from app.page_state.error_desk import DeskState
 from core.checkpoint import read_card
-from core.data import read
+from core.data import DataError, read
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.figures import CHOSEN
 from core.desk.run import Run, save
-from core.errors import DeskError
 from tests.app.conftest import make_checkpoint
 from tests.app.pages import components, open_view, query, sentences
 from tests.core.made_up_runs import ONE, ROWS, TWO, made_up_run, predictions, taxi
@@ -300,19 +299,20 @@ def test_the_state_goes_through_the_address():
     assert state.anew(file="d" * 16) == DeskState("d" * 16, ("b" * 16, "c" * 16))
 
 
-def test_an_upload_is_read_under_its_own_name_alone_and_bounded(tmp_path):
+def test_an_upload_is_read_under_its_own_name_alone_and_bounded():
     text = b"premise,hypothesis,label\na,b,neutral\n"
     for name in ("../../x.csv", "C:\\y\\x.csv"):
-        assert choosing._as_file(name, text, 1, lambda path: (path.name, path.read_bytes())) == ("x.csv", text)
-    with pytest.raises(DeskError, match="unpacks to more than 10 MB"):
-        choosing._as_file("bomb.csv.gz", gzip.compress(b"x" * 11_000_000), 1, lambda path: None)
+        assert choosing._as_file(name, text, lambda path: (path.name, path.read_bytes())) == ("x.csv", text)
+    bomb = gzip.compress(text + b"a,b,neutral\n" * 100_000)
+    with pytest.raises(DataError, match="holds more than 1 MB of text"):
+        choosing._as_file("bomb.csv.gz", bomb, lambda path: choosing._recognised(path, 1_000_000))
 
 
 def test_files_are_recognised_or_their_columns_are_asked_for(run, tmp_path):
     save(run, tmp_path / "run.parquet")
-    assert choosing._recognised(tmp_path / "run.parquet")[1].models[1].model == "two"
+    assert choosing._recognised(tmp_path / "run.parquet", 10**6)[1].models[1].model == "two"
     (tmp_path / "odd.csv").write_text("claim;proof\na;b\n")
-    assert choosing._recognised(tmp_path / "odd.csv") == ("columns", ["claim", "proof"])
+    assert choosing._recognised(tmp_path / "odd.csv", 10**6) == ("columns", ["claim", "proof"])
 
 
 def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypatch, checkpoints):

@@ -13,7 +13,7 @@ from core.data import DataError, read
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk import folders, store
 from core.desk.prediction import Prediction
-from core.desk.run import about, load, save
+from core.desk.run import Run, about, fitting, load, save, to_table
 from core.errors import DeskError
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
@@ -148,6 +148,29 @@ def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monk
     again = Prediction(data, ["tiny"])
     again.start()
     assert again.wait(60) and again.problem == "" and again.checksums == prediction.checksums
+
+
+def test_a_small_run_that_holds_a_large_one_is_refused_before_it_is_unpacked(run, tmp_path):
+    path, rows = tmp_path / "run.parquet", run.dataset.rows * 500
+    model = replace(run.models[0], probabilities=np.tile(run.models[0].probabilities, (500, 1)))
+    table = to_table(Run(replace(run.dataset, rows=rows), (model,)))
+    long = pa.DictionaryArray.from_arrays(np.zeros(3_000, dtype=np.int32), ["a dog " * 5_000])
+    pq.write_table(table.set_column(1, "first", long), path, compression="zstd")
+    assert path.stat().st_size < 50_000
+    before = pa.default_memory_pool().max_memory()
+    with pytest.raises(DeskError, match="holds 90 MB; the error desk opens runs of up to 20 MB"):
+        load(path, 20_000_000)
+    assert pa.default_memory_pool().max_memory() - before < 20_000_000
+    assert load(path).dataset.rows[2_999].first == "a dog " * 5_000
+
+
+def test_a_run_of_too_many_cells_is_refused(run, tmp_path, monkeypatch):
+    save(run, tmp_path / "run.parquet")
+    monkeypatch.setattr("core.desk.run.MOST_CELLS", 17)  # six rows of three columns, and those of the run itself
+    with pytest.raises(DeskError, match="6 rows of 17 columns"):
+        load(tmp_path / "run.parquet")
+    with pytest.raises(DeskError, match="3 other columns in 6 rows"):
+        fitting(run.dataset)
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.98])

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
+import os
+import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -48,6 +52,61 @@ def test_gzip_is_read_like_its_content(tmp_path: Path) -> None:
     assert read(packed).rows == read(plain).rows
     with pytest.raises(DataError, match="damaged gzip"):
         read(write(tmp_path / "cut.gz", packed.read_bytes()[:-9]))
+
+
+ROW = b"a dog,a cat,neutral\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [(b"premise,hypothesis,label\n" + ROW * 200_000, "bomb.csv.gz holds more than 1 MB of text; divide it"),
+     (b"x" * 20_000_000, "line 1 of bomb.csv.gz has more than 16,777,216 bytes")],
+    ids=["lines", "one line"],
+)  # fmt: skip
+def test_a_small_file_that_holds_a_large_one_is_refused_while_it_is_unpacked(
+    tmp_path: Path, content: bytes, what: str
+) -> None:
+    packed = write(tmp_path / "bomb.csv.gz", gzip.compress(content, 1))
+    largest = 1_000_000 if content.endswith(ROW) else 100_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=what):
+            read(packed, largest=largest)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < (10_000_000 if largest == 1_000_000 else 40_000_000), f"{most:,} bytes"
+
+
+def test_a_file_of_many_lines_is_refused_and_a_plain_one_may_be_as_large_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = write(tmp_path / "x.csv", b"premise,hypothesis,label\n" + ROW * 50)
+    assert len(read(plain, largest=100).rows) == 50
+    monkeypatch.setattr("core.data.lines.MOST_LINES", 50)
+    with pytest.raises(DataError, match="holds more than 50 lines; divide it"):
+        read(plain)
+
+
+def test_json_that_would_take_much_more_room_than_its_text_breaks_its_own_row_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.data.lines.MOST_VALUES", 200)
+    lines = [GOOD, {**GOOD, "extra": [[]] * 250}, {**GOOD, "sentence1": "a dog, " * 20}]
+    dataset = read(write(tmp_path / "x.jsonl", "\n".join(map(json.dumps, lines))))
+    assert len(dataset.rows) == 2 and str(dataset.problems[0]) == "line 2: more than 200 values"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pipe_is_read_as_a_file_is(tmp_path: Path, packed: bool) -> None:
+    content = b"premise,hypothesis,label\n" + ROW * 5
+    content = gzip.compress(content) if packed else content
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_bytes(content))
+    writer.start()
+    dataset = read(tmp_path / "pipe")
+    writer.join()
+    assert len(dataset.rows) == 5 and dataset.sha256 == hashlib.sha256(content).hexdigest()
 
 
 def test_sick_is_read_without_quoting(tmp_path: Path) -> None:
