@@ -102,12 +102,15 @@ def _in(opened: Opened) -> None:
         page_style.notice(["Type your name in the sidebar first: the import is written down under it."])
         return
     try:
-        lines = read_tags(uploaded.getvalue().decode("utf-8", "replace"), name)
         reads_as: dict[str, str] = {}
         for tag in opened.annotations.taxonomy():
             reads_as |= {one.casefold(): tag.name for one in (tag.name, *tag.merged)}
-        key = (uploaded.file_id, PAGE.state.file, opened.version)
-        planned = once("desk import", key, lambda: plan(opened.run, opened.said, reads_as, lines))
+
+        def read() -> Import:
+            lines = read_tags(uploaded.getvalue().decode("utf-8", "replace"), name)
+            return plan(opened.run, opened.said, reads_as, lines)
+
+        planned = once("desk import", (uploaded.file_id, name, PAGE.state.file, opened.version), read)
     except DeskError as error:
         page_style.notice([f"{error}."])
         return
