@@ -16,7 +16,7 @@ from core.processor import native_bf16
 PRECISIONS = ("32", "bf16", "16")
 """What a run can compute in; bf16 and 16 are mixed (AMP)."""
 AUTO = "auto"
-EMULATED = "bf16 is emulated on this processor; measured on AVX2, nli-esim trains at a tenth of float32's speed"
+EMULATED = "bf16 is emulated on this processor; measured on AVX2, nli-esim trains at a quarter of float32's speed"
 
 
 def add_precision(
