@@ -30,6 +30,7 @@ from core.errors import RunError
 from core.evaluation.predict import check_texts, classify
 from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
 from core.files import check_writable, whole_file
+from core.wording import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -166,18 +167,20 @@ def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarr
 
 def table(scores: Mapping[str, Any]) -> str:
     """The scores as text for people."""
-    lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {scores['rows']:,} rows"]
+    lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {counted(scores['rows'], 'row')}"]
     if scores["dropped_without_gold_label"]:
-        lines.append(f"{scores['dropped_without_gold_label']:,} rows without a gold label were dropped")
+        lines.append(f"dropped for having no gold label: {counted(scores['dropped_without_gold_label'], 'row')}")
     broken = scores["broken"]
     if broken:
         shown = "; ".join(f"line {b['line']}: {b['what']}" for b in broken[:5])
-        lines.append(f"{len(broken):,} broken rows were left out ({shown}{'; …' if len(broken) > 5 else ''})")
+        lines.append(f"left out: {counted(len(broken), 'broken row')} ({shown}{'; …' if len(broken) > 5 else ''})")
     if "map" in scores:
         lines.append(
             f"MAP {scores['map']:.4f}   MRR {scores['mrr']:.4f}   ranked by the chance of {scores['ranked_by']}"
         )
-        lines.append(f"{scores['questions']:,} questions; {scores['skipped']:,} without a right answer skipped")
+        lines.append(
+            f"{counted(scores['questions'], 'question')}; {scores['skipped']:,} without a right answer skipped"
+        )
         for word, part in scores["question_words"].items():
             lines.append(
                 f"  {word:>6}  MAP {part['map']:.4f}   MRR {part['mrr']:.4f}   {part['questions']:>5,} questions"

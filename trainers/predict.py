@@ -27,6 +27,7 @@ from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import classify, rank_of
 from core.files import check_writable, whole_file
+from core.wording import counted
 from trainers.evaluate import add_shared_arguments, pick_device, predictions, translate, write_predictions
 
 MOST = 4
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     probabilities = [classify(checkpoint, dataset, device, shared=True) for checkpoint in checkpoints]
     if rank_of() == 0:
         _write(args.out, checkpoints, dataset, probabilities)
-        print(f"{dataset.summary()}; {len(dataset.rows):,} predictions written to {args.out}", file=sys.stderr)
+        print(f"{dataset.summary()}; {counted(len(dataset.rows), 'prediction')} written to {args.out}", file=sys.stderr)
     if torch.distributed.is_initialized():
         torch.distributed.barrier()  # a process that ends while another still talks to it takes that one down
         torch.distributed.destroy_process_group()

@@ -49,9 +49,10 @@ def _out(opened: Opened) -> None:
         page_style.download("Rows (JSON)", lambda: to_json(run, said, rows), f"pairlens-{stem}-rows.json")
         page_style.download("Tags (CSV)", lambda: tags_to_csv(run, said), f"pairlens-{stem}-tags.csv")
     examples = [key for key in said.reported if key in run.places]
+    chosen = f"{counted(len(examples), 'row')} with {'its' if len(examples) == 1 else 'their'} attention"
     page_style.note(
-        f"The report: tables, figures, and {counted(len(examples), 'row')} with attention (“In the report” on an open "
-        f"row adds one, up to {MOST_EXAMPLES}). One file that needs no network."
+        f"The report: tables, figures, and {chosen} (“In the report” on an open row adds one, up to {MOST_EXAMPLES}). "
+        "One file that needs no network."
     )
     # The report is made when it is asked for, outside of the page's session: what it needs of the page it gets here.
     shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"

@@ -237,7 +237,7 @@ def load(path: Path, largest: int = LARGEST) -> Run:
 
 
 def _holds_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind.value_type if pa.types.is_dictionary(kind) else kind)
+    return bool(pa.types.is_string(kind.value_type if pa.types.is_dictionary(kind) else kind))
 
 
 def _size(column: pa.ChunkedArray) -> int:
@@ -262,7 +262,7 @@ def _from_table(table: pa.Table, known: Mapping[str, Any]) -> Run:
     short = [name.removeprefix(_COLUMN) for name in names]
     rows = []
     for i in range(table.num_rows):
-        columns = {name: values[i] for name, values in zip(short, others, strict=True) if values[i] is not None}
+        columns = {name: text for name, values in zip(short, others, strict=True) if (text := values[i]) is not None}
         first, second = fields["first"][i], fields["second"][i]
         if not isinstance(first, str) or not isinstance(second, str):
             raise ValueError("a row without a text")

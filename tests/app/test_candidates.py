@@ -11,6 +11,7 @@ import pytest
 from app.panels import verdict
 from core.checkpoint import load
 from core.explain import explain
+from core.wording import percent
 from tests.app.pages import open_view, query, sentences
 
 QUESTION, ANSWERS = "is a dog outside", ["a cat in the snow", "the dog is outside", "a plastic toy"]
@@ -69,7 +70,7 @@ def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, dr
     ]  # fmt: skip
     low = dataclasses.replace(answer, logits=(3.0, -3.0), probabilities=(0.98, 0.02))
     assert low.verdict == "0" and verdict.said(low) == ("answer", 0.02)
-    assert drawn(app)["about"]["lines"][-1].endswith(f"answer {verdict.percent(answer.probabilities[1])}")
+    assert drawn(app)["about"]["lines"][-1].endswith(f"answer {percent(answer.probabilities[1])}")
 
 
 def test_candidates_too_long_for_a_link_are_left_out_of_it_and_said():
