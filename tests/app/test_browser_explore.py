@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.test_browser_filter_map import wait_until
+from tests.app.test_browser_filter_map import type_into, wait_until
 from tests.app.test_palette import contrast
 
 pytestmark = pytest.mark.browser
@@ -245,6 +245,10 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
     expect(lines).to_have_count(words)
     page.keyboard.press("Enter")
     expect(lines).to_have_count(7)
+    type_into(page, "Premise (the context)", "Qqxzia")
+    expect(page.locator('[data-part="nearest"]')).to_have_text(
+        re.compile("^Mostly Qqxzia, which is not in the word ta")
+    )
 
 
 TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "second": "a dog is not playing"}
