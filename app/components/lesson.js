@@ -173,14 +173,15 @@ class LessonView extends View {
     this.step_.querySelector(".guess")?.replaceChildren(off <= 0.005 * Math.max(1, Math.abs(value)) ? "Right." : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`);
   }
 
-  // From where to where a guess can be dragged: shares from 0 to 1, others around the numbers of their kind, rounded so
-  // that the ends tell nothing.
+  // From where to where a guess can be dragged: shares from 0 to 1, others around the numbers of their kind, or of what
+  // the step is about, rounded so that the ends tell nothing.
   reach() {
     const [head] = this.now.guess.split(".");
     if (this.data.lines.some(({ rows }) => rows.some(({ value, shape }) => value === head && shape === "bars"))) return [0, 1];
-    const numbers = (name) => [this.data.values[name].number].flat(Infinity).filter(Number.isFinite);
+    const numbers = (name) => [this.data.values[name]?.number ?? []].flat(Infinity).filter(Number.isFinite);
     const own = numbers(head);
-    const all = own.length > 1 ? own : Object.keys(this.data.values).flatMap(numbers);
+    const about = this.now.lit.map((name) => name.split(".")[0]).filter((name) => !this.data.inputs.includes(name));
+    const all = own.length > 1 ? own : [...own, ...about.flatMap(numbers)];
     const high = Math.max(...all.map(Math.abs)) || 1;
     const power = 10 ** Math.floor(Math.log10(high));
     const most = [1, 2, 5, 10].map((times) => times * power).find((end) => end >= high);

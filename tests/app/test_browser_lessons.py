@@ -70,6 +70,14 @@ def test_a_lesson_walked_by_keyboard_a_number_guessed_and_an_input_changed(open_
     expect(again.locator(".step .note")).to_contain_text("The slide prints .35")
 
 
+def test_a_guess_of_a_largest_value_is_dragged_from_zero(open_page):
+    page = open_page("/lessons?lesson=filters&step=6", wait=".step h3")
+    slider = page.get_by_label("Drag the guess")
+    assert [slider.get_attribute(end) for end in ("min", "max")] == ["0", "1"], "no value after the ReLU is below zero"
+    expect(slider).to_have_value("0")
+    expect(page.locator(".numbers")).to_contain_text("0.53")
+
+
 def test_the_whole_screen_keeps_its_large_type_from_step_to_step(open_page):
     page = open_page("/lessons?lesson=softmax", wait=".step h3")
     page.get_by_role("button", name="The lesson on the whole screen").click()

@@ -161,7 +161,7 @@ def test_what_a_link_cannot_mean_is_said():
 def test_a_broken_model_stands_beside_the_others_with_its_reason():
     app = page(**{"with": "test-truncated"})
     assert not app.exception
-    assert "checksum" in drawn(app)["sections"][1]["problem"] and "where two of them" in drawn(app)["hint"]
+    assert "is truncated" in drawn(app)["sections"][1]["problem"] and "at least two of them" in drawn(app)["hint"]
 
 
 ROWS = [("a b", "c", "x", 0.9), ("d", "e", "x", 0.6), ("f", "g", "x", 0.8)]
