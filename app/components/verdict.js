@@ -1,5 +1,8 @@
 // The verdict: class and percentage, a stacked bar with labels, and the verdict on the judged sentence alone.
 
+// What a data set says of an example; nothing for a pair of a person's own.
+const goldLabel = (gold) => (gold ? html("span", { class: "gold" }, `Gold label${gold.source && ` (${gold.source})`}: `, html("b", {}, gold.label)) : null);
+
 function drawVerdict(verdict, notices) {
   const best = named(verdict.classes);
   const { bar, key } = sharesOf(verdict.classes, best);
@@ -9,7 +12,7 @@ function drawVerdict(verdict, notices) {
   const trained = verdict.trained
     ? html("span", { class: "trained" }, "As trained: ", html("b", {}, `${verdict.trained.label} ${percent(verdict.trained.p)}`))
     : null;
-  const gold = verdict.gold ? html("span", { class: "gold" }, `Gold label${verdict.gold.source && ` (${verdict.gold.source})`}: `, html("b", {}, verdict.gold.label)) : null;
+  const gold = goldLabel(verdict.gold);
   return html("section", { class: "verdict", "aria-label": "Verdict" },
     html("div", {}, html("div", { class: "said", "data-part": "verdict" }, headline(best)),
       html("div", { class: "model" }, html("bdi", {}, verdict.model), verdict.what_if ? html("b", {}, `, what if: ${verdict.what_if}`) : null),

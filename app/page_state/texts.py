@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -166,6 +166,12 @@ class TextState(PageState):
     def example(self) -> Example | None:
         """The example that is shown, None for texts of a person's own."""
         return example_of(self.texts, self._texts().examples)
+
+    def gold(self, labels: Collection[str]) -> dict[str, str] | None:
+        """The gold label of the example that is shown, and where it is from; None where the model has no such class."""
+        example = self.example
+        known = example is not None and example.gold in labels
+        return {"label": example.gold, "source": example.source} if example is not None and known else None
 
     def examples(self, models: Mapping[str, str]) -> list[Example]:
         """The examples for this model (``models`` as :class:`Address` has them), then those that bring their own."""

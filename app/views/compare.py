@@ -20,6 +20,7 @@ from app.page_state.session import PageSession, model_on
 from app.pair_form import Memory, PairForm, digest, titles
 from app.pairs import SIDES, Pair
 from app.panels import card as card_lines
+from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
 from core.explain import explain
@@ -240,7 +241,7 @@ def _section(
     return {
         "title": column.title,
         "verdict": figures.said(explanation),
-        "facts": [*facts, f"explained in {explanation.milliseconds:.0f} ms"],
+        "facts": [*facts, f"explained in {explanation.milliseconds:.0f} ms", *_gold(explanation)],
         "sentences": [
             {"words": comparison.words(explanation, role), "marked": sorted(marks)} for role, marks in marked.items()
         ],
@@ -252,6 +253,12 @@ def _section(
         "matrix": None if looks is None else figures.matrix(looks, _roles_of(column, sides)),
         "about": components.about(explanation),
     }
+
+
+def _gold(explanation: Explanation) -> list[str]:
+    """The gold label of the example that is shown, where the model has it among its classes."""
+    gold = PAGE.state.gold(class_names(explanation))
+    return [] if gold is None else [f"gold label: {gold['label']}"]
 
 
 def _roles_of(column: Column, sides: Sequence[str]) -> tuple[str, str]:

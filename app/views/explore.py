@@ -152,9 +152,7 @@ def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tupl
     held = pairs_tried.pinned()
     if held is not None:
         drawn["verdict"]["pinned"] = {"label": held.label, "p": held.p, "model": held.title, "texts": held.texts}
-    example = page.example
-    if example is not None and example.gold in (known["label"] for known in drawn["verdict"]["classes"]):
-        drawn["verdict"]["gold"] = {"label": example.gold, "source": example.source}
+    drawn["verdict"]["gold"] = page.gold([known["label"] for known in drawn["verdict"]["classes"]])
     lengths = {side["axis"]: len(side["tokens"]) for side in drawn["sides"]}
     selection = page.selection
     if selection is not None and not selection.fits(lengths["row"], lengths["column"]):

@@ -15,6 +15,7 @@ from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm, once, titles
 from app.panels import phrase_selection
+from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation, PhraseSelection
 from core.explain import explain
@@ -128,7 +129,7 @@ def _show(
         selection = None
     link = replace(page, k=None, selection=None).link_parameters()
     drawn = phrase_selection.payload(explanation) | components.frame(explanation, checkpoint.card, link, problems)
-    drawn["projector"] = page.projector
+    drawn |= {"projector": page.projector, "gold": page.gold(class_names(explanation))}
     k = page.k or min(record.k, LARGEST_K)
     components.draw(
         "phrases",

@@ -45,6 +45,11 @@ def test_models_stand_side_by_side_with_verdict_parameters_time_and_attention(ch
     assert query(app)["with"] == "test-other,test-two-sided"
 
 
+def test_an_example_says_its_gold_label_beside_each_model():
+    app = open_view("compare", model="test-light", example="negation")
+    assert [section["facts"][-1] for section in drawn(app)["sections"]] == 2 * ["gold label: contradiction"]
+
+
 def test_a_pair_is_explained_once_and_what_is_no_longer_shown_is_forgotten(monkeypatch):
     read, real = [], explain
     monkeypatch.setattr("core.explain.explain", lambda *args, **more: read.append(args[1:]) or real(*args, **more))

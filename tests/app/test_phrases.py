@@ -30,6 +30,7 @@ def test_the_page_opens_on_the_first_pair_of_figure_1(drawn):
     assert [len(side["phrases"]) for side in data["sides"]] == [63, 56]
     assert data["trained"] == {"pooling": "kmin", "k": 5}
     assert data["k"] == 5
+    assert data["gold"] == {"label": "entailment", "source": "SICK"}
     assert query(app) == {"model": "test-te", "example": "entailed"}
 
 

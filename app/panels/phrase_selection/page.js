@@ -43,7 +43,7 @@ class PhraseView extends View {
     this.figure = new ScoreFigure(this);
     this.said = html("div", { class: "said", "data-part": "verdict" });
     this.said_by = html("div", { class: "note" });
-    const said = html("div", {}, this.said, html("div", { class: "note model" }, html("bdi", {}, data.model)), this.said_by);
+    const said = html("div", {}, this.said, html("div", { class: "note model" }, html("bdi", {}, data.model), data.gold ? " · " : null, goldLabel(data.gold)), this.said_by);
     return html("div", { class: "phrase_selection" }, html("div", { class: "top" }, said, this.slider.element), drawNotices(data.notices), this.columns.element, this.verdicts.element, this.figure.element, this.tip);
   }
 
