@@ -16,6 +16,7 @@ from typing import Any
 
 from core.checkpoint import open_checkpoint
 from core.evaluation.probe import figures, probe
+from core.wording import percent
 from trainers.card import add_to_card
 from trainers.evaluate import pick_device
 
@@ -46,6 +47,6 @@ def table(result: Mapping[str, Any]) -> str:
     lines += [f"{kind:<{width}}  {n['right']:>3} of {n['total']:>3}" for kind, n in result["kinds"].items()]
     lines += ["", "wrong:"] if result["wrong"] else []
     for pair in result["wrong"]:
-        verdict = f"{pair['verdict']} {pair['probability']:.0%}, not {pair['label']}"
+        verdict = f"{pair['verdict']} {percent(pair['probability'])}, not {pair['label']}"
         lines.append(f"{pair['kind']:<{width}}  {pair['premise']} | {pair['hypothesis']} → {verdict}")
     return "\n".join(lines)

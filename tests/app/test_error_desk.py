@@ -343,9 +343,20 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     assert not app.exception
     assert re.search(r"A Test light \d", texts(app))
     (known,) = store.runs()
-    assert {m["sha256"] for m in known["models"]} == {
-        read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")
-    }
+    sha256 = [read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")]
+    assert [m["sha256"] for m in known["models"]] == sha256
+
+    # One of its parts is cut off: the page says that it is predicted anew.
+    (part,) = (tmp_path / "desk/runs").glob(f"*-{sha256[0][:16]}.parquet")
+    part.write_bytes(part.read_bytes()[:-60])
+    button(app, "New run").click().run()
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
+    next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-light"]).run()
+    button(app, "Predict").click().run()
+    app.session_state["desk prediction"].wait(60) if "desk prediction" in app.session_state else None
+    app.run()
+    assert any("The kept run of Test light could not be read" in sentence for sentence in sentences(app))
+    assert not app.exception and "6 of 6 rows" in texts(app)
 
 
 def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_path, monkeypatch):
