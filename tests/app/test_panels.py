@@ -90,12 +90,12 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     by_question = AttentionMap("attention", "question", "answer", TURNED, TURNED)
     explanation = pair(by_answer, judged=judged)
     assert axes(explanation) == [("question", "column"), ("answer", "row")]
-    assert panels.focus(panels.drawing(explanation)) == 1, "“made” looks most sharply of the words with some letters"
+    assert panels.focus(panels.drawing(explanation)) == 0, "the question does not have “Ann”"
     assert by_answer.to_csv(explanation).splitlines()[1] == "1,Ann,1,who,0.5,0.5"
-    won = FilterRecord(0, 0, (0, 2), 0, 0, 0, 0, 0, 0, 0, (), (0, 0, 0))
+    won = FilterRecord(0, 1, (0, 3), 0, 0, 0, 0, 0, 0, 0, (), (0, 0, 0))
     winners = FilterProvenance("answer filters", "answer", 3, (won,), ())
     focus = panels.focus(panels.drawing(pair(by_answer, winners, judged=judged)))
-    assert focus == 0, "a word that won filters has more to show"
+    assert focus == 0, "it comes before a word that won filters"
     both = pair(by_question, by_answer, judged=judged)
     assert axes(both) == [("question", "row"), ("answer", "column")]
     assert [(p["data"]["rows"], len(p["data"]["weights"])) for p in panels.drawing(both)["panels"]] == [
