@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from core.evidence.record import Explained, Matrix, Record, table_html, the, weight_cell
+from core.evidence.record import LATER, Explained, Matrix, Record, table_html, the, weight_cell
 from core.spreadsheet import csv_text
 
 NO_WORD = "(no word)"
@@ -49,8 +49,8 @@ class AttentionMap(Record, kind="attention_map"):
     null: tuple[float, ...] = ()
     temperature: float = 1.0
     apart: bool = False
-    reach: tuple[tuple[int, int], ...] = ()
-    null_score: float | None = None
+    reach: tuple[tuple[int, int], ...] = field(default=(), metadata=LATER)
+    null_score: float | None = field(default=None, metadata=LATER)
 
     def blocks(self, explanation: Explained) -> list[int]:
         """The first column of each block of columns over which a row adds up to 1."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
+from cattrs.gen import make_dict_unstructure_fn, override
+
 from core import json_types
-from core.evidence.record import RECORDS, Record
+from core.evidence.record import LATER, RECORDS, Record
 
 _CONVERTER = json_types.converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
 
@@ -23,6 +27,14 @@ def _record_from_dict(data: Any, _: type) -> Record:
     return record
 
 
+def _unstructurer(kind: type[Record]) -> Callable[[Record], dict[str, Any]]:
+    """Leaves out the fields that came later where they say nothing."""
+    known = fields(kind)  # type: ignore[arg-type]
+    later = {field.name: override(omit_if_default=True) for field in known if LATER.items() <= field.metadata.items()}
+    return make_dict_unstructure_fn(kind, _CONVERTER, **later)  # type: ignore[arg-type]
+
+
+_CONVERTER.register_unstructure_hook_factory(lambda kind: kind in RECORDS.values(), _unstructurer)
 _CONVERTER.register_unstructure_hook_func(lambda kind: kind is Record, _record_to_dict)
 _CONVERTER.register_structure_hook_func(lambda kind: kind is Record, _record_from_dict)
 

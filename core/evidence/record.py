@@ -16,6 +16,9 @@ Matrix = tuple[tuple[float, ...], ...]
 RECORDS: dict[str, type[Record]] = {}
 """All kinds of records by name."""
 
+LATER = {"later": True}
+"""Metadata of a field that a record gained after others were saved: JSON has it only where it says something."""
+
 
 @dataclass(frozen=True)
 class TokenRecord:
