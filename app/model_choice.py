@@ -19,7 +19,7 @@ _FIRST = (
     "nli-local", "nli-global-general", "nli-global-dot", "nli-global-concat", "nli-transformer", "nli-chain",
     "te-phrases-kmin", "te-phrases-kmax", "nli-abcnn", "nli-apcnn", "nli-bicnn", "topic-acnn", "as-adaqa",
     "as-phrases-kmax", "as-phrases-kmin", "sentiment-acnn", "sentiment-attconv", "para-adaqa", "as-adaqa-att",
-    "fever-attconv",
+    "fever-two-sided", "fever-attconv",
 )  # fmt: skip
 """Shipped checkpoints that lists begin with; all others follow by name. A page opens with the first, and of each task
 with the first that it has."""

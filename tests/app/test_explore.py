@@ -242,11 +242,11 @@ def test_a_model_of_another_task_opens_with_an_example_for_it(tmp_path, monkeypa
     assert query(explore(model="claims")) == {"model": "claims", "example": "claim"}
     app = explore(model="pairs")
     chooser(app, "Task").select("fact checking").run()
-    assert query(app) == {"model": "fever-attconv", "example": "claim"}
+    assert query(app) == {"model": "fever-two-sided", "example": "claim"}
     own = {"first": "A dog", "second": "An animal"}
     app = explore(model="pairs", **own)
     chooser(app, "Task").select("fact checking").run()
-    assert query(app) == {"model": "fever-attconv", **own}
+    assert query(app) == {"model": "fever-two-sided", **own}
 
 
 def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the_filters(drawn, tmp_path, monkeypatch):
