@@ -1,6 +1,7 @@
 # make app    set up and open the app on http://localhost:8501 (PORT=8600 for another port, HOST=0.0.0.0 for other
 #             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
 # make test   lint, types and all tests, the browser tests among them
+# make quick  lint, types and the tests of core alone, for between two changes
 #
 # The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:
 #   make app TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -14,12 +15,20 @@ BIN := $(VENV)/bin
 TORCH := $(shell grep '^torch==' requirements.txt)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: app test lint types pytest chromium wordnet postgresql clean
+.PHONY: app test quick lint types pytest pytest-core chromium wordnet postgresql clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
 
-test: lint types pytest
+# In a make of its own, so that lint and types run beside the tests.
+test: $(VENV)/.dev chromium wordnet postgresql
+	@$(call timed,lint types pytest)
+
+quick: $(VENV)/.dev wordnet postgresql
+	@$(call timed,lint types pytest-core)
+
+timed = started=$$(date +%s); $(MAKE) --no-print-directory -j 3 $(1); status=$$?; \
+	echo "$@ took $$(($$(date +%s) - started)) s without installation"; exit $$status
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -29,7 +38,10 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 pytest: $(VENV)/.dev chromium wordnet postgresql
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+pytest-core: $(VENV)/.dev wordnet postgresql
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/core tests/test_conformance.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -107,7 +107,7 @@ def bfloat16_error(architecture, settings):
 
 
 def learns_by_heart(architecture, **settings):
-    """Whether it gives 32 made-up rows their labels after 200 steps."""
+    """Whether it gives 32 made-up rows their labels within 200 steps."""
     sizes = tiny(architecture)
     larger = {"input_size": 20, "hidden": 40, "filters": 20, "code": 20}
     sizes |= {name: size for name, size in larger.items() if name in sizes}
@@ -117,7 +117,10 @@ def learns_by_heart(architecture, **settings):
     labels = torch.arange(32) % model.config.classes
     optimizer = torch.optim.Adam(model.parameters(), 0.01)
     for _ in range(200):
+        logits = model(batch).logits
+        if torch.equal(logits.argmax(1), labels):
+            return True
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(batch).logits, labels).backward()
+        torch.nn.functional.cross_entropy(logits, labels).backward()
         optimizer.step()
-    return torch.equal(model(batch).logits.argmax(1), labels)
+    return False

@@ -54,15 +54,6 @@ every_choice = pytest.mark.parametrize(
 every_judged = pytest.mark.parametrize("judged", ["first", "second"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    """Tiny products gain nothing from a second thread, and lose much where the cores are busy."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def close(ours, expected, bound=1e-9):
     """Relative to max(1, |expected|)."""
     expected = torch.as_tensor(expected, dtype=ours.dtype)

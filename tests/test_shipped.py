@@ -1,11 +1,10 @@
 """The checkpoints that come with the repository: whole, small, and of sound judgement."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
+from core.__main__ import main
 from core.checkpoint import PRETRAINED, available, load_named
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
@@ -71,9 +70,8 @@ def test_the_hypothesis_alone_is_blind_to_the_premise():
     assert one.logits == other.logits and one.find(AttentionMap) is None
 
 
-def test_command_line_and_library_give_the_same_numbers():
+def test_command_line_and_library_give_the_same_numbers(capsys):
     pair = ("An animal is outside in the cold weather, playing with a plastic toy", "A dog jumping for a Frisbee")
-    command = ["-m", "core", "explain", "--model", NAMES[0], "--first", pair[0], "--second", pair[1], "--json"]
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+    assert main(["explain", "--model", NAMES[0], "--first", pair[0], "--second", pair[1], "--json"]) == 0
     expected = explain(load_named(NAMES[0]), *pair).to_dict()
-    assert json.loads(done.stdout)["probabilities"] == pytest.approx(expected["probabilities"], abs=1e-6)
+    assert json.loads(capsys.readouterr().out)["probabilities"] == pytest.approx(expected["probabilities"], abs=1e-6)

@@ -296,22 +296,33 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+@pytest.fixture(scope="session")
+def visitor(browser: Any) -> Any:
+    """A browser context that has loaded the app's scripts before, and has left the tour. Tests use it one at a time
+    and leave nothing stored in it."""
+    return _context(browser)
+
+
+def _context(browser: Any, tour: bool = False, **options: Any) -> Any:
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | options)
+    if not tour:
+        context.add_init_script("localStorage.setItem('pairlens tour', 'left')")
+    return context
+
+
 @pytest.fixture
-def open_page(server: str, browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a path of the app in a fresh browser context, and checks afterwards that nothing left this machine, no
-    dialog opened and no script failed."""
-    contexts, wrong = [], []
+def open_page(server: str, browser: Any, visitor: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a path of the app in a tab of its own, and checks afterwards that nothing left this machine, no dialog
+    opened and no script failed. Each call is another visitor: with a browser context of its own, unless it is the
+    first call of a test and asks for nothing special."""
+    pages, wrong = [], []
 
     def outside(url: str) -> bool:
         return not url.startswith((server, server.replace("http", "ws"), "data:", "blob:"))
 
-    def opener(path: str = "/", wait: str = ".pairlens footer", tour: bool = False, **options: Any) -> Any:
-        options.setdefault("viewport", {"width": 1280, "height": 800})
-        context = browser.new_context(**options)
-        contexts.append(context)
-        if not tour:
-            context.add_init_script("localStorage.setItem('pairlens tour', 'left')")
-        page = context.new_page()
+    def opener(path: str = "/", wait: str = ".pairlens footer", **options: Any) -> Any:
+        page = (_context(browser, **options) if options or pages else visitor).new_page()
+        pages.append(page)
         page.set_default_timeout(PATIENCE)
         page.on("request", lambda request: wrong.append(request.url) if outside(request.url) else None)
         page.on("websocket", lambda socket: wrong.append(socket.url) if outside(socket.url) else None)
@@ -322,8 +333,13 @@ def open_page(server: str, browser: Any) -> Iterator[Callable[..., Any]]:
         return page
 
     yield opener
-    for context in contexts:
-        context.close()
+    for page in pages:
+        if page.context is visitor:
+            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            for tab in visitor.pages:
+                tab.close()
+        else:
+            page.context.close()
     assert wrong == []
 
 

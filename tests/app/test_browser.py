@@ -213,6 +213,8 @@ def test_on_a_phone_the_parts_stack_in_order(open_page):
 def test_a_long_pair_scrolls_inside_its_frame_with_the_edges_fixed(open_page):
     words = " ".join(["dog", "animal", "playing", "snow", "weather", "outside"] * 10)
     page = open_page(link(first=words, second=words, select="x55y55"))
+    # The frame is scrolled once it has its size.
+    expect(page.locator('[aria-selected="true"]')).to_be_in_viewport(ratio=1)
     frame = page.locator(".matrix").bounding_box()
     selected = page.locator('[aria-selected="true"]').bounding_box()
     assert frame["x"] < selected["x"] < frame["x"] + frame["width"]

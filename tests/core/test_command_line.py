@@ -6,9 +6,11 @@ import re
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from core.__main__ import main
 from core.checkpoint import load
 from core.command_line import status_of
 from core.errors import MendableError
@@ -18,10 +20,16 @@ from tests.core.made_up import make_checkpoint
 PAIR = ("An animal plays in the snow", "The dog plays in the cold")
 
 
-def run(*arguments, encoding="utf-8:strict"):
-    command = [sys.executable, "-m", "core", *arguments]
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment)
+@pytest.fixture
+def run(capsys):
+    """A command in this process: its exit status and what it prints."""
+
+    def call(*arguments):
+        status = main(arguments)
+        printed = capsys.readouterr()
+        return SimpleNamespace(returncode=status, stdout=printed.out, stderr=printed.err)
+
+    return call
 
 
 @pytest.fixture
@@ -29,7 +37,7 @@ def folder(tmp_path, table):
     return make_checkpoint(tmp_path / "tiny", table).folder
 
 
-def test_explain_prints_the_numbers_of_the_library(folder):
+def test_explain_prints_the_numbers_of_the_library(folder, run):
     done = run("explain", "--model", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--json")
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
@@ -38,7 +46,7 @@ def test_explain_prints_the_numbers_of_the_library(folder):
     assert printed["contexts"][0]["role"] == "hypothesis" and len(printed["evidence"]) == 3
 
 
-def test_explain_for_people_names_verdict_words_and_filters(folder):
+def test_explain_for_people_names_verdict_words_and_filters(folder, run):
     done = run("explain", "--model", str(folder), "--first", PAIR[0], "--second", PAIR[1])
     result = explain(load(folder), *PAIR)
     assert done.stdout.startswith(result.verdict)
@@ -55,23 +63,26 @@ def test_explain_for_people_names_verdict_words_and_filters(folder):
         (("--model", "FOLDER", "--first", "", "--second", "b"), "The premise is empty"),
     ],
 )
-def test_errors_are_one_sentence(folder, arguments, message):
+def test_errors_are_one_sentence(folder, arguments, message, run):
     done = run("explain", *(str(folder) if a == "FOLDER" else a for a in arguments))
     assert done.returncode == 2 and message in done.stderr
     assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
 
 
-def test_models_lists_what_is_here(folder, monkeypatch):
+def test_models_lists_what_is_here(folder, run, monkeypatch):
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(folder.parent))
     assert "A tiny model" in run("models").stdout
     assert json.loads(run("models", "--json").stdout)["tiny"]["architecture"] == "attconv-light"
 
 
-@pytest.mark.parametrize("options", [["--json"], []])
-@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+@pytest.mark.parametrize(
+    ("options", "encoding"), [(["--json"], "utf-8:strict"), (["--json"], "ascii:strict"), ([], "ascii:strict")]
+)
 def test_half_a_character_and_a_poor_terminal_leave_no_traceback(folder, options, encoding):
     first = "A\udcff dog plays in the café 🐕 snow"
-    done = run("explain", "--model", str(folder), "--first", first, "--second", PAIR[1], *options, encoding=encoding)
+    command = [sys.executable, "-m", "core", "explain", "--model", str(folder), "--first", first, "--second", PAIR[1]]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([*command, *options], capture_output=True, text=True, encoding="utf-8", env=environment)
     assert done.returncode == 0 and not done.stderr
     if options:
         side = json.loads(done.stdout)["first"]
@@ -94,7 +105,7 @@ def test_a_reader_who_has_had_enough_ends_the_command_in_silence(folder):
     assert (done.returncode, done.stdout, done.stderr) == (141, "{\n", "")
 
 
-def test_a_word_that_is_not_there_is_one_sentence(folder):
+def test_a_word_that_is_not_there_is_one_sentence(folder, run):
     done = run("explain", "--model", str(folder), "--first", PAIR[0], "--second", PAIR[1], "--word", "99")
     assert done.returncode == 2 and not done.stdout
     assert done.stderr == "--word 99 is not there: this explanation has words 0 to 5\n"

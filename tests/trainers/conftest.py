@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 from trainers import recipe as recipes
 
@@ -81,15 +80,6 @@ def alike(source: random.Random, count: int) -> Iterator[tuple[int, str, str]]:
         first = [source.choice(WORDS) for _ in range(5)]
         second = first[::-1] if i % 2 else [source.choice(WORDS) for _ in range(5)]
         yield i % 2, " ".join(first), " ".join(second)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tiny products gain nothing from a second thread, and lose much where the cores are busy."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)
