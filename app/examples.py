@@ -58,13 +58,7 @@ _ANSWERS = {"kind": "answers", "model": "wikiqa-phrases-kmax"}
 _PARAPHRASE = Pair("How can I lose weight fast?", "What is the best way to lose weight quickly?")
 
 EXAMPLES: tuple[Example, ...] = (
-    _pair(
-        "playing-outdoors",
-        "The same in other words (Yin 2017, figure 1)",
-        _OUTDOORS,
-        gold="entailment",
-        **_SICK,
-    ),
+    _pair("playing-outdoors", "Said in other words", _OUTDOORS, gold="entailment", **_SICK),
     _pair(
         "firefighters",
         "Firefighters: another story (AttConv, table 2)",
