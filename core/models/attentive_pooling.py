@@ -32,6 +32,10 @@ POSITIONS = 200
 """Words of a sentence for which ABCNN has a row in its attention feature maps."""
 
 
+LOOKING = BASELINE | {"config": PoolingConfig}
+"""What both register."""
+
+
 class AttentivePooling(LookingBaseline):
     """What both show: how much each word of either sentence counts in pooling, or of a text that looks at itself."""
 
@@ -42,13 +46,6 @@ class AttentivePooling(LookingBaseline):
         for role, weights in shown.items():
             record = PooledAttention("attentive pooling", role, tuple(weights[0].tolist()))
             yield PooledAttention, lambda record=record: record  # type: ignore[misc]
-
-
-@dataclass(frozen=True)
-class APCNNConfig(PoolingConfig):
-    """``sharpness``: what the best matches are multiplied by before the softmax (1: the paper's)."""
-
-    sharpness: float = setting(1.0, least=0)
 
 
 @dataclass(frozen=True)
@@ -63,16 +60,13 @@ class APCNNTrace:
     """σ_y, [B, T_y]."""
 
 
-@register(
-    "apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", shows=(PooledAttention,),
-    **(BASELINE | {"config": APCNNConfig}),
-)  # fmt: skip
+@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", shows=(PooledAttention,), **LOOKING)
 class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
-    H = W [w_{i-1}; w_i; w_{i+1}] + b, N = H with columns of length 1, G = tanh(N_x^T U N_y),
-    σ_x = softmax(s row-wise max G), σ_y = softmax(s column-wise max G), s the ``sharpness``, r = H σ,
-    features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1 (4d + 1 with ``compare``).
+    H = W [w_{i-1}; w_i; w_{i+1}] + b, N = H with columns of length 1, G = tanh(N_x^T U N_y), σ_x = softmax(row-wise
+    max G), σ_y = softmax(column-wise max G), r = H σ, features = [r_y; r_x; cos(r_y, r_x)], H = 2d + 1 (4d + 1 with
+    ``compare``).
 
     | here | paper | space |
     |---|---|---|
@@ -80,15 +74,12 @@ class APCNN(AttentivePooling):
     | match.w | U | R^{d×d} |
 
     Where we differ: the paper matches the states themselves, G = tanh(H_x^T U H_y). States grow in training, and every
-    row's largest G comes to be 1, so that all words count the same: hence the lengths of 1. Between -1 and 1 even the
-    best match counts little more than the worst: hence s. The paper ranks by the
+    row's largest G comes to be 1, so that all words count the same: hence the lengths of 1. The paper ranks by the
     cosine with a hinge loss; here a pair is classified, so the classifier reads both vectors beside the cosine. U
     starts as the identity.
     """
 
-    config: APCNNConfig
-
-    def __init__(self, config: APCNNConfig) -> None:
+    def __init__(self, config: PoolingConfig) -> None:
         super().__init__(config, config.joined_size(config.hidden) + 1)
         self.convolution = nn.Linear(WIDTH * config.hidden, config.hidden)
         self.match = Match("bilinear", config.hidden)
@@ -105,9 +96,8 @@ class APCNN(AttentivePooling):
         scores = torch.tanh(self.match(F.normalize(x, dim=-1), F.normalize(y, dim=-1)))
         if override is not None:
             scores = put_in_place(override, scores, _both(x_mask, y_mask))
-        sharp = self.config.sharpness * scores
-        x_weights = _pooling_weights(sharp, x_mask, y_mask)
-        y_weights = _pooling_weights(sharp.transpose(1, 2), y_mask, x_mask)
+        x_weights = _pooling_weights(scores, x_mask, y_mask)
+        y_weights = _pooling_weights(scores.transpose(1, 2), y_mask, x_mask)
         first, second = (y_weights[:, None] @ y)[:, 0], (x_weights[:, None] @ x)[:, 0]
         own = torch.cat([self.config.joined(first, second), F.cosine_similarity(first, second)[:, None]], dim=1)
         return self.classify(own, own.shape[1] - 1, batch, APCNNTrace(scores, x_weights, y_weights))

@@ -38,7 +38,7 @@ def apcnn(model, first, contexts, judged, extra):
     )
     ny, nx = ([scaled([1 / math.sqrt(dot(h, h))], [h]) for h in side] for side in (hy, hx))
     g = [[math.tanh(dot(a, matvec(model.match.w, b))) for b in ny] for a in nx]
-    x_weights, y_weights = (softmax([model.config.sharpness * max(row) for row in rows]) for rows in (g, transposed(g)))
+    x_weights, y_weights = (softmax([max(row) for row in rows]) for rows in (g, transposed(g)))
     r_x, r_y = scaled(x_weights, hx), scaled(y_weights, hy)
     out = classified(model, [*joined(model, r_y, r_x), cosine(r_y, r_x)], extra)
     return {**out, "scores": g, "x_weights": x_weights, "y_weights": y_weights}
@@ -76,7 +76,4 @@ def abcnn(model, first, contexts, judged, extra):
 
 LOOPS = {"apcnn": apcnn, "abcnn": abcnn}
 VARIANTS = [*BASELINE, {"context": "intra"}, {"compare": True}]
-CHOICES = {
-    "apcnn": [*VARIANTS, {"sharpness": 10.0}],
-    "abcnn": [*VARIANTS, {"attention": "words"}, {"attention": "states"}, {"means": True}],
-}
+CHOICES = {"apcnn": VARIANTS, "abcnn": [*VARIANTS, {"attention": "words"}, {"attention": "states"}, {"means": True}]}
