@@ -69,7 +69,7 @@ def test_a_cell_selects_its_words_everywhere_and_in_the_copied_link(open_page):
 
 
 def test_a_word_of_either_sentence_can_be_followed(open_page):
-    page = open_page(link(**PAIR))
+    page = open_page(link(**PAIR, select="x1"))
     page.locator('.side[data-role="hypothesis"] .chip', has_text="dog").click()
     bar = page.locator(".bars button").first
     looked_at, place = bar.inner_text(), int(bar.get_attribute("data-word"))
@@ -109,7 +109,7 @@ def test_text_appears_exactly_as_typed(open_page, first, second):
 
 
 def test_a_wrong_address_shows_its_values_as_text(open_page):
-    page = open_page(link(select="<img src=x onerror=alert(1)>", show="**b**"))
+    page = open_page(link(**PAIR, select="<img src=x onerror=alert(1)>", show="**b**"))
     notices = page.locator(".notices li").all_inner_texts()
     assert len(notices) == 2
     assert "<img src=x onerror=alert(1)>" in notices[1]

@@ -163,7 +163,7 @@ def test_the_table_has_one_line_a_phrase(checkpoints):
     lines = list(csv.DictReader(io.StringIO(record.table(explanation, 2))))
     assert len(lines) == sum(len(side.phrases) for side in record.sides)
     assert lines[0] == {
-        "side": "premise", "phrase": "=", "first_word": "1", "last_word": "1",
+        "side": "premise", "phrase": "'=", "first_word": "1", "last_word": "1",
         "score": str(record.sides[0].phrases[0].score), "partner": lines[0]["partner"],
         "kept_by_kmin_2": lines[0]["kept_by_kmin_2"], "kept_by_kmax_2": lines[0]["kept_by_kmax_2"],
     }  # fmt: skip
