@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from core.evidence.explanation import shares_text
 from core.evidence.record import CELL_STYLE, Explained, Record, table_html
 from core.spreadsheet import csv_text
-from core.wording import percent
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,7 @@ class PhraseSelection(Record, kind="phrase_selection"):
         """What each pooling keeps at the trained k, with each phrase's best alignment."""
         lines = []
         for choice in self._at_trained_k():
-            shares = "  ".join(
-                f"{label} {percent(p)}" for label, p in zip(explanation.labels, choice.probabilities, strict=True)
-            )
+            shares = shares_text(explanation.labels, choice.probabilities)
             trained = ", as trained" if choice.trained else ""
             lines += ["", f"{choice.pooling} with k = {choice.k}{trained}: {shares}"]
             for side, indices in zip(self.sides, choice.kept, strict=True):
