@@ -28,7 +28,7 @@ from core.desk.store import keep
 from core.filter_map.map import FilterMap, codes_of, filter_sides
 from core.models import build
 from core.reading.word_table import WordTable, default_table
-from tests.app.pages import components
+from tests.app.pages import come_to_rest, components
 from tests.core.made_up_runs import made_up_run
 from trainers.map import draw
 
@@ -284,7 +284,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
     program = next((path for path in map(shutil.which, names) if path), None)
     if program is None:
         pytest.fail("The browser tests need Chromium: install it with `apt-get install chromium`.", pytrace=False)
@@ -297,48 +297,72 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def visitor(browser: Any) -> Any:
-    """A browser context that has loaded the app's scripts before, and has left the tour. Tests use it one at a time
-    and leave nothing stored in it."""
-    return _context(browser)
+def tabs() -> dict[tuple[Any, ...], Any]:
+    """The tabs that tests use one after the other: a tab that has run the app's scripts before opens a page in half
+    the time. No two of them share a browser context."""
+    return {}
 
 
-def _context(browser: Any, tour: bool = False, **options: Any) -> Any:
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | options)
+def _tab(browser: Any, tour: bool, **options: Any) -> Any:
+    context = browser.new_context(**options)
     if not tour:
         context.add_init_script("localStorage.setItem('pairlens tour', 'left')")
-    return context
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+def _forget(page: Any) -> None:
+    """Leaves nothing of a test in its tab."""
+    for tab in page.context.pages:
+        if tab is not page:
+            tab.close()
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.context.clear_cookies()
+    page.context.clear_permissions()
+    page.goto("about:blank")
 
 
 @pytest.fixture
-def open_page(server: str, browser: Any, visitor: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a path of the app in a tab of its own, and checks afterwards that nothing left this machine, no dialog
-    opened and no script failed. Each call is another visitor: with a browser context of its own, unless it is the
-    first call of a test and asks for nothing special."""
-    pages, wrong = [], []
+def open_page(server: str, browser: Any, tabs: dict[tuple[Any, ...], Any]) -> Iterator[Callable[..., Any]]:
+    """Opens a path of the app in a tab, and checks afterwards that nothing left this machine, no dialog opened and no
+    script failed. Each call of a test is another visitor, with a browser context of its own."""
+    pages: dict[tuple[Any, ...], Any] = {}
+    wrong: list[str] = []
 
     def outside(url: str) -> bool:
-        return not url.startswith((server, server.replace("http", "ws"), "data:", "blob:"))
+        return not url.startswith((server, server.replace("http", "ws"), "data:", "blob:", "about:blank"))
 
-    def opener(path: str = "/", wait: str = ".pairlens footer", **options: Any) -> Any:
-        page = (_context(browser, **options) if options or pages else visitor).new_page()
-        pages.append(page)
-        page.set_default_timeout(PATIENCE)
-        page.on("request", lambda request: wrong.append(request.url) if outside(request.url) else None)
-        page.on("websocket", lambda socket: wrong.append(socket.url) if outside(socket.url) else None)
-        page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("pageerror", lambda error: wrong.append(f"script error {error}"))
+    listeners: dict[str, Callable[[Any], object]] = {
+        "request": lambda request: wrong.append(request.url) if outside(request.url) else None,
+        "websocket": lambda socket: wrong.append(socket.url) if outside(socket.url) else None,
+        "dialog": lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()),
+        "pageerror": lambda error: wrong.append(f"script error {error}"),
+    }
+
+    def opener(
+        path: str = "/", wait: str = ".pairlens footer", tour: bool = False, color_scheme: str = "light", **options: Any
+    ) -> Any:
+        viewport = options.pop("viewport", {"width": 1280, "height": 800})
+        key = (len(pages), tour, *sorted(options.items()))
+        page = pages[key] = tabs[key] = tabs.get(key) or _tab(browser, tour, **options)
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme)
+        for event, listener in listeners.items():
+            page.on(event, listener)
         page.goto(path if path.startswith("http") else server + path)
         page.wait_for_selector(wait)
+        come_to_rest(page)
         return page
 
     yield opener
-    for page in pages:
-        if page.context is visitor:
-            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-            for tab in visitor.pages:
-                tab.close()
-        else:
+    for key, page in pages.items():
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+        try:
+            _forget(page)
+        except Exception:  # of a tab that the test has closed or left hanging
+            del tabs[key]
             page.context.close()
     assert wrong == []
 

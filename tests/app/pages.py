@@ -1,4 +1,4 @@
-"""Pages without a browser: open one, find its widgets, read what it says."""
+"""Pages: open one without a browser, find its widgets, read what it says; wait for one in a browser."""
 
 import json
 from pathlib import Path
@@ -47,3 +47,9 @@ def query(app):
 def components(app):
     """What the page gave to its components."""
     return [json.loads(one.proto.json) for one in app.get("bidi_component")]
+
+
+def come_to_rest(page):
+    """Wait until the page in a browser has been drawn: Streamlit's own widgets lose a click that comes while they are
+    drawn anew."""
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.pages import come_to_rest
 from tests.app.test_browser_filter_map import type_into, wait_until
 from tests.app.test_palette import contrast
 
@@ -327,6 +328,7 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
     file, svg = saved(page, "Save the matrix as SVG")
     assert file.endswith("-temperature-50.svg")
     assert "what if: softmax at temperature 50" in " ".join(re.sub("<[^>]*>", " ", svg).split())
+    come_to_rest(page)
     # Its numbers are another file than the model's own, and what was measured on these is not said of it.
     with page.expect_download() as numbers:
         page.get_by_role("button", name="Attention (CSV)").click()

@@ -8,6 +8,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.app.pages import come_to_rest
 from tests.app.test_browser_explore import chip, link
 
 pytestmark = pytest.mark.browser
@@ -51,6 +52,7 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     page.get_by_role("button", name="Insert “not” before “jumping”").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not jumping")
     expect(chip(page, "hypothesis", "not")).to_be_visible()
+    come_to_rest(page)
     if chip(page, "hypothesis", "jumping").get_attribute("aria-pressed") == "false":  # a page may begin with it
         chip(page, "hypothesis", "jumping").click()
     page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
@@ -61,8 +63,10 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     expect(tried.nth(0)).to_contain_text("without “jumping”")
     expect(tried.nth(1)).to_contain_text("“not” before “jumping”")
     expect(tried.nth(2)).to_contain_text(first.lower().replace(",", ""))
+    come_to_rest(page)
     page.locator(".st-key-pin-2 button").click()
     expect(page.locator(".verdict .pinned")).to_contain_text("A dog is jumping")
+    come_to_rest(page)
     tried.nth(2).get_by_role("button").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is jumping")
 

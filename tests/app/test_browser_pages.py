@@ -47,12 +47,20 @@ SMALL = """() => {
 """Texts smaller than 18 pixels, with their sizes."""
 
 
-def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_page, server, tmp_path):
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    """The part of an address that opens the run of the server's Error desk."""
+    run = made_up_run(tmp_path_factory.mktemp("desk"))
+    return urlencode(
+        {"file": short(run.dataset.sha256), "models": ".".join(short(model.sha256) for model in run.models)}
+    )
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_page, desk, address):
     from axe_playwright_python.sync_playwright import Axe
 
-    page = open_page("/", viewport={"width": 1920, "height": 1080})
-    run = made_up_run(tmp_path)
-    desk = {"file": short(run.dataset.sha256), "models": ".".join(short(model.sha256) for model in run.models)}
+    page = open_page(address.replace("DESK", desk), wait=PAGES[address], viewport={"width": 1920, "height": 1080})
 
     def violations(**options):
         """What is still wrong once the page has come to rest: what is drawn anew is pale for a moment."""
@@ -65,42 +73,36 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
             page.wait_for_timeout(500)
         return wrong
 
-    for address, sign in PAGES.items():
-        page.goto(server + address.replace("DESK", urlencode(desk)))
-        page.wait_for_selector(sign)
-        assert violations() == [], address
-        page.emulate_media(color_scheme="dark")
-        expect(page.locator(".stApp")).to_have_css("background-color", "rgb(17, 22, 28)")
-        # Of axe's rules that of contrast alone depends on the theme.
-        assert violations(runOnly=["color-contrast"]) == [], address
-        page.emulate_media(color_scheme="light")
-        verdict = page.locator(".said").first
-        size = "node => parseFloat(getComputedStyle(node).fontSize)"
-        before = verdict.evaluate(size) if verdict.count() else 0
-        page.get_by_test_id("stSidebar").get_by_text("Projector").click()
-        page.wait_for_url(re.compile("projector=on"))
-        expect(page.locator("html")).to_have_css("font-size", "22.5px")
-        if before:
-            expect(verdict).to_have_css("font-size", f"{1.5 * before:g}px")
-            cells = page.locator('[data-cell="0,0"]')
-            for _ in range(50):  # they are made anew while the sidebar becomes wider
-                sizes = cells.evaluate_all("cells => cells.map(cell => cell.getBoundingClientRect().width)")
-                if all(wide >= 56 - 2 for wide in sizes):
-                    break
-                page.wait_for_timeout(100)
-            else:
-                raise AssertionError((address, sizes))
-        expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1600px")
-        for _ in range(100):
-            small = page.evaluate(SMALL)
-            if not small:
-                break
-            page.wait_for_timeout(300)
-        assert small == [], address
+    assert violations() == []
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator(".stApp")).to_have_css("background-color", "rgb(17, 22, 28)")
+    # Of axe's rules that of contrast alone depends on the theme.
+    assert violations(runOnly=["color-contrast"]) == []
+    page.emulate_media(color_scheme="light")
+    verdict = page.locator(".said").first
+    size = "node => parseFloat(getComputedStyle(node).fontSize)"
+    before = verdict.evaluate(size) if verdict.count() else 0
+    page.get_by_test_id("stSidebar").get_by_text("Projector").click()
+    page.wait_for_url(re.compile("projector=on"))
+    expect(page.locator("html")).to_have_css("font-size", "22.5px")
+    if before:
+        expect(verdict).to_have_css("font-size", f"{1.5 * before:g}px")
+        # Cells are made anew while the sidebar becomes wider.
         page.wait_for_function(
-            """() => { const main = document.querySelector("[data-testid=stMain]");
-                       return main.scrollWidth <= main.clientWidth; }"""
-        )  # while the page is drawn anew it may be wider for a moment
+            """() => [...document.querySelectorAll('[data-cell="0,0"]')]
+                       .every((cell) => cell.getBoundingClientRect().width >= 56 - 2)"""
+        )
+    expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1600px")
+    for _ in range(100):
+        small = page.evaluate(SMALL)
+        if not small:
+            break
+        page.wait_for_timeout(300)
+    assert small == []
+    page.wait_for_function(
+        """() => { const main = document.querySelector("[data-testid=stMain]");
+                   return main.scrollWidth <= main.clientWidth; }"""
+    )  # while the page is drawn anew it may be wider for a moment
 
 
 def test_large_type_on_a_small_projector_squeezes_nothing(open_page, server):
