@@ -12,12 +12,14 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from streamlit.components.v2 import manifest_scanner
 
 from core import checkpoint
 from core.checkpoint import Checkpoint
@@ -218,6 +220,14 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "test-no-json").mkdir()
     (folder / "test-no-json" / "card.json").write_bytes(b"\x80\x04pickle")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _manifests_are_read_once() -> Iterator[None]:
+    """Each AppTest would read the metadata of every installed package in search of components: .3 s a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(autouse=True)
