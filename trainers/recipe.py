@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,7 +203,7 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""
-        plain: dict[str, Any] = yaml.safe_load(yaml.safe_dump(_plain(dataclasses.asdict(self)), sort_keys=False))
+        plain: dict[str, Any] = json.loads(json.dumps(_plain(dataclasses.asdict(self))))
         return plain
 
 

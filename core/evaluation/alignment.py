@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from core.checkpoint import Checkpoint
 from core.data import DataError
 from core.data.alignments import AlignedPair, Link
 from core.evidence import AttentionMap
+from core.linguistics.content_words import stop_words
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
 
@@ -239,7 +239,7 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
 
 
 def _functional(token: Token) -> bool:
-    return not token.is_word or token.norm in ENGLISH_STOP_WORDS
+    return not token.is_word or token.norm in stop_words()
 
 
 def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> dict[str, Any]:

@@ -8,19 +8,22 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
 
 from core.reading.tokens import tokenize
 
 
 def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
     """Accuracy, and F1 averaged over the classes that occur in gold or prediction; class indices ``[N]`` each."""
+    from sklearn.metrics import accuracy_score, f1_score  # here: importing it takes two seconds
+
     f1 = f1_score(gold, predicted, average="macro", zero_division=0)
     return float(accuracy_score(gold, predicted)), float(f1)
 
 
 def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
     """Accuracy, macro-F1, each class's precision, recall, F1 and items, and the confusion matrix (rows: gold)."""
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
     accuracy, f1 = accuracy_and_f1(gold, predicted)
     places = list(range(len(labels)))
     parts = precision_recall_fscore_support(gold, predicted, labels=places, zero_division=0)

@@ -14,7 +14,7 @@ from tests.core.made_up_runs import made_up_run
 pytestmark = pytest.mark.browser
 
 PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping outside in the snow"}
-LONG = PAIR | {"first": "An animal is playing with a toy and " * 5}
+LONG = PAIR | {"first": "An animal is playing with a toy and " * 3}
 PAGES = {
     "/?" + urlencode({"model": "test-light", "select": "x2"} | LONG): ".notices li",
     "/?" + urlencode({"model": "test-as", "candidates": "a cat\na toy"} | PAIR): ".pl-list",

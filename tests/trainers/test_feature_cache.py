@@ -167,15 +167,15 @@ def test_several_processes_share_one_file(words, path):
     code = (
         "import sys; from pathlib import Path; from tests.core.made_up import make_table\n"
         "from core.linguistics import cache as feature_cache; feature_cache._AT_ONCE = 10\n"
-        "pairs = [(f'a dog {i}', f'the dog {i} runs') for i in range(400)]\n"
+        "pairs = [(f'a dog {i}', f'the dog {i} runs') for i in range(200)]\n"
         "print(feature_cache.features('answer', pairs, make_table(), Path(sys.argv[1]), progress=False).sum())"
     )
     runs = [
         subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=-1, stderr=-1, text=True, env=os.environ)
-        for _ in range(3)
+        for _ in range(2)
     ]
     answers = [run.communicate(timeout=120) for run in runs]
     assert len({out for out, _ in answers}) == 1 and {err for _, err in answers} == {""}
     with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT count(*) FROM pairlens_features").fetchone() == (400,)
+        assert connection.execute("SELECT count(*) FROM pairlens_features").fetchone() == (200,)
     connection.close()
