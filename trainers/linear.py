@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 from torch import Tensor
 
 from core.checkpoint import rounded
+
+if TYPE_CHECKING:
+    from sklearn.preprocessing import StandardScaler
 
 STRENGTHS = (0.0003, 0.001, 0.003, 0.01, 0.03)
 """Values of C that are tried."""
@@ -48,6 +49,10 @@ class Linear:
 
 def fitted(features: Tensor, labels: Tensor, weights: Tensor, only: str = "") -> Iterator[Linear]:
     """Both kinds at every strength, fitted on ``[N, F]``, class indices and row weights ``[N]``; ``only`` one name."""
+    from sklearn.linear_model import LogisticRegression  # here: importing them takes two seconds
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+
     scaler = StandardScaler().fit(features.numpy())
     scaled = scaler.transform(features.numpy())
     for strength in STRENGTHS:
