@@ -9,12 +9,13 @@ import pytest
 from playwright.sync_api import expect
 
 from core.desk.store import short
+from tests.app.test_browser_filter_map import wait_until
 from tests.core.made_up_runs import made_up_run
 
 pytestmark = pytest.mark.browser
 
 PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping outside in the snow"}
-LONG = PAIR | {"first": "An animal is playing with a toy and " * 3}
+LONG = PAIR | {"first": "An animal is playing with a toy and " * 4}
 PAGES = {
     "/?" + urlencode({"model": "test-light", "select": "x2"} | LONG): ".notices li",
     "/?" + urlencode({"model": "test-as", "candidates": "a cat\na toy"} | PAIR): ".pl-list",
@@ -87,10 +88,12 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
     expect(page.locator("html")).to_have_css("font-size", "22.5px")
     if before:
         expect(verdict).to_have_css("font-size", f"{1.5 * before:g}px")
-        # Cells are made anew while the sidebar becomes wider.
-        page.wait_for_function(
-            """() => [...document.querySelectorAll('[data-cell="0,0"]')]
-                       .every((cell) => cell.getBoundingClientRect().width >= 56 - 2)"""
+        wait_until(  # cells are made anew while the sidebar becomes wider
+            page,
+            lambda page: page.locator('[data-cell="0,0"]').evaluate_all(
+                "cells => cells.map(cell => cell.getBoundingClientRect().width)"
+            ),
+            lambda sizes: all(wide >= 56 - 2 for wide in sizes),
         )
     expect(page.locator(".stMainBlockContainer")).to_have_css("max-width", "1600px")
     for _ in range(100):
