@@ -50,10 +50,14 @@ def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
     (question, answer), typed = state.pair.now, state.candidates
     with st.expander("Rank candidate answers of this question", expanded=True):
         st.text_area(
-            "Other candidate answers, one per line (Ctrl + Enter or a click elsewhere ranks them)", typed, key=key,
-            on_change=page.take, args=("candidates", key), height="content",
+            "Other candidate answers, one per line (Ctrl + Enter or a click elsewhere ranks them)",
+            typed,
+            key=key,
+            on_change=page.take,
+            args=("candidates", key),
+            height="content",
             placeholder="Type or paste answers, one per line",
-        )  # fmt: skip
+        )
         answers = list(dict.fromkeys(line for line in (answer, *map(str.strip, typed.splitlines())) if line))
         problems = [f"{len(answers)} candidates are too many: the first {MOST} are ranked."][: len(answers) > MOST]
         link = state.link_parameters()

@@ -150,11 +150,14 @@ def predictions(text: str, name: str) -> list[Prediction]:
             raise PredictionsError(what)
         return [
             Prediction(
-                str(row["first"]), str(row.get("second") or ""), str(row.get("label") or ""), str(row["predicted"]),
+                str(row["first"]),
+                str(row.get("second") or ""),
+                str(row.get("label") or ""),
+                str(row["predicted"]),
                 float(row[f"p_{row['predicted']}"]),
             )
             for row in rows
-        ]  # fmt: skip
+        ]
     except (KeyError, TypeError, ValueError, csv.Error, RecursionError) as error:
         raise PredictionsError(what) from error
 

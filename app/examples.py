@@ -233,7 +233,7 @@ MAP_EXAMPLES: tuple[Example, ...] = (
         "paraphrases",
         (_PARAPHRASE, Pair(_PARAPHRASE.first, "Why do people want to lose weight?")),
     ),
-)  # fmt: skip
+)
 
 
 SINGLE_KINDS = ("topics", "reviews")

@@ -119,9 +119,13 @@ def projector_switch(page: PageSession[Any]) -> None:
     """The switch at the head of the sidebar, one for all pages."""
     key = page.key("projector")
     st.toggle(
-        "Projector", page.state.projector, key=key, on_change=page.take, args=("projector", key),
+        "Projector",
+        page.state.projector,
+        key=key,
+        on_change=page.take,
+        args=("projector", key),
         help="Larger type and cells, for a room full of people.",
-    )  # fmt: skip
+    )
 
 
 def notice(sentences: Iterable[str]) -> None:

@@ -66,23 +66,39 @@ class ModelForm:
         tasks, key, none = list(groups), self.page.key("task"), "No model is installed"
         shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
         st.selectbox(
-            "Task", tasks, tasks.index(shown) if shown else None, key=key, on_change=self._take_task,
-            args=(key, groups), format_func=lambda task: task[:1].upper() + task[1:], placeholder=none,
-        )  # fmt: skip
+            "Task",
+            tasks,
+            tasks.index(shown) if shown else None,
+            key=key,
+            on_change=self._take_task,
+            args=(key, groups),
+            format_func=lambda task: task[:1].upper() + task[1:],
+            placeholder=none,
+        )
         names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
         small = dict.fromkeys(FOR_LESSONS, " (small, for the lessons)")
         titles = {name: models[name] + small.get(name, "") for name in names}
         index = names.index(model) if model in names else None
         if len(names) <= SIDE_BY_SIDE:
             st.radio(
-                "Model", names, index, key=key, on_change=self.page.take, args=("model", key),
+                "Model",
+                names,
+                index,
+                key=key,
+                on_change=self.page.take,
+                args=("model", key),
                 format_func=lambda name: page_style.plain(titles[name]),
-            )  # fmt: skip
+            )
         else:  # would push what is below them off the screen
             st.selectbox(
-                "Model", names, index, key=key, on_change=self.page.take, args=("model", key),
+                "Model",
+                names,
+                index,
+                key=key,
+                on_change=self.page.take,
+                args=("model", key),
                 format_func=titles.__getitem__,
-            )  # fmt: skip
+            )
         return names
 
     def _take_task(self, key: str, groups: Mapping[str, Sequence[str]]) -> None:
@@ -104,9 +120,15 @@ class ModelForm:
         examples, shown = state.examples(self.page.models), state.example
         titles = {example.slug: example.title for example in examples}
         st.selectbox(
-            "Example", list(titles), examples.index(shown) if shown in examples else None, key=key,
-            on_change=self._take_example, args=(key,), format_func=titles.__getitem__, placeholder=self.own,
-        )  # fmt: skip
+            "Example",
+            list(titles),
+            examples.index(shown) if shown in examples else None,
+            key=key,
+            on_change=self._take_example,
+            args=(key,),
+            format_func=titles.__getitem__,
+            placeholder=self.own,
+        )
         if shown in examples and len(shown.title) > SHOWN_LETTERS:
             page_style.note(shown.title)
 
@@ -123,10 +145,13 @@ class ModelForm:
         """Save the texts as a file and open one, for texts too long for a link."""
         with st.expander("Save and open"):
             st.download_button(
-                f"Save this {self.saved}", self.page.state.to_file(), f"pairlens-{self.saved.split()[-1]}.json",
-                "application/json", on_click="ignore", help=f"A small file with this {self.saved} and all choices, for "
-                "texts too long for a link.",
-            )  # fmt: skip
+                f"Save this {self.saved}",
+                self.page.state.to_file(),
+                f"pairlens-{self.saved.split()[-1]}.json",
+                "application/json",
+                on_click="ignore",
+                help=f"A small file with this {self.saved} and all choices, for texts too long for a link.",
+            )
             st.file_uploader(
                 f"Open a saved {self.saved}", key="opened", on_change=self._open_file, type="json", max_upload_size=5
             )
@@ -185,8 +210,9 @@ class PairForm(ModelForm):
         pair, roles = self.page.state.pair, _roles(folder)
         if not roles["second"]:
             role, key = page_style.plain(str(roles["first"])), self.page.key("first")
-            st.text_input(f"{role[:1].upper()}{role[1:]}", pair.first, key=key, on_change=self._new_text,
-                          args=("first", key))  # fmt: skip
+            st.text_input(
+                f"{role[:1].upper()}{role[1:]}", pair.first, key=key, on_change=self._new_text, args=("first", key)
+            )
             return
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
@@ -198,9 +224,7 @@ class PairForm(ModelForm):
                 (column.text_area, f"{label}, one sentence per line") if several else (column.text_input, label)
             )
             box(label, text, key=key, on_change=self._new_text, args=(side, key))
-        middle.button(
-            "Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch"
-        )  # fmt: skip
+        middle.button("Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch")
 
     def _new_text(self, side: str, key: str) -> None:
         self.page.touch()

@@ -79,9 +79,13 @@ def draw(reopen: Callable[[Tried], None]) -> None:
                     page_style.plain(label), key=f"reopen {place}", on_click=reopen, args=(tried,), type="tertiary"
                 )
                 st.button(
-                    "Unpin" if held else "Pin", key=f"pin {place}", on_click=_pin, args=(None if held else tried,),
-                    type="tertiary", icon=":material/keep_off:" if held else ":material/keep:",
-                )  # fmt: skip
+                    "Unpin" if held else "Pin",
+                    key=f"pin {place}",
+                    on_click=_pin,
+                    args=(None if held else tried,),
+                    type="tertiary",
+                    icon=":material/keep_off:" if held else ":material/keep:",
+                )
 
 
 def _listed() -> list[Tried]:

@@ -95,9 +95,18 @@ DIVERGING: Pair = ("#2464b0", "#b06c0a")
 """For numbers below and above zero: the nearer to it, the clearer, so that it is right on either ground."""
 
 CIVIDIS: tuple[str, ...] = (
-    "#002051", "#0a326a", "#2b446e", "#4d566d", "#696970", "#7f7c75", "#948f78", "#ada476", "#caba6a", "#ead156",
+    "#002051",
+    "#0a326a",
+    "#2b446e",
+    "#4d566d",
+    "#696970",
+    "#7f7c75",
+    "#948f78",
+    "#ada476",
+    "#caba6a",
+    "#ead156",
     "#fdea45",
-)  # fmt: skip
+)
 
 
 def class_colours(labels: Sequence[str]) -> list[Pair]:
@@ -131,8 +140,16 @@ def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
 def css_variables() -> str:
     """The colours as CSS custom properties that follow the theme (``light-dark()``), for the component's root."""
     names = {
-        "accent": ACCENT, "context": CONTEXT, "ribbon": RIBBON, "kmin": KMIN, "kmax": KMAX, "ink": INK, "soft": SOFT,
-        "line": LINE, "paper": PAPER, "wash": WASH,
-    }  # fmt: skip
+        "accent": ACCENT,
+        "context": CONTEXT,
+        "ribbon": RIBBON,
+        "kmin": KMIN,
+        "kmax": KMAX,
+        "ink": INK,
+        "soft": SOFT,
+        "line": LINE,
+        "paper": PAPER,
+        "wash": WASH,
+    }
     colours = "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
     return f"{colours}--strongest:{100 * STRONGEST_TINT:.0f}%;"

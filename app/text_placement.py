@@ -113,8 +113,13 @@ def place_texts(
                     if words.strip() and not age:
                         problems.append(f"{(role or 'text').capitalize()} {place + 1} has no word in it: type one.")
                     continue
-                key = (opened.checkpoint.card["sha256"], opened.map and opened.map.card["sha256"],
-                       layout and layout.name, role, words)  # fmt: skip
+                key = (
+                    opened.checkpoint.card["sha256"],
+                    opened.map and opened.map.card["sha256"],
+                    layout and layout.name,
+                    role,
+                    words,
+                )
                 spot = remember(key, partial(_place, opened, layout, role, words))
                 stars.append(Star(TextSide(place, role), words, age, spot.x, spot.y, "" if age else shares))
                 if not age:

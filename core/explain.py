@@ -79,8 +79,12 @@ def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature
     tempered = [_tempered(record, explanation, temperature) for record in maps]
     pair = explanation.first.text, explanation.second.text
     other = explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
-    evidence = (replace(record, temperature=temperature) if isinstance(record, AttentionMap) and record.units == "words"
-                else record for record in other.evidence)  # fmt: skip
+    evidence = (
+        replace(record, temperature=temperature)
+        if isinstance(record, AttentionMap) and record.units == "words"
+        else record
+        for record in other.evidence
+    )
     return replace(other, evidence=tuple(evidence))
 
 

@@ -95,8 +95,11 @@ def bfloat16_error(architecture, settings):
     torch.manual_seed(2)
     model = build(architecture, tiny(architecture, **settings)).eval()
     batch = batch_of(model, LENGTHS)
-    batch = Batch(*map(part_float, (batch.first, batch.contexts)), batch.judged,
-                  None if batch.extra is None else batch.extra.float())  # fmt: skip
+    batch = Batch(
+        *map(part_float, (batch.first, batch.contexts)),
+        batch.judged,
+        None if batch.extra is None else batch.extra.float(),
+    )
     full = model(batch)
     with torch.autocast("cpu", torch.bfloat16):
         # Which phrases are pooled is a choice, and a choice may fall otherwise: it is made in float32.

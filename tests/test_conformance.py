@@ -403,9 +403,16 @@ def test_two_steps_of_the_training_loop_lower_the_loss(architecture, table, tmp_
     settings = {name: value for name, value in tiny(architecture).items() if name != "input_size"}
     few = DataSource("few", "few.csv")
     recipe = Recipe(
-        "made-up", "Made up", architecture, train=(few,), dev=few, model=settings, labels=labels, warmup=0,
+        "made-up",
+        "Made up",
+        architecture,
+        train=(few,),
+        dev=few,
+        model=settings,
+        labels=labels,
+        warmup=0,
         **({"roles": ("text",), "judged": "text", "task": "text classification"} if alone else {}),
-    )  # fmt: skip
+    )
     run = ready(recipe, load_data(recipe, tmp_path), table, Options(tmp_path / "out", device="cpu"))
     losses = []
     for _ in range(3):

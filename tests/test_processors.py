@@ -26,8 +26,9 @@ AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
 def fresh(command, **more):
     """A process of its own, where nobody has said how threads wait."""
     environment = {name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT",)}
-    done = subprocess.run([sys.executable, *command], cwd=ROOT, env={**environment, **more}, capture_output=True,
-                          text=True, timeout=300)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env={**environment, **more}, capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return done
 
@@ -60,9 +61,15 @@ def last_states(network):
 
 
 @pytest.mark.parametrize(
-    "made", [lambda: BiLSTM(6, 5), lambda: PhraseGRU(6, 5), lambda: last_states(nn.LSTM(6, 5, batch_first=True)),
-             lambda: last_states(nn.GRU(6, 5, batch_first=True))], ids=["BiLSTM", "phrases", "LSTM", "GRU"],
-)  # fmt: skip
+    "made",
+    [
+        lambda: BiLSTM(6, 5),
+        lambda: PhraseGRU(6, 5),
+        lambda: last_states(nn.LSTM(6, 5, batch_first=True)),
+        lambda: last_states(nn.GRU(6, 5, batch_first=True)),
+    ],
+    ids=["BiLSTM", "phrases", "LSTM", "GRU"],
+)
 def test_recurrent_cells_stay_in_float32_where_bf16_is_emulated(made, emulating):
     torch.manual_seed(0)
     read, words, mask = made(), torch.randn(3, 7, 6), torch.arange(7) < torch.tensor([[7], [2], [5]])

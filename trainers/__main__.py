@@ -43,9 +43,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, summary in COMMANDS.items():
             module = _module(name) if name == command else None
             sub = commands.add_parser(
-                name, help=summary, description=module.__doc__ if module else summary,
+                name,
+                help=summary,
+                description=module.__doc__ if module else summary,
                 formatter_class=argparse.RawDescriptionHelpFormatter,
-            )  # fmt: skip
+            )
             if module:
                 module.add_arguments(sub)
     args = parser.parse_args(argv)

@@ -37,18 +37,22 @@ SYSTEM_TABLES = {
 
 FIGURES = {
     "figure-length-sst5": (
-        "length", "**By the number of words, SST-5 dev** (the paper’s figure 5, on Yelp): per cent, 95 % intervals.",
+        "length",
+        "**By the number of words, SST-5 dev** (the paper’s figure 5, on Yelp): per cent, 95 % intervals.",
         "runs/comparison-sst5",
     ),
     "figure-length-imdb": (
-        "length", "**By the number of words, IMDB dev** (the paper’s figure 5, on Yelp): per cent, 95 % intervals.",
+        "length",
+        "**By the number of words, IMDB dev** (the paper’s figure 5, on Yelp): per cent, 95 % intervals.",
         "runs/comparison-imdb",
     ),
     "figure-evidence": (
-        "evidence", "**By the number of evidence sentences, FEVER dev 6k** (the paper’s figure 8): per cent, 95 % "
-        f"intervals.{OLD_CUT}", "runs/comparison-fever",
+        "evidence",
+        "**By the number of evidence sentences, FEVER dev 6k** (the paper’s figure 8): per cent, 95 % "
+        f"intervals.{OLD_CUT}",
+        "runs/comparison-fever",
     ),
-}  # fmt: skip
+}
 """By the file that `python -m trainers figure` wrote: what it groups by, a title, and the folder of its runs."""
 
 
@@ -63,10 +67,12 @@ def document(folder: Path) -> Iterator[str]:
             head, *rows = csv.reader(file)
         yield title
         yield markdown.table(head, rows)
-        yield markdown.commands([
-            f"python -m trainers table {table} --train {name} --data DATA --runs runs/{name} "
-            f"--out docs/tables/{name} --precision bf16 --threads 1"
-        ])  # fmt: skip
+        yield markdown.commands(
+            [
+                f"python -m trainers table {table} --train {name} --data DATA --runs runs/{name} "
+                f"--out docs/tables/{name} --precision bf16 --threads 1"
+            ]
+        )
     for name, (by, what, runs) in FIGURES.items():
         if (folder / f"{name}.csv").is_file():
             yield from _figure(folder / f"{name}.csv", by, what, runs)

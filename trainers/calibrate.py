@@ -49,10 +49,20 @@ def run(args: argparse.Namespace) -> int:
     before, after = (calibration.log_loss(log_odds, right, *fitted) for fitted in ((), (slope, bias)))
     # As it is typed, without the folders of this machine.
     command = ["python", "-m", "trainers", "calibrate", checkpoint.name, args.file.name, "--card", args.card]
-    add_to_card(checkpoint.folder, calibration={
-        "slope": slope, "bias": bias, "fixed_on": args.card, "pairs": len(right), "right": sum(right),
-        "log_loss": {"model": before, "calibrated": after}, "command": shlex.join(command),
-    })  # fmt: skip
-    print(f"{checkpoint.name} on {args.card}: {sum(right):,} of {len(right):,} answers are right; "
-          f"σ({slope:.3f} · log-odds {bias:+.3f}), log-loss {before:.4f} → {after:.4f}")  # fmt: skip
+    add_to_card(
+        checkpoint.folder,
+        calibration={
+            "slope": slope,
+            "bias": bias,
+            "fixed_on": args.card,
+            "pairs": len(right),
+            "right": sum(right),
+            "log_loss": {"model": before, "calibrated": after},
+            "command": shlex.join(command),
+        },
+    )
+    print(
+        f"{checkpoint.name} on {args.card}: {sum(right):,} of {len(right):,} answers are right; "
+        f"σ({slope:.3f} · log-odds {bias:+.3f}), log-loss {before:.4f} → {after:.4f}"
+    )
     return 0

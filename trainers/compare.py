@@ -84,8 +84,13 @@ def keep(path: Path, result: dict[str, Any]) -> None:
     """Write a comparison into a table, in place of the row of the same name or after the others."""
     row = {key: str(result[key]) for key in ("comparison", "measure", "dev")}
     low, high = result["interval_95"]
-    numbers = {"ours": result["ours"], "theirs": result["theirs"], "difference": result["difference"],
-               "low": low, "high": high}  # fmt: skip
+    numbers = {
+        "ours": result["ours"],
+        "theirs": result["theirs"],
+        "difference": result["difference"],
+        "low": low,
+        "high": high,
+    }
     row |= {key: f"{value:.4f}" for key, value in numbers.items()}
     row |= {"items": str(result["items"]), "seeds": str(result["seeds"][0]), "seeds_theirs": str(result["seeds"][1])}
     rows: dict[str, dict[str, str]] = {}
@@ -183,7 +188,13 @@ def compare(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed:
         drawn[i] = mean[0] - mean[1]
     low, high = np.percentile(drawn, [2.5, 97.5])
     return {
-        "ours": float(ours.mean()), "theirs": float(theirs.mean()), "difference": float(ours.mean() - theirs.mean()),
-        "interval_95": [float(low), float(high)], "items": items, "seeds": [len(ours), len(theirs)],
-        "share_of_resamples_not_above_zero": float((drawn <= 0).mean()), "resamples": resamples, "seed": seed,
-    }  # fmt: skip
+        "ours": float(ours.mean()),
+        "theirs": float(theirs.mean()),
+        "difference": float(ours.mean() - theirs.mean()),
+        "interval_95": [float(low), float(high)],
+        "items": items,
+        "seeds": [len(ours), len(theirs)],
+        "share_of_resamples_not_above_zero": float((drawn <= 0).mean()),
+        "resamples": resamples,
+        "seed": seed,
+    }

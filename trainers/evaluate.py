@@ -50,9 +50,13 @@ def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
     """Options that evaluate and predict have in common."""
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
     parser.add_argument(
-        "--label", action="append", default=[], metavar="FILE=MODEL", dest="translate",
+        "--label",
+        action="append",
+        default=[],
+        metavar="FILE=MODEL",
+        dest="translate",
         help="call a label of the file by the model's name, such as entails=entailment; may be given again",
-    )  # fmt: skip
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -110,10 +114,14 @@ def score(
 ) -> dict[str, Any]:
     """All scores of ``probabilities [N, C]`` as plain values. Raises RunError when no class ranks answers."""
     head: dict[str, Any] = {
-        "checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": dataset.name,
-        "layout": dataset.layout, "rows": len(dataset.rows), "dropped_without_gold_label": dataset.dropped,
+        "checkpoint": checkpoint.name,
+        "sha256": checkpoint.card["sha256"],
+        "file": dataset.name,
+        "layout": dataset.layout,
+        "rows": len(dataset.rows),
+        "dropped_without_gold_label": dataset.dropped,
         "broken": [asdict(problem) for problem in dataset.problems],
-    }  # fmt: skip
+    }
     if dataset.ranking:
         answer = positive or ranked_by(checkpoint.card)
         if answer not in checkpoint.labels:

@@ -122,11 +122,20 @@ def scored(
     for group in groups:
         hits, items = int(right[group.rows].sum()), int(group.rows.sum())
         low, high = wilson(hits, items)
-        out.append({
-            "checkpoint": checkpoint.name, "title": checkpoint.card["title"], "group": group.name,
-            "first": group.first, "last": group.last, "items": items, "right": hits,
-            "accuracy": f"{hits / items:.4f}", "low": f"{low:.4f}", "high": f"{high:.4f}",
-        })  # fmt: skip
+        out.append(
+            {
+                "checkpoint": checkpoint.name,
+                "title": checkpoint.card["title"],
+                "group": group.name,
+                "first": group.first,
+                "last": group.last,
+                "items": items,
+                "right": hits,
+                "accuracy": f"{hits / items:.4f}",
+                "low": f"{low:.4f}",
+                "high": f"{high:.4f}",
+            }
+        )
     return out
 
 
@@ -139,11 +148,15 @@ def drawn(rows: Sequence[dict[str, Any]], what: str) -> Any:
         own = [row for row in rows if row["checkpoint"] == name]
         accuracy, low, high = (np.array([100 * float(row[key]) for row in own]) for key in ("accuracy", "low", "high"))
         figure.add_scatter(
-            x=[row["group"] for row in own], y=accuracy, name=f"{own[0]['title']} ({name})", mode="lines+markers",
+            x=[row["group"] for row in own],
+            y=accuracy,
+            name=f"{own[0]['title']} ({name})",
+            mode="lines+markers",
             error_y={"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1},
-            customdata=[row["items"] for row in own], hovertemplate="%{y:.1f} %, %{customdata} rows",
+            customdata=[row["items"] for row in own],
+            hovertemplate="%{y:.1f} %, %{customdata} rows",
             marker={"symbol": len(figure.data), "size": 9},
-        )  # fmt: skip
+        )
     figure.update_xaxes(title=what, type="category")
     figure.update_yaxes(title="accuracy in %, 95 % intervals")
     return figure.update_layout(template="simple_white", legend={"orientation": "h", "y": 1.12})

@@ -108,9 +108,18 @@ class Run:
     """A run between its steps: what changes (weights, moments, progress) and what it needs to go on."""
 
     def __init__(
-        self, fabric: Any, recipe: Recipe, data: TrainingData, words: WordTable, options: Options,
-        precision: str, model: nn.Module, average: nn.Module, net: nn.Module, optimizer: Any,
-    ) -> None:  # fmt: skip
+        self,
+        fabric: Any,
+        recipe: Recipe,
+        data: TrainingData,
+        words: WordTable,
+        options: Options,
+        precision: str,
+        model: nn.Module,
+        average: nn.Module,
+        net: nn.Module,
+        optimizer: Any,
+    ) -> None:
         self.fabric, self.recipe, self.options, self.words = fabric, recipe, options, words
         self.precision = precision
         self.model, self.average, self.net, self.optimizer = model, average, net, optimizer
@@ -344,10 +353,15 @@ class Run:
         an_epoch = sum(map(len, batches))
         done = progress.epoch * an_epoch + sum(map(len, batches[: progress.batch]))
         return tqdm(
-            total=an_epoch * self.recipe.epochs, initial=done, unit="pair", unit_scale=True, leave=False,
-            desc=f"epoch {progress.epoch + 1}/{self.recipe.epochs}", disable=not self.fabric.is_global_zero,
+            total=an_epoch * self.recipe.epochs,
+            initial=done,
+            unit="pair",
+            unit_scale=True,
+            leave=False,
+            desc=f"epoch {progress.epoch + 1}/{self.recipe.epochs}",
+            disable=not self.fabric.is_global_zero,
             mininterval=0.5 if sys.stderr.isatty() else 30,
-        )  # fmt: skip
+        )
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -37,16 +37,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
     parser.add_argument("--texts", type=int, default=3000, metavar="N", help="how many texts (default: 3000)")
     parser.add_argument(
-        "--filters", default="all,0", metavar="LIST",
+        "--filters",
+        default="all,0",
+        metavar="LIST",
         help="a map for each: all of a text's filters together, or the number of one from 0 (default: all,0)",
-    )  # fmt: skip
+    )
     parser.add_argument("--metric", choices=METRICS, default="cosine", help="distance of filters (default: cosine)")
     parser.add_argument("--perplexity", type=float, default=30, help="neighbours that t-SNE looks at (default: 30)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw and of t-SNE (default: 0)")
     parser.add_argument(
-        "--held-out", type=Path, metavar="FILE",
+        "--held-out",
+        type=Path,
+        metavar="FILE",
         help="texts that the model was not trained on, to say how well the map's neighbours name their classes",
-    )  # fmt: skip
+    )
     parser.add_argument("--titles", action="store_true", help="keep the texts' titles in the map")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the folder map in the checkpoint's")
     parser.add_argument("--json", action="store_true", help="print the quality as JSON")
@@ -73,9 +77,17 @@ def run(args: argparse.Namespace) -> int:
         about["held_out"] = _source(args.held_out, others) | {"texts": len(held_out_texts)}
     with _bar("t-SNE", "iteration") as progress:
         filter_map = FilterMap.fit(
-            checkpoint, [item for item, _ in drawn], codes, filters=filters, metric=args.metric,
-            perplexity=args.perplexity, seed=args.seed, progress=progress, held_out=held_out, about=about,
-        )  # fmt: skip
+            checkpoint,
+            [item for item, _ in drawn],
+            codes,
+            filters=filters,
+            metric=args.metric,
+            perplexity=args.perplexity,
+            seed=args.seed,
+            progress=progress,
+            held_out=held_out,
+            about=about,
+        )
     filter_map.save(out)
     layouts = {layout.name: dict(layout.quality) for layout in filter_map.layouts.values()}
     if args.json:

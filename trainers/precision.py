@@ -25,9 +25,11 @@ def add_precision(
     """The option --precision; ``with_option`` names the one without which it says nothing."""
     before = f"with {with_option}: " if with_option else ""
     parser.add_argument(
-        "--precision", choices=(AUTO, *precisions), default=AUTO,
+        "--precision",
+        choices=(AUTO, *precisions),
+        default=AUTO,
         help=f"{before}all but 32 are mixed (AMP); auto, the default, is bf16 where the device has it, else 32",
-    )  # fmt: skip
+    )
 
 
 def used_precision(asked: str, device: str) -> str:

@@ -177,16 +177,31 @@ def document(pretrained: Path, speed: Path) -> str:
 def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
     """The checkpoints of a task: what they were trained on, what they reach, and the commands."""
     items = {name: score["items"] for card in cards.values() for name, score in card["results"].items()}
-    head = ["checkpoint", "model", "trained on", *(f"{name} ({count:,})" for name, count in items.items()),
-            "mean over seeds", "the paper", "seed", "weights + projection", "training"]  # fmt: skip
+    head = [
+        "checkpoint",
+        "model",
+        "trained on",
+        *(f"{name} ({count:,})" for name, count in items.items()),
+        "mean over seeds",
+        "the paper",
+        "seed",
+        "weights + projection",
+        "training",
+    ]
     rows = [
-        [f"`{card['name']}`", card["title"], ", ".join(source["name"] for source in card["data"]),
-         *(scores(card["results"].get(name, {})) for name in items), over_seeds(folder, card),
-         "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items()) or "–",
-         card["seed"], f"{card['parameters']['model']:,} + {card['parameters']['projection']:,}",
-         f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}"]
+        [
+            f"`{card['name']}`",
+            card["title"],
+            ", ".join(source["name"] for source in card["data"]),
+            *(scores(card["results"].get(name, {})) for name in items),
+            over_seeds(folder, card),
+            "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items()) or "–",
+            card["seed"],
+            f"{card['parameters']['model']:,} + {card['parameters']['projection']:,}",
+            f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}",
+        ]
         for folder, card in cards.items()
-    ]  # fmt: skip
+    ]
     devices = dict.fromkeys(
         f"{markdown.plain(made['device'])}, torch {made['torch']}"
         for made in (card["training"] for card in cards.values())
@@ -211,10 +226,13 @@ def simple_pairs(cards: Sequence[Card]) -> Iterator[str]:
     kinds = {kind: n["total"] for card in probed for kind, n in card["probe"]["kinds"].items()}
     head = ["checkpoint", f"simple pairs ({probed[0]['probe']['total']})", *(f"{k} ({n})" for k, n in kinds.items())]
     yield SIMPLE_PAIRS
-    yield markdown.table(head, [
-        [f"`{card['name']}`", card["probe"]["right"], *(card["probe"]["kinds"][kind]["right"] for kind in kinds)]
-        for card in probed
-    ])  # fmt: skip
+    yield markdown.table(
+        head,
+        [
+            [f"`{card['name']}`", card["probe"]["right"], *(card["probe"]["kinds"][kind]["right"] for kind in kinds)]
+            for card in probed
+        ],
+    )
 
 
 def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
@@ -308,10 +326,13 @@ def _averages(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
     axis, points = sweep.axis, sweep.points()
     if axis is None:
         return ["variant", "runs", *sweep.columns.values()], [
-            [sweeps.label(varied), str(means[sweep.measure].runs),
-             *(sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns)]
+            [
+                sweeps.label(varied),
+                str(means[sweep.measure].runs),
+                *(sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns),
+            ]
             for varied, means in sweep.variants
-        ]  # fmt: skip
+        ]
     lines, places = (list(dict.fromkeys(point[key] for point in points)) for key in ("line", "x"))
     cells = {(point["x"], point["line"]): f"{point['text']}" for point in points}
     return [f"{axis.name}: {sweep.columns[sweep.measure]}", *lines], [
@@ -331,19 +352,35 @@ def maps(folders: Sequence[Path]) -> Iterator[str]:
         for layout in made["layouts"]:
             shares = {name: f"{100 * share:.1f} %" for name, share in layout["quality"].items()}
             held_out, other = shares.get("knn_held_out", "–"), made.get("held_out")
-            rows.append([
-                f"`{folder.name}`", layout["name"], f"{len(made['items']):,} of {made['data']['file']}",
-                made["quality_neighbours"], shares["knn_filters"], shares["knn_plane"],
-                f"{held_out} ({other['texts']:,} of {other['file']})" if other else held_out,
-                shares["majority"], f"{layout['quality']['trustworthiness']:.3f}",
-            ])  # fmt: skip
+            rows.append(
+                [
+                    f"`{folder.name}`",
+                    layout["name"],
+                    f"{len(made['items']):,} of {made['data']['file']}",
+                    made["quality_neighbours"],
+                    shares["knn_filters"],
+                    shares["knn_plane"],
+                    f"{held_out} ({other['texts']:,} of {other['file']})" if other else held_out,
+                    shares["majority"],
+                    f"{layout['quality']['trustworthiness']:.3f}",
+                ]
+            )
     if rows:
         yield MAPS
         yield markdown.table(
-            ["checkpoint", "map of", "texts", "k", "in filter space", "in the plane", "held out, filter space",
-             "largest class", "trustworthiness"],
+            [
+                "checkpoint",
+                "map of",
+                "texts",
+                "k",
+                "in filter space",
+                "in the plane",
+                "held out, filter space",
+                "largest class",
+                "trustworthiness",
+            ],
             rows,
-        )  # fmt: skip
+        )
         yield markdown.commands(commands)
 
 
@@ -354,11 +391,19 @@ def word_table(path: Path) -> Iterator[str]:
     sources = "; ".join(f"{source['name']} ({source['licence']})" for source in card["made_from"])
     yield WORDS
     head = ["words", "numbers a word", "made from", "SNLI dev after its last epoch", "training", "licence"]
-    yield markdown.table(head, [[
-        f"{card['words']:,}", card["width"], sources, _text(last["snli_dev"], "accuracy"),
-        f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}, torch {card['training']['torch']}",
-        card["licence"],
-    ]])  # fmt: skip
+    yield markdown.table(
+        head,
+        [
+            [
+                f"{card['words']:,}",
+                card["width"],
+                sources,
+                _text(last["snli_dev"], "accuracy"),
+                f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}, torch {card['training']['torch']}",
+                card["licence"],
+            ]
+        ],
+    )
     if card.get("notes"):
         yield markdown.plain(card["notes"])
     yield markdown.commands([card["training"]["command"]])
@@ -376,8 +421,10 @@ def speeds(path: Path) -> Iterator[str]:
     measured = _json(path)
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
-    yield markdown.table(["what", "measured", "bar", "kept", "note"],
-                 [[row.name, row.measured, row.required, row.outcome, row.note] for row in rows])  # fmt: skip
+    yield markdown.table(
+        ["what", "measured", "bar", "kept", "note"],
+        [[row.name, row.measured, row.required, row.outcome, row.note] for row in rows],
+    )
     yield (
         f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({_count(machine['cores'], 'core')}, "
         f"{_count(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "

@@ -56,10 +56,14 @@ def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
     sizes = {key: value for key, value in base.model.items() if key in known}
     both = len(base.roles) > 1 and spec.model.judges_both and system.settings.get("context") != "none"
     return dataclasses.replace(
-        base, name=f"{re.sub('[^a-z0-9]+', '-', system.name.lower()).strip('-')}-seed={seed}", title=system.name,
-        architecture=system.architecture, model=sizes | dict(system.settings), seed=seed,
+        base,
+        name=f"{re.sub('[^a-z0-9]+', '-', system.name.lower()).strip('-')}-seed={seed}",
+        title=system.name,
+        architecture=system.architecture,
+        model=sizes | dict(system.settings),
+        seed=seed,
         judged=system.judged or (BOTH if both else base.judged),
-    )  # fmt: skip
+    )
 
 
 def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[System]:
@@ -75,9 +79,13 @@ def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[S
 
 
 def one_run(
-    recipe: Recipe, folder: Path, out: Path, precision: str, command: str,
+    recipe: Recipe,
+    folder: Path,
+    out: Path,
+    precision: str,
+    command: str,
     rows_of: Callable[[Path, DataSource], Dataset],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
     from trainers import loop, set_up
 

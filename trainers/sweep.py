@@ -65,15 +65,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--question-words", type=Path, metavar="FILE", help="a table of rankings by question word as well"
     )
     parser.add_argument(
-        "--alignments", type=Path, action="append", default=[], metavar="FILE",
+        "--alignments",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
         help="a file of word alignments to measure attention on; may be given again",
-    )  # fmt: skip
+    )
     parser.add_argument("--probe", action="store_true", help="put the suite of simple pairs to each run")
     parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
-        "--vary", action="append", default=[], metavar="KEY=A,B,C",
+        "--vary",
+        action="append",
+        default=[],
+        metavar="KEY=A,B,C",
         help="values of a key to try; given again, every combination is run",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--alone", action="store_true", help="vary one key at a time, and run the recipe as it is beside them"
     )
@@ -217,8 +224,10 @@ def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, f
     groups = torch.tensor([names[group] for group in data.dev.groups or ()], dtype=torch.int64)
     tensors = {
         "probabilities": probabilities(ready.average, ready.dev_set, ready.vectors, len(recipe.labels)).float(),
-        "gold": data.dev.labels, "groups": groups, "rows": torch.from_numpy(rows),
-    }  # fmt: skip
+        "gold": data.dev.labels,
+        "groups": groups,
+        "rows": torch.from_numpy(rows),
+    }
     if names:
         tensors["question_words"] = question_words(data)
     with whole_file(out / DEV) as scratch:
@@ -247,10 +256,16 @@ def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, 
     right = tensors["gold"] == place
     rankings = by_kind(kinds, tensors["groups"].tolist(), right.tolist(), chances[:, place].tolist())
     for kind, ranking in rankings.items():
-        yield kind, {
-            "best_epoch": card["best_epoch"], "dev": card["recipe"]["dev"]["name"],
-            "questions": ranking["questions"], "map": round(ranking["map"], 4), "mrr": round(ranking["mrr"], 4),
-        }  # fmt: skip
+        yield (
+            kind,
+            {
+                "best_epoch": card["best_epoch"],
+                "dev": card["recipe"]["dev"]["name"],
+                "questions": ranking["questions"],
+                "map": round(ranking["map"], 4),
+                "mrr": round(ranking["mrr"], 4),
+            },
+        )
 
 
 def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[TrainingData, np.ndarray]:
@@ -264,9 +279,11 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
     held = np.isin(units, order[fold::folds])
     rows = np.flatnonzero(held)
     cut = dataclasses.replace(
-        data, train=both.rows(np.flatnonzero(~held)), dev=both.rows(rows),
+        data,
+        train=both.rows(np.flatnonzero(~held)),
+        dev=both.rows(rows),
         fingerprint=f"{data.fingerprint} fold {fold} of {folds}",
-    )  # fmt: skip
+    )
     return cut, rows
 
 

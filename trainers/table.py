@@ -135,11 +135,15 @@ def lines(table: Table, runs: Sequence[Card], baselines: Sequence[Mapping[str, s
 def same_data(runs: Sequence[Card]) -> None:
     """Raises RunError where runs that are to be compared were trained or scored on unlike data."""
     seen = {
-        repr([[(s["name"], s["rows"]) for s in card["data"]], card["recipe"]["dev"]["name"],
-              [[s.get(key) for key in ("path", "rows", "block", "part_weights")] for s in card["recipe"]["train"]]]):
-        card["name"]
+        repr(
+            [
+                [(s["name"], s["rows"]) for s in card["data"]],
+                card["recipe"]["dev"]["name"],
+                [[s.get(key) for key in ("path", "rows", "block", "part_weights")] for s in card["recipe"]["train"]],
+            ]
+        ): card["name"]
         for card in runs
-    }  # fmt: skip
+    }
     if len(seen) > 1:
         first, other, *_ = seen.values()
         raise RunError(f"{first} and {other} were trained or scored on unlike data: compare runs of the same data")

@@ -38,13 +38,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", dest="changes",
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="changes",
         help="change a key of the recipe, such as lr=0.001 or model.match=bilinear; may be given again",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--vectors", type=Path, metavar="FILE",
+        "--vectors",
+        type=Path,
+        metavar="FILE",
         help="word vectors as GloVe, word2vec or fastText text, in place of the shared word table",
-    )  # fmt: skip
+    )
     add_precision(parser)
     parser.add_argument("--compile", action="store_true", help="torch.compile the model")
     parser.add_argument("--devices", type=int, default=1, metavar="N", help="processes, one a GPU (or on the CPU)")

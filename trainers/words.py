@@ -271,9 +271,14 @@ def _accuracy(table: TrainedTable, net: nn.Module, dev: Encoded) -> float:
 
 
 def _write_card(
-    out: Path, made: WordTable, sha256: str, precision: str, options: argparse.Namespace,
-    curve: list[dict[str, float]], seconds: float,
-) -> None:  # fmt: skip
+    out: Path,
+    made: WordTable,
+    sha256: str,
+    precision: str,
+    options: argparse.Namespace,
+    curve: list[dict[str, float]],
+    seconds: float,
+) -> None:
     settings = {
         k: getattr(options, k) for k in ("width", "epochs", "batch_size", "lr", "residual_lr", "dropout", "seed")
     }

@@ -50,9 +50,13 @@ _BEHIND = ("compare", "mount")
 
 
 def draw(
-    view: str, drawing: Mapping[str, Any], *, key: str, on_selection_change: Callable[[], None] | None = None,
+    view: str,
+    drawing: Mapping[str, Any],
+    *,
+    key: str,
+    on_selection_change: Callable[[], None] | None = None,
     **moving: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """Draw ``drawing`` with the script's ``VIEWS.<view>``, on a page that has called :func:`load`. ``moving``: what
     changes without a new drawing (the selection, what was looked up for it, and its ``turn``). The result's
     ``selection`` is what a person picked, with the ``id`` of the drawing and a ``turn``, or None before any pick."""

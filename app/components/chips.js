@@ -6,20 +6,64 @@ class WordChips {
     Object.assign(this, { view, side, axis: side.axis });
     this.leftwards = directionOf(side.tokens) === "rtl";
     const unknown = new Set(side.unknown);
-    this.chips = side.tokens.map((token, index) => html("button", {
-      type: "button", class: `chip${unknown.has(index) ? " unknown" : ""}`, tabindex: index ? "-1" : "0", "aria-pressed": "false", dir: "auto", "data-index": index,
-      "aria-label": describe?.(index), title: [describe?.(index), unknown.has(index) ? "Not in the word table: its vector was made from its letters" : null].filter(Boolean).join(". ") || null,
-      onclick: () => view.pick({ [this.axis]: index }), onpointerenter: () => hover?.(index), onpointerleave: () => hover?.(null),
-    }, token, inside?.(index)));
+    this.chips = side.tokens.map((token, index) =>
+      html(
+        "button",
+        {
+          type: "button",
+          class: `chip${unknown.has(index) ? " unknown" : ""}`,
+          tabindex: index ? "-1" : "0",
+          "aria-pressed": "false",
+          dir: "auto",
+          "data-index": index,
+          "aria-label": describe?.(index),
+          title:
+            [
+              describe?.(index),
+              unknown.has(index) ? "Not in the word table: its vector was made from its letters" : null,
+            ]
+              .filter(Boolean)
+              .join(". ") || null,
+          onclick: () => view.pick({ [this.axis]: index }),
+          onpointerenter: () => hover?.(index),
+          onpointerleave: () => hover?.(null),
+        },
+        token,
+        inside?.(index),
+      ),
+    );
     this.cut = cutMark(side.tokens.length);
-    this.element = html("div", { class: "chips", role: "group", dir: this.leftwards ? "rtl" : null, "aria-label": `Words of ${the(side.role)}`, onkeydown: (event) => this.step(event) },
-      this.chips.map((chip, index) => (index && side.lines?.includes(index) ? [html("span", { class: "line-break", "aria-hidden": "true" }), chip] : chip)), side.truncated ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null);
+    this.element = html(
+      "div",
+      {
+        class: "chips",
+        role: "group",
+        dir: this.leftwards ? "rtl" : null,
+        "aria-label": `Words of ${the(side.role)}`,
+        onkeydown: (event) => this.step(event),
+      },
+      this.chips.map((chip, index) =>
+        index && side.lines?.includes(index)
+          ? [html("span", { class: "line-break", "aria-hidden": "true" }), chip]
+          : chip,
+      ),
+      side.truncated
+        ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`)
+        : null,
+    );
   }
 
   step(event) {
     const { chips } = this;
     const right = this.leftwards ? -1 : 1;
-    const move = { ArrowRight: right, ArrowDown: 1, ArrowLeft: -right, ArrowUp: -1, Home: -chips.length, End: chips.length }[event.key];
+    const move = {
+      ArrowRight: right,
+      ArrowDown: 1,
+      ArrowLeft: -right,
+      ArrowUp: -1,
+      Home: -chips.length,
+      End: chips.length,
+    }[event.key];
     if (!move) return;
     event.preventDefault();
     const next = Math.min(chips.length - 1, Math.max(0, chips.indexOf(event.target) + move));
@@ -46,7 +90,9 @@ class WordChips {
 function clipLines({ element, chips, cut }, lines, whole = false) {
   const { scrollTop } = element;
   element.style.maxHeight = "";
-  const line = Math.min(...chips.slice(0, 40).map((chip) => chip.offsetHeight)) + (parseFloat(getComputedStyle(element).rowGap) || 0);
+  const line =
+    Math.min(...chips.slice(0, 40).map((chip) => chip.offsetHeight)) +
+    (parseFloat(getComputedStyle(element).rowGap) || 0);
   const tall = !whole && line > 4 && element.scrollHeight > (lines + 0.5) * line;
   if (tall) element.style.maxHeight = `${lines * line}px`;
   element.scrollTop = scrollTop;
@@ -60,17 +106,27 @@ const cutMark = (count) => html("span", { class: "cut more-below", hidden: true 
 function drawnWords(view, stage) {
   const range = document.createRange();
   const box = stage.getBoundingClientRect();
-  return Array.from(stage.querySelectorAll(".chip, .role, .weight")).map((node) => {
-    const at = node.getBoundingClientRect();
-    const style = getComputedStyle(node);
-    const [x, y] = [at.left - box.left + 10, at.top - box.top + 10];
-    const frame = (more) => svg("rect", { x, y, width: at.width, height: at.height, fill: style.backgroundColor, ...more });
-    if (node.matches(".weight")) return frame({ stroke: style.borderTopColor });
-    const chip = node.matches(".chip");
-    const pressed = chip && node.getAttribute("aria-pressed") === "true";
-    range.selectNodeContents(chip ? node.firstChild : node);
-    const text = range.getBoundingClientRect();
-    return [chip ? frame({ rx: 5, stroke: pressed ? inkOf(view, "accent") : "none", "stroke-width": 2 }) : null,
-      label(text.left + text.width / 2 - box.left + 10, text.top + text.height / 2 - box.top + 10, node.textContent, { fill: style.color, "font-size": style.fontSize, "text-anchor": "middle", "dominant-baseline": "central" })];
-  }).flat(Infinity);
+  return Array.from(stage.querySelectorAll(".chip, .role, .weight"))
+    .map((node) => {
+      const at = node.getBoundingClientRect();
+      const style = getComputedStyle(node);
+      const [x, y] = [at.left - box.left + 10, at.top - box.top + 10];
+      const frame = (more) =>
+        svg("rect", { x, y, width: at.width, height: at.height, fill: style.backgroundColor, ...more });
+      if (node.matches(".weight")) return frame({ stroke: style.borderTopColor });
+      const chip = node.matches(".chip");
+      const pressed = chip && node.getAttribute("aria-pressed") === "true";
+      range.selectNodeContents(chip ? node.firstChild : node);
+      const text = range.getBoundingClientRect();
+      return [
+        chip ? frame({ rx: 5, stroke: pressed ? inkOf(view, "accent") : "none", "stroke-width": 2 }) : null,
+        label(text.left + text.width / 2 - box.left + 10, text.top + text.height / 2 - box.top + 10, node.textContent, {
+          fill: style.color,
+          "font-size": style.fontSize,
+          "text-anchor": "middle",
+          "dominant-baseline": "central",
+        }),
+      ];
+    })
+    .flat(Infinity);
 }

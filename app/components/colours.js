@@ -20,6 +20,9 @@ function legend(name, low, high, colours = CIVIDIS) {
 
 // The same for a saved figure, at this height.
 function savedLegend(y, low, high, ink, colours = CIVIDIS) {
-  return [label(12, y + 10, low, { fill: ink }), colours.map((colour, i) => svg("rect", { x: 62 + i * 14, y, width: 14, height: 10, fill: colour })),
-    label(62 + colours.length * 14 + 8, y + 10, high, { fill: ink })].flat();
+  return [
+    label(12, y + 10, low, { fill: ink }),
+    colours.map((colour, i) => svg("rect", { x: 62 + i * 14, y, width: 14, height: 10, fill: colour })),
+    label(62 + colours.length * 14 + 8, y + 10, high, { fill: ink }),
+  ].flat();
 }

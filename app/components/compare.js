@@ -10,7 +10,12 @@ class ComparedMatrix extends MatrixPanel {
   constructor(view, matrix, { title, how, what, file, about, scale, absent }) {
     const { rows, columns, words, weights, none } = matrix;
     const alone = {
-      root: view.root, data: { about }, selection: { row: null, column: null }, type: view.type, axes: () => ["row", "column"], back() {},
+      root: view.root,
+      data: { about },
+      selection: { row: null, column: null },
+      type: view.type,
+      axes: () => ["row", "column"],
+      back() {},
       sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
       select: (part) => {
         alone.selection = { row: part.row ?? null, column: part.column ?? null };
@@ -22,7 +27,20 @@ class ComparedMatrix extends MatrixPanel {
         alone.select(again ? {} : part);
       },
     };
-    super(alone, { title, how, what, file, absent, rows, columns, weights, values: weights, show: "weight", ...scale, none: none && { word: "(no word)", weights: none, values: none } });
+    super(alone, {
+      title,
+      how,
+      what,
+      file,
+      absent,
+      rows,
+      columns,
+      weights,
+      values: weights,
+      show: "weight",
+      ...scale,
+      none: none && { word: "(no word)", weights: none, values: none },
+    });
     this.element.classList.add("attention_map"); // whose style it has
     if (!this.dense) return;
     for (const name of ["aria-rowcount", "aria-colcount"]) this.frame.removeAttribute(name);
@@ -68,7 +86,10 @@ class ComparedMatrix extends MatrixPanel {
 
   reading() {
     const { rows, columns, how } = this.attention;
-    return [how, `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`];
+    return [
+      how,
+      `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`,
+    ];
   }
 
   ends() {
@@ -83,7 +104,9 @@ class ComparedMatrix extends MatrixPanel {
 
   facts(i, j) {
     const weight = this.number("weights", i, j);
-    return [html("span", {}, this.signed ? `difference ${signed(100 * weight, 2)}\u00a0%` : `weight ${exactPercent(weight)}`)];
+    return [
+      html("span", {}, this.signed ? `difference ${signed(100 * weight, 2)}\u00a0%` : `weight ${exactPercent(weight)}`),
+    ];
   }
 
   step(value) {
@@ -101,12 +124,18 @@ class ComparedMatrix extends MatrixPanel {
     if (!this.dense) return super.cellRows();
     const shapes = new Map();
     const side = this.cell - 1;
-    this.rows.forEach((_, i) => Array.from({ length: this.count }, (_, j) => {
-      const colour = this.colour(this.number("values", i, j));
-      if (!shapes.has(colour)) shapes.set(colour, []);
-      shapes.get(colour).push(`M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`);
-    }));
-    return svg("g", {}, Array.from(shapes, ([fill, squares]) => svg("path", { fill, d: squares.join("") })));
+    this.rows.forEach((_, i) =>
+      Array.from({ length: this.count }, (_, j) => {
+        const colour = this.colour(this.number("values", i, j));
+        if (!shapes.has(colour)) shapes.set(colour, []);
+        shapes.get(colour).push(`M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`);
+      }),
+    );
+    return svg(
+      "g",
+      {},
+      Array.from(shapes, ([fill, squares]) => svg("path", { fill, d: squares.join("") })),
+    );
   }
 
   rect(i, j) {
@@ -117,7 +146,9 @@ class ComparedMatrix extends MatrixPanel {
     if (!this.dense) return super.placeOf(event);
     const box = this.body.getBoundingClientRect();
     const [x, i] = [event.clientX - box.left, Math.floor((event.clientY - box.top) / this.cell)];
-    const j = Array.from({ length: this.count }, (_, j) => this.x(j)).findIndex((left) => x >= left && x < left + this.cell);
+    const j = Array.from({ length: this.count }, (_, j) => this.x(j)).findIndex(
+      (left) => x >= left && x < left + this.cell,
+    );
     return event.target.closest(".cells") && i >= 0 && i < this.rows.length && j >= 0 ? [i, j] : null;
   }
 
@@ -129,13 +160,33 @@ class ComparedMatrix extends MatrixPanel {
     if (this.dense) return null;
     const inks = new Map();
     const size = Math.min(12, 0.5 * this.cell) * this.view.type;
-    this.rows.forEach((_, i) => Array.from({ length: this.count }, (_, j) => {
-      const value = this.number("values", i, j);
-      const [, , ...ink] = this.step(value);
-      if (!inks.has(ink.join())) inks.set(ink.join(), []);
-      inks.get(ink.join()).push(svg("text", { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell, "text-anchor": "middle", "dominant-baseline": "central", "font-size": size }, this.written(value)));
-    }));
-    return svg("g", { class: "numbers", "aria-hidden": "true" }, Array.from(inks, ([ink, texts]) => svg("g", { fill: `light-dark(${ink})` }, texts)));
+    this.rows.forEach((_, i) =>
+      Array.from({ length: this.count }, (_, j) => {
+        const value = this.number("values", i, j);
+        const [, , ...ink] = this.step(value);
+        if (!inks.has(ink.join())) inks.set(ink.join(), []);
+        inks
+          .get(ink.join())
+          .push(
+            svg(
+              "text",
+              {
+                x: this.x(j) + this.cell / 2,
+                y: (i + 0.5) * this.cell,
+                "text-anchor": "middle",
+                "dominant-baseline": "central",
+                "font-size": size,
+              },
+              this.written(value),
+            ),
+          );
+      }),
+    );
+    return svg(
+      "g",
+      { class: "numbers", "aria-hidden": "true" },
+      Array.from(inks, ([ink, texts]) => svg("g", { fill: `light-dark(${ink})` }, texts)),
+    );
   }
 
   written(value) {
@@ -149,12 +200,21 @@ class ComparedMatrix extends MatrixPanel {
   }
 
   legend() {
-    return legend(this.signed ? "difference" : "weight", ...this.ends(), this.attention.steps.map(([light, dark]) => `light-dark(${light},${dark})`));
+    return legend(
+      this.signed ? "difference" : "weight",
+      ...this.ends(),
+      this.attention.steps.map(([light, dark]) => `light-dark(${light},${dark})`),
+    );
   }
 
   savedLegend(y, ink) {
     const { steps } = this.attention;
-    return savedLegend(y, ...this.ends(), ink, Array.from({ length: 11 }, (_, i) => steps[Math.round((i / 10) * (steps.length - 1))][0]));
+    return savedLegend(
+      y,
+      ...this.ends(),
+      ink,
+      Array.from({ length: 11 }, (_, i) => steps[Math.round((i / 10) * (steps.length - 1))][0]),
+    );
   }
 }
 
@@ -168,11 +228,19 @@ class CompareView extends View {
     this.matrices = [];
     // Columns stand below each other rather than cut a matrix, but for the matrix of a long pair.
     const widest = Math.max(0, ...drawn.map(({ words }) => words[1].length)) + (this.null ? 2 : 1);
-    const column = this.type > 1 ? Math.max(560, 160 + PROJECTED.least * widest) : Math.min(440, Math.max(sections.length > 3 ? 400 : 285, 110 + NUMBERED.least * widest));
+    const column =
+      this.type > 1
+        ? Math.max(560, 160 + PROJECTED.least * widest)
+        : Math.min(440, Math.max(sections.length > 3 ? 400 : 285, 110 + NUMBERED.least * widest));
     const grid = (kind, parts) => html("div", { class: kind, style: `--column:${column}px` }, parts);
     return [
-      grid("compared", sections.map((one) => this.section(one))),
-      hint ? html("p", { class: "empty" }, hint) : grid("compared differences", [...differences.map((one) => this.difference(one)), this.agreement(agreement)]),
+      grid(
+        "compared",
+        sections.map((one) => this.section(one)),
+      ),
+      hint
+        ? html("p", { class: "empty" }, hint)
+        : grid("compared differences", [...differences.map((one) => this.difference(one)), this.agreement(agreement)]),
     ];
   }
 
@@ -181,14 +249,40 @@ class CompareView extends View {
     const best = named(verdict.classes);
     const { bar, key } = sharesOf(verdict.classes, best);
     const pooling = pooled.length ? this.pooling(title, pooled, about) : null;
-    const attention = matrix ? this.matrix(matrix, {
-      title: `${title}: where each word of ${the(matrix.rows)} looks`, how: `Where each word of ${the(matrix.rows)} looks, as percentages of its weight.`, what: `matrix of ${title}`,
-      file: `compared-attention-of-${matrix.rows}`, about, scale: { low: 0, ...this.data.weights }, absent: this.null && !matrix.none,
-    }) : pooling ? null : html("p", { class: "empty" }, "It shows no attention for these words.");
-    return html("section", {},
-      html("div", {}, html("h2", {}, title), html("div", { class: "said" }, headline(best)), bar, key, html("p", {}, facts.join(" · ")),
-        sentences.map(({ words, marked }) => html("p", { class: "words", dir: "auto" }, words.map((word, i) => [marked.includes(i) ? html("mark", {}, word) : word, " "])))),
-      html("div", {}, attention, pooling));
+    const attention = matrix
+      ? this.matrix(matrix, {
+          title: `${title}: where each word of ${the(matrix.rows)} looks`,
+          how: `Where each word of ${the(matrix.rows)} looks, as percentages of its weight.`,
+          what: `matrix of ${title}`,
+          file: `compared-attention-of-${matrix.rows}`,
+          about,
+          scale: { low: 0, ...this.data.weights },
+          absent: this.null && !matrix.none,
+        })
+      : pooling
+        ? null
+        : html("p", { class: "empty" }, "It shows no attention for these words.");
+    return html(
+      "section",
+      {},
+      html(
+        "div",
+        {},
+        html("h2", {}, title),
+        html("div", { class: "said" }, headline(best)),
+        bar,
+        key,
+        html("p", {}, facts.join(" · ")),
+        sentences.map(({ words, marked }) =>
+          html(
+            "p",
+            { class: "words", dir: "auto" },
+            words.map((word, i) => [marked.includes(i) ? html("mark", {}, word) : word, " "]),
+          ),
+        ),
+      ),
+      html("div", {}, attention, pooling),
+    );
   }
 
   matrix(matrix, options) {
@@ -202,24 +296,66 @@ class CompareView extends View {
     const { steps } = this.data.weights;
     const word = (text, share, high) => {
       const [ground, , ink] = steps[Math.round((share / high) * (steps.length - 1))];
-      return html("span", { class: "chip", dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) }, text);
+      return html(
+        "span",
+        { class: "chip", dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) },
+        text,
+      );
     };
-    const stage = html("div", { class: "stage" }, pooled.map(({ role, words, shares }) => [html("div", {}, html("span", { class: "role" }, capital(role))),
-      html("div", { class: "chips", dir: directionOf(words) }, words.map((text, i) => word(text, shares[i], Math.max(...shares, 1e-9))))]));
-    const saves = saveButtons({ root: this.root, data: { about } }, `pooling of ${title}`, "compared-pooling", (ink) => {
-      const { width, height } = stage.getBoundingClientRect();
-      return [Math.max(Math.ceil(width) + 20, 420), Math.ceil(height) + 46, [label(12, 24, `${title}: how much of each word pooling takes`, { fill: ink, "font-weight": 600 }), svg("g", { transform: "translate(0,28)" }, drawnWords(this, stage))]];
-    });
-    const more = "The shares of a sentence add up to 1; its scale runs to its largest share. Point at a word for its share.";
+    const stage = html(
+      "div",
+      { class: "stage" },
+      pooled.map(({ role, words, shares }) => [
+        html("div", {}, html("span", { class: "role" }, capital(role))),
+        html(
+          "div",
+          { class: "chips", dir: directionOf(words) },
+          words.map((text, i) => word(text, shares[i], Math.max(...shares, 1e-9))),
+        ),
+      ]),
+    );
+    const saves = saveButtons(
+      { root: this.root, data: { about } },
+      `pooling of ${title}`,
+      "compared-pooling",
+      (ink) => {
+        const { width, height } = stage.getBoundingClientRect();
+        return [
+          Math.max(Math.ceil(width) + 20, 420),
+          Math.ceil(height) + 46,
+          [
+            label(12, 24, `${title}: how much of each word pooling takes`, { fill: ink, "font-weight": 600 }),
+            svg("g", { transform: "translate(0,28)" }, drawnWords(this, stage)),
+          ],
+        ];
+      },
+    );
+    const more =
+      "The shares of a sentence add up to 1; its scale runs to its largest share. Point at a word for its share.";
     return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage];
   }
 
   difference({ titles: [base, other], mean, matrix, about }) {
     const title = `${base} minus ${other}`;
     const { high, steps } = this.data.signed;
-    return html("section", {},
-      html("div", {}, html("h2", {}, title), html("p", {}, `Mean total variation ${mean.toFixed(2)}: that share of a word’s weight lies on other words.`)),
-      this.matrix(matrix, { title, how: `Orange (+): ${base} gives more; blue (\u2212): ${other} does.`, what: `difference from ${other}`, file: `difference-of-${matrix.rows}`, about, scale: { low: -high, high, steps } }));
+    return html(
+      "section",
+      {},
+      html(
+        "div",
+        {},
+        html("h2", {}, title),
+        html("p", {}, `Mean total variation ${mean.toFixed(2)}: that share of a word’s weight lies on other words.`),
+      ),
+      this.matrix(matrix, {
+        title,
+        how: `Orange (+): ${base} gives more; blue (\u2212): ${other} does.`,
+        what: `difference from ${other}`,
+        file: `difference-of-${matrix.rows}`,
+        about,
+        scale: { low: -high, high, steps },
+      }),
+    );
   }
 
   agreement({ heads, rows, values, about }) {
@@ -227,15 +363,71 @@ class CompareView extends View {
     const number = (value) => (value === null ? "" : value.toFixed(2));
     const saves = saveButtons({ root: this.root, data: { about } }, "disagreement", "disagreement", (ink) => {
       const right = (k) => 300 + 210 * k;
-      const line = (name, texts, y, weight) => [label(160, y, shorten(name, 20), { fill: ink, "text-anchor": "end", "font-weight": weight }), texts.map((text, k) => label(right(k), y, text, { fill: ink, "text-anchor": "end", "font-weight": weight }))];
-      const lines = rows.map((name, i) => line(name, values[i].map(number), 78 + 20 * i, i === rows.length - 1 ? 600 : null));
-      return [right(heads.length - 1) + 24, 78 + 20 * rows.length, [label(12, 24, `${title} (total variation)`, { fill: ink, "font-weight": 600 }), line("", heads.map((head) => shorten(head, 28)), 54), lines].flat(3)];
+      const line = (name, texts, y, weight) => [
+        label(160, y, shorten(name, 20), { fill: ink, "text-anchor": "end", "font-weight": weight }),
+        texts.map((text, k) => label(right(k), y, text, { fill: ink, "text-anchor": "end", "font-weight": weight })),
+      ];
+      const lines = rows.map((name, i) =>
+        line(name, values[i].map(number), 78 + 20 * i, i === rows.length - 1 ? 600 : null),
+      );
+      return [
+        right(heads.length - 1) + 24,
+        78 + 20 * rows.length,
+        [
+          label(12, 24, `${title} (total variation)`, { fill: ink, "font-weight": 600 }),
+          line(
+            "",
+            heads.map((head) => shorten(head, 28)),
+            54,
+          ),
+          lines,
+        ].flat(3),
+      ];
     });
-    return html("section", {},
-      html("div", {}, heading(title, "Total variation: 0 where both look alike, 1 where they look at different words.", "Half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere.", saves)),
-      html("div", { class: "scroll agree", tabindex: "0", role: "group", "aria-label": "Total variation" }, html("table", {},
-        html("thead", {}, html("tr", {}, html("td"), heads.map((head) => html("th", { scope: "col" }, head)))),
-        html("tbody", {}, rows.map((name, i) => html("tr", {}, html("th", { scope: "row" }, name), values[i].map((value) => html("td", {}, number(value)))))))));
+    return html(
+      "section",
+      {},
+      html(
+        "div",
+        {},
+        heading(
+          title,
+          "Total variation: 0 where both look alike, 1 where they look at different words.",
+          "Half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere.",
+          saves,
+        ),
+      ),
+      html(
+        "div",
+        { class: "scroll agree", tabindex: "0", role: "group", "aria-label": "Total variation" },
+        html(
+          "table",
+          {},
+          html(
+            "thead",
+            {},
+            html(
+              "tr",
+              {},
+              html("td"),
+              heads.map((head) => html("th", { scope: "col" }, head)),
+            ),
+          ),
+          html(
+            "tbody",
+            {},
+            rows.map((name, i) =>
+              html(
+                "tr",
+                {},
+                html("th", { scope: "row" }, name),
+                values[i].map((value) => html("td", {}, number(value))),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
   }
 
   draw() {}

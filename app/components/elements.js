@@ -45,7 +45,12 @@ const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // A role in a sentence: the premise, but question 2, which is a name.
 const the = (role) => (/\d$/.test(role) ? role : `the ${role}`);
-const shorten = (text, limit) => (Array.from(text).length > limit ? Array.from(text).slice(0, limit - 1).join("") + "…" : text);
+const shorten = (text, limit) =>
+  Array.from(text).length > limit
+    ? Array.from(text)
+        .slice(0, limit - 1)
+        .join("") + "…"
+    : text;
 // Which way a sentence runs, by its first letter.
 function directionOf(tokens) {
   const [letter] = tokens.join(" ").match(/\p{L}/u) || [];
@@ -61,7 +66,10 @@ function heading(title, how, more, buttons) {
   const mark = html(
     "button",
     {
-      class: "ask", type: "button", "aria-label": "More about this figure", "aria-expanded": "false",
+      class: "ask",
+      type: "button",
+      "aria-label": "More about this figure",
+      "aria-expanded": "false",
       onclick: () => {
         extra.hidden = !extra.hidden;
         mark.setAttribute("aria-expanded", String(!extra.hidden));
@@ -70,7 +78,12 @@ function heading(title, how, more, buttons) {
     "?",
   );
   const cut = how.lastIndexOf(" ") + 1; // the last word keeps the mark on its line
-  const reading = html("p", { class: "how" }, how.slice(0, cut), html("span", { class: "together" }, how.slice(cut), " ", mark));
+  const reading = html(
+    "p",
+    { class: "how" },
+    how.slice(0, cut),
+    html("span", { class: "together" }, how.slice(cut), " ", mark),
+  );
   const saves = html("span", { class: "saves" }, buttons || []);
   if (!title) return html("header", {}, html("div", { class: "headline" }, reading, saves), extra);
   return html("header", {}, html("div", { class: "headline" }, html("h2", {}, title), saves), reading, extra);
@@ -83,11 +96,15 @@ function linkButton(text, label, onclick) {
 // What shows more or fewer lines of a list of `count`. The panel is drawn anew, and its button keeps the keyboard's place.
 function moreButton(panel, count, first, what) {
   if (count <= first) return null;
-  const button = linkButton(panel.open ? `Show the first ${first}` : `Show ${count - first} more`, `Show more or fewer ${what}`, () => {
-    panel.open = !panel.open;
-    panel.draw();
-    panel.element.querySelector(".more-lines").focus();
-  });
+  const button = linkButton(
+    panel.open ? `Show the first ${first}` : `Show ${count - first} more`,
+    `Show more or fewer ${what}`,
+    () => {
+      panel.open = !panel.open;
+      panel.draw();
+      panel.element.querySelector(".more-lines").focus();
+    },
+  );
   button.classList.add("more-lines");
   return button;
 }

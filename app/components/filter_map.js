@@ -8,7 +8,16 @@ const NEAREST = "nearest filters";
 
 // The sign for the whole screen, which not every font has.
 function corners() {
-  return svg("svg", { viewBox: "0 0 14 14", width: "60%", "aria-hidden": "true" }, svg("path", { d: "M1 5V1H5M9 1H13V5M13 9V13H9M5 13H1V9", fill: "none", stroke: "currentColor", "stroke-width": 1.5 }));
+  return svg(
+    "svg",
+    { viewBox: "0 0 14 14", width: "60%", "aria-hidden": "true" },
+    svg("path", {
+      d: "M1 5V1H5M9 1H13V5M13 9V13H9M5 13H1V9",
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-width": 1.5,
+    }),
+  );
 }
 
 class FilterMapView extends View {
@@ -27,22 +36,54 @@ class FilterMapView extends View {
     this.hidden = new Set();
     this.points = this.data.classes.map((one) => ({ ...one, path: svg("path", { ...lookOf(one), opacity: 0.85 }) }));
     this.drawn = svg("g", {});
-    this.plane = svg("svg", { role: "img", tabindex: 0, class: "plane" }, svg("g", {}, this.points.map(({ path }) => path), this.drawn));
+    this.plane = svg(
+      "svg",
+      { role: "img", tabindex: 0, class: "plane" },
+      svg(
+        "g",
+        {},
+        this.points.map(({ path }) => path),
+        this.drawn,
+      ),
+    );
     this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
     this.key = html("div", { class: "map-key", role: "group", "aria-label": "Classes that are shown" });
     const { reading, meaning, quality } = this.data;
     const more = `${meaning} Drag the map to move it; + and − (on a touch screen two fingers, else Ctrl and the wheel) make it larger or smaller. With the keyboard: arrow keys, +, − and 0 for the whole map. A name below the map hides that class and shows it again.`;
-    const zooms = [["+", "Zoom in", () => this.zoom(1.6)], ["−", "Zoom out", () => this.zoom(1 / 1.6)], ["⤢", "The whole map again", () => this.whole()]];
+    const zooms = [
+      ["+", "Zoom in", () => this.zoom(1.6)],
+      ["−", "Zoom out", () => this.zoom(1 / 1.6)],
+      ["⤢", "The whole map again", () => this.whole()],
+    ];
     if (document.fullscreenEnabled) zooms.push([corners(), "The map on the whole screen", () => this.wholeScreen()]);
     const saves = saveButtons(this, "filter map", "filter-map", (ink) => this.saved(ink));
     this.listen();
-    return html("section", { class: "filter-map", "aria-label": "Filter map" }, heading("", reading, more, saves),
-      html("div", { class: "ground" }, this.plane, html("div", { class: "zooms" }, zooms.map(([sign, name, onclick]) => html("button", { type: "button", "aria-label": name, title: name, onclick }, sign)))),
-      this.key, html("p", { class: "how" }, quality), this.tip);
+    return html(
+      "section",
+      { class: "filter-map", "aria-label": "Filter map" },
+      heading("", reading, more, saves),
+      html(
+        "div",
+        { class: "ground" },
+        this.plane,
+        html(
+          "div",
+          { class: "zooms" },
+          zooms.map(([sign, name, onclick]) =>
+            html("button", { type: "button", "aria-label": name, title: name, onclick }, sign),
+          ),
+        ),
+      ),
+      this.key,
+      html("p", { class: "how" }, quality),
+      this.tip,
+    );
   }
 
   arrange(width) {
-    const tall = this.onWholeScreen ? this.plane.clientHeight + this.room() : Math.min(PLANE.height * this.type, 0.75 * width);
+    const tall = this.onWholeScreen
+      ? this.plane.clientHeight + this.room()
+      : Math.min(PLANE.height * this.type, 0.75 * width);
     [this.width, this.height] = [width, Math.max(280, tall)];
     fill(this.plane, { width, height: this.height }, []);
     this.draw();
@@ -50,7 +91,9 @@ class FilterMapView extends View {
 
   // Pixels of the whole screen that are left below the last part.
   room() {
-    const drawn = this.root.lastElementChild.getBoundingClientRect().bottom - this.root.firstElementChild.getBoundingClientRect().top;
+    const drawn =
+      this.root.lastElementChild.getBoundingClientRect().bottom -
+      this.root.firstElementChild.getBoundingClientRect().top;
     return this.root.clientHeight - drawn;
   }
 
@@ -91,9 +134,31 @@ class FilterMapView extends View {
     const shown = (name) => !this.hidden.has(name);
     const ring = marker("circle", PLANE.ring * this.type);
     this.drawn.replaceChildren(
-      ...this.names(shown).map(([at, text]) => this.text(at, text, { fill: "var(--ink)", stroke: "var(--paper)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" })),
-      ...(shown(NEAREST) ? [svg("path", { d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""), fill: "none", stroke: "var(--accent)", "stroke-width": 2.5, class: "rings" })] : []),
-      ...(shown(YOURS) ? pairs.map((both) => this.line(...both.map(([x, y]) => this.at(x, y)), { "stroke-dasharray": "2 4", class: "pair-of-stars" })) : []),
+      ...this.names(shown).map(([at, text]) =>
+        this.text(at, text, {
+          fill: "var(--ink)",
+          stroke: "var(--paper)",
+          "stroke-width": 4,
+          "paint-order": "stroke",
+          "stroke-linejoin": "round",
+        }),
+      ),
+      ...(shown(NEAREST)
+        ? [
+            svg("path", {
+              d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""),
+              fill: "none",
+              stroke: "var(--accent)",
+              "stroke-width": 2.5,
+              class: "rings",
+            }),
+          ]
+        : []),
+      ...(shown(YOURS)
+        ? pairs.map((both) =>
+            this.line(...both.map(([x, y]) => this.at(x, y)), { "stroke-dasharray": "2 4", class: "pair-of-stars" }),
+          )
+        : []),
       ...(shown(EARLIER) ? trails.map((trail) => this.arrow(trail)) : []),
       ...stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
     );
@@ -105,17 +170,27 @@ class FilterMapView extends View {
   // lines at most.
   names(shown) {
     const line = 16 * this.type;
-    const boxes = this.data.stars.filter(({ earlier }) => !earlier && shown(YOURS)).map(({ x, y }) => {
-      const at = this.at(x, y);
-      return { at: [at[0], at[1] - 10 * this.type], half: line, high: 1.2 * line };
-    });
-    return this.data.names.map(({ x, y, text }) => [this.at(x, y), text]).filter(([at, text]) => shown(text) && this.shows(at)).map(([[x, y], text]) => {
-      const half = this.half(text);
-      const free = (place) => place >= 0 && place <= this.height && boxes.every((box) => Math.abs(box.at[0] - x) >= half + box.half || Math.abs(box.at[1] - place) >= box.high + line / 2);
-      const place = [0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2, -2].map((lines) => y + lines * line).find(free) ?? y;
-      boxes.push({ at: [x, place], half, high: line / 2 });
-      return [[x, place], text];
-    });
+    const boxes = this.data.stars
+      .filter(({ earlier }) => !earlier && shown(YOURS))
+      .map(({ x, y }) => {
+        const at = this.at(x, y);
+        return { at: [at[0], at[1] - 10 * this.type], half: line, high: 1.2 * line };
+      });
+    return this.data.names
+      .map(({ x, y, text }) => [this.at(x, y), text])
+      .filter(([at, text]) => shown(text) && this.shows(at))
+      .map(([[x, y], text]) => {
+        const half = this.half(text);
+        const free = (place) =>
+          place >= 0 &&
+          place <= this.height &&
+          boxes.every(
+            (box) => Math.abs(box.at[0] - x) >= half + box.half || Math.abs(box.at[1] - place) >= box.high + line / 2,
+          );
+        const place = [0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2, -2].map((lines) => y + lines * line).find(free) ?? y;
+        boxes.push({ at: [x, place], half, high: line / 2 });
+        return [[x, place], text];
+      });
   }
 
   // Half the width of a text, about.
@@ -127,7 +202,17 @@ class FilterMapView extends View {
   text([x, y], text, attributes) {
     const half = this.half(text);
     const middle = Math.min(Math.max(x, half), Math.max(half, this.width - half));
-    return svg("text", { x: middle.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), "text-anchor": "middle", "font-size": 13 * this.type, ...attributes }, text);
+    return svg(
+      "text",
+      {
+        x: middle.toFixed(1),
+        y: (y + 4.5 * this.type).toFixed(1),
+        "text-anchor": "middle",
+        "font-size": 13 * this.type,
+        ...attributes,
+      },
+      text,
+    );
   }
 
   line([x1, y1], [x2, y2], attributes) {
@@ -142,32 +227,76 @@ class FilterMapView extends View {
     const [start, end] = [Math.min(7, long / 3), Math.max(long - 9, long / 2)];
     const on = (far, side = 0) => [tail[0] + far * x - side * y, tail[1] + far * y + side * x];
     const stroke = looked ? "var(--accent)" : "var(--soft)";
-    const points = [on(end), on(end - 8, 4), on(end - 8, -4)].map((corner) => corner.map((value) => value.toFixed(1)).join(",")).join(" ");
-    return svg("g", { class: "trail" }, this.line(on(start), on(Math.max(start, end - 6)), { stroke }), svg("polygon", { points, fill: stroke }));
+    const points = [on(end), on(end - 8, 4), on(end - 8, -4)]
+      .map((corner) => corner.map((value) => value.toFixed(1)).join(","))
+      .join(" ");
+    return svg(
+      "g",
+      { class: "trail" },
+      this.line(on(start), on(Math.max(start, end - 6)), { stroke }),
+      svg("polygon", { points, fill: stroke }),
+    );
   }
 
   star({ x, y, earlier, looked, second, badge, label }) {
     const at = this.at(x, y);
     if (this.shows(at)) this.places.push({ at, label, star: true });
     const [ground, size] = [looked ? "var(--star-looked)" : "var(--star)", (earlier ? 7.5 : PLANE.star) * this.type];
-    const mark = svg("path", { d: marker(second ? "hexagram" : "star", size)(...at), fill: looked ? "var(--accent)" : ground, stroke: "#ffffff", "stroke-width": 1.5, "stroke-linejoin": "round", opacity: earlier ? 0.6 : 1 });
+    const mark = svg("path", {
+      d: marker(second ? "hexagram" : "star", size)(...at),
+      fill: looked ? "var(--accent)" : ground,
+      stroke: "#ffffff",
+      "stroke-width": 1.5,
+      "stroke-linejoin": "round",
+      opacity: earlier ? 0.6 : 1,
+    });
     if (earlier) return svg("g", { class: "star earlier", "data-words": label[1] }, mark);
     const [wide, high] = [(9 + 7 * badge.length) * this.type, 18 * this.type];
-    const [left, middle] = [Math.min(Math.max(0, at[0] - wide / 2), this.width - wide), at[1] + 22 * this.type * (at[1] < 32 * this.type ? 1 : -1)];
-    return svg("g", { class: "star now", "data-words": label[1] }, mark, svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }), this.text([left + wide / 2, middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }));
+    const [left, middle] = [
+      Math.min(Math.max(0, at[0] - wide / 2), this.width - wide),
+      at[1] + 22 * this.type * (at[1] < 32 * this.type ? 1 : -1),
+    ];
+    return svg(
+      "g",
+      { class: "star now", "data-words": label[1] },
+      mark,
+      svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }),
+      this.text([left + wide / 2, middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }),
+    );
   }
 
   // What the buttons below the map name: the classes, and what is drawn above them.
   entries() {
     const { stars, rings } = this.data;
-    const of = [[NEAREST, rings.x.length, "circle-open", "var(--accent)"], [EARLIER, stars.some((star) => star.earlier), "star", "var(--soft)"], [YOURS, stars.length, "star", "var(--accent)"]];
-    return [...this.points, ...of.filter(([, there]) => there).map(([name, , symbol, colour]) => ({ name, symbol, colour }))];
+    const of = [
+      [NEAREST, rings.x.length, "circle-open", "var(--accent)"],
+      [EARLIER, stars.some((star) => star.earlier), "star", "var(--soft)"],
+      [YOURS, stars.length, "star", "var(--accent)"],
+    ];
+    return [
+      ...this.points,
+      ...of.filter(([, there]) => there).map(([name, , symbol, colour]) => ({ name, symbol, colour })),
+    ];
   }
 
   entry(one) {
     const size = 12 * this.type;
-    const mark = svg("svg", { width: size, height: size, viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("path", { d: keyMark(one)(0, 0), ...lookOf(one) }));
-    return html("button", { type: "button", "aria-pressed": String(!this.hidden.has(one.name)), title: `Hide or show: ${one.name}`, onclick: () => this.toggle(one.name) }, mark, html("bdi", {}, one.name));
+    const mark = svg(
+      "svg",
+      { width: size, height: size, viewBox: "-6 -6 12 12", "aria-hidden": "true" },
+      svg("path", { d: keyMark(one)(0, 0), ...lookOf(one) }),
+    );
+    return html(
+      "button",
+      {
+        type: "button",
+        "aria-pressed": String(!this.hidden.has(one.name)),
+        title: `Hide or show: ${one.name}`,
+        onclick: () => this.toggle(one.name),
+      },
+      mark,
+      html("bdi", {}, one.name),
+    );
   }
 
   toggle(name) {
@@ -234,7 +363,9 @@ class FilterMapView extends View {
     });
     for (const name of ["pointerup", "pointercancel"]) on(name, lift);
     on("click", (event) => this.point(place(event), event)); // a tap
-    on("pointerleave", () => { this.tip.hidden = true; });
+    on("pointerleave", () => {
+      this.tip.hidden = true;
+    });
     on("dblclick", (event) => this.zoom(2, ...place(event)));
     on("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -243,7 +374,12 @@ class FilterMapView extends View {
     });
     on("keydown", (event) => {
       const moves = { ArrowLeft: [40, 0], ArrowRight: [-40, 0], ArrowUp: [0, 40], ArrowDown: [0, -40] };
-      const acts = { "+": () => this.zoom(1.6), "=": () => this.zoom(1.6), "-": () => this.zoom(1 / 1.6), 0: () => this.whole() };
+      const acts = {
+        "+": () => this.zoom(1.6),
+        "=": () => this.zoom(1.6),
+        "-": () => this.zoom(1 / 1.6),
+        0: () => this.whole(),
+      };
       if (event.ctrlKey || event.metaKey || !(moves[event.key] || acts[event.key])) return;
       event.preventDefault();
       if (moves[event.key]) this.move(...moves[event.key]);
@@ -261,7 +397,13 @@ class FilterMapView extends View {
     this.tip.hidden = !best;
     if (!best) return;
     const [head, words, kind] = best.label;
-    this.tip.replaceChildren(...[head && html("b", {}, html("bdi", {}, head)), words && html("span", {}, html("bdi", {}, words)), kind && html("span", {}, html("bdi", {}, kind))].filter(Boolean));
+    this.tip.replaceChildren(
+      ...[
+        head && html("b", {}, html("bdi", {}, head)),
+        words && html("span", {}, html("bdi", {}, words)),
+        kind && html("span", {}, html("bdi", {}, kind)),
+      ].filter(Boolean),
+    );
     const { width, height } = this.tip.getBoundingClientRect();
     this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
     this.tip.style.top = `${event.clientY + 16 + height > window.innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
@@ -270,12 +412,24 @@ class FilterMapView extends View {
   saved(ink) {
     const width = Math.max(this.width, 560);
     const across = Math.max(1, Math.floor(width / 175));
-    const legend = this.entries().filter(({ name }) => !this.hidden.has(name)).map((one, i) => {
-      const [x, y] = [18 + 175 * (i % across), this.height + 18 + 20 * Math.floor(i / across)];
-      const looks = lookOf({ ...one, colour: one.colour.startsWith("var") ? inkOf(this, one.colour.slice(6, -1)) : one.colour });
-      return [svg("path", { d: keyMark(one)(x, y - 4), ...looks }), label(x + 12, y, shorten(one.name, 24), { fill: ink, "font-size": 12.5 })];
-    });
-    return [width, this.height + 24 + 20 * Math.ceil(legend.length / across), [svg("svg", { width: this.width, height: this.height }, place(this.plane, 0, 0)), legend].flat(2)];
+    const legend = this.entries()
+      .filter(({ name }) => !this.hidden.has(name))
+      .map((one, i) => {
+        const [x, y] = [18 + 175 * (i % across), this.height + 18 + 20 * Math.floor(i / across)];
+        const looks = lookOf({
+          ...one,
+          colour: one.colour.startsWith("var") ? inkOf(this, one.colour.slice(6, -1)) : one.colour,
+        });
+        return [
+          svg("path", { d: keyMark(one)(x, y - 4), ...looks }),
+          label(x + 12, y, shorten(one.name, 24), { fill: ink, "font-size": 12.5 }),
+        ];
+      });
+    return [
+      width,
+      this.height + 24 + 20 * Math.ceil(legend.length / across),
+      [svg("svg", { width: this.width, height: this.height }, place(this.plane, 0, 0)), legend].flat(2),
+    ];
   }
 }
 

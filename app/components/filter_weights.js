@@ -10,13 +10,23 @@ class FilterWeightsView extends View {
     this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
     const { top, reading, filter } = this.data;
     this.grid.setAttribute("aria-label", `Weights of filter ${filter}. ${reading}`);
-    const more = "Orange is above zero, blue below it; the paler, the nearer to zero. The scale runs to the filter’s largest weight. Point at a cell for its value.";
+    const more =
+      "Orange is above zero, blue below it; the paler, the nearer to zero. The scale runs to the filter’s largest weight. Point at a cell for its value.";
     const saves = saveButtons(this, "filter", `filter-${filter}`, (ink) => this.saved(ink));
     const [blue, orange] = DIVERGING;
     this.grid.addEventListener("pointermove", (event) => this.point(event));
     this.grid.addEventListener("click", (event) => this.point(event));
-    this.grid.addEventListener("pointerleave", () => { this.tip.hidden = true; });
-    return html("section", { "aria-label": `Weights of filter ${filter}` }, heading("", reading, more, saves), this.grid, legend("weight", signed(-top, 2), signed(top, 2), [blue, "transparent", orange]), this.tip);
+    this.grid.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+    });
+    return html(
+      "section",
+      { "aria-label": `Weights of filter ${filter}` },
+      heading("", reading, more, saves),
+      this.grid,
+      legend("weight", signed(-top, 2), signed(top, 2), [blue, "transparent", orange]),
+      this.tip,
+    );
   }
 
   arrange(width) {
@@ -33,7 +43,13 @@ class FilterWeightsView extends View {
     this.grid.replaceChildren(
       ...rows.map((name, i) => svg("text", { x: 0, y: (i + 0.5) * this.cell[1] + 4 * type, ...words }, name)),
       ...this.cells(),
-      ...numbers.map((number) => svg("text", { x: this.left + (number - 0.5) * this.cell[0], y: height + 15 * type, "text-anchor": "middle", ...words }, number)),
+      ...numbers.map((number) =>
+        svg(
+          "text",
+          { x: this.left + (number - 0.5) * this.cell[0], y: height + 15 * type, "text-anchor": "middle", ...words },
+          number,
+        ),
+      ),
     );
   }
 
@@ -43,24 +59,43 @@ class FilterWeightsView extends View {
     const [wide, high] = this.cell;
     const shapes = new Map();
     const { steps } = this.constructor;
-    values.forEach((row, i) => row.forEach((value, j) => {
-      const step = Math.round((value / top) * steps);
-      if (!step) return;
-      if (!shapes.has(step)) shapes.set(step, []);
-      shapes.get(step).push(`M${(this.left + j * wide).toFixed(2)} ${i * high + 1}h${wide.toFixed(2)}v${high - 2}h${(-wide).toFixed(2)}z`);
-    }));
-    return Array.from(shapes, ([step, squares]) => svg("path", { fill: DIVERGING[step > 0 ? 1 : 0], "fill-opacity": Math.abs(step) / steps, d: squares.join(""), "shape-rendering": "crispEdges" }));
+    values.forEach((row, i) =>
+      row.forEach((value, j) => {
+        const step = Math.round((value / top) * steps);
+        if (!step) return;
+        if (!shapes.has(step)) shapes.set(step, []);
+        shapes
+          .get(step)
+          .push(
+            `M${(this.left + j * wide).toFixed(2)} ${i * high + 1}h${wide.toFixed(2)}v${high - 2}h${(-wide).toFixed(2)}z`,
+          );
+      }),
+    );
+    return Array.from(shapes, ([step, squares]) =>
+      svg("path", {
+        fill: DIVERGING[step > 0 ? 1 : 0],
+        "fill-opacity": Math.abs(step) / steps,
+        d: squares.join(""),
+        "shape-rendering": "crispEdges",
+      }),
+    );
   }
 
   draw() {}
 
   point(event) {
     const box = this.grid.getBoundingClientRect();
-    const [i, j] = [Math.floor((event.clientY - box.top) / this.cell[1]), Math.floor((event.clientX - box.left - this.left) / this.cell[0])];
+    const [i, j] = [
+      Math.floor((event.clientY - box.top) / this.cell[1]),
+      Math.floor((event.clientX - box.left - this.left) / this.cell[0]),
+    ];
     const value = this.data.values[i]?.[j];
     this.tip.hidden = value === undefined;
     if (this.tip.hidden) return;
-    this.tip.replaceChildren(html("b", {}, `${this.data.rows[i]}, dimension ${j + 1}`), html("span", {}, signed(value, 4)));
+    this.tip.replaceChildren(
+      html("b", {}, `${this.data.rows[i]}, dimension ${j + 1}`),
+      html("span", {}, signed(value, 4)),
+    );
     this.tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 180)}px`;
     this.tip.style.top = `${event.clientY + 16}px`;
   }
@@ -71,8 +106,29 @@ class FilterWeightsView extends View {
     const [blue, orange] = DIVERGING;
     const shares = Array.from({ length: 11 }, (_, i) => (i - 5) / 5);
     const y = height + 40;
-    const scale = [label(12, y + 10, signed(-top, 2), { fill: ink }), shares.map((share, i) => svg("rect", { x: 70 + i * 14, y, width: 14, height: 10, fill: share < 0 ? blue : orange, "fill-opacity": Math.abs(share) })), label(78 + 11 * 14, y + 10, signed(top, 2), { fill: ink })];
-    return [width + 24, y + 24, [label(12, 20, `Weights of filter ${filter}`, { fill: ink, "font-weight": 600 }), place(this.grid, 12, 32), scale].flat(2)];
+    const scale = [
+      label(12, y + 10, signed(-top, 2), { fill: ink }),
+      shares.map((share, i) =>
+        svg("rect", {
+          x: 70 + i * 14,
+          y,
+          width: 14,
+          height: 10,
+          fill: share < 0 ? blue : orange,
+          "fill-opacity": Math.abs(share),
+        }),
+      ),
+      label(78 + 11 * 14, y + 10, signed(top, 2), { fill: ink }),
+    ];
+    return [
+      width + 24,
+      y + 24,
+      [
+        label(12, 20, `Weights of filter ${filter}`, { fill: ink, "font-weight": 600 }),
+        place(this.grid, 12, 32),
+        scale,
+      ].flat(2),
+    ];
   }
 }
 

@@ -3,8 +3,16 @@
 // `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
 function footerOf(texts, parameters, tour) {
   if (!texts.length && !parameters && !tour) return null;
-  const copy = linkButton("Copy link", "Copy a link to this page with its selection", () => copyLink(copy, linkOf(parameters())));
-  return html("footer", {}, texts.map((text) => html("span", {}, text)), parameters ? copy : null, tour ? linkButton("Tour", "Five steps through this page", () => tour.start()) : null);
+  const copy = linkButton("Copy link", "Copy a link to this page with its selection", () =>
+    copyLink(copy, linkOf(parameters())),
+  );
+  return html(
+    "footer",
+    {},
+    texts.map((text) => html("span", {}, text)),
+    parameters ? copy : null,
+    tour ? linkButton("Tour", "Five steps through this page", () => tour.start()) : null,
+  );
 }
 
 function linkOf(parameters) {
@@ -20,9 +28,16 @@ async function copyLink(button, link) {
     await navigator.clipboard.writeText(link);
     button.textContent = "Link copied";
   } catch {
-    const field = html("input", { class: "by-hand", readonly: true, "aria-label": "Link to copy by hand", value: link });
+    const field = html("input", {
+      class: "by-hand",
+      readonly: true,
+      "aria-label": "Link to copy by hand",
+      value: link,
+    });
     button.after(field);
     field.select();
   }
-  setTimeout(() => { button.textContent = "Copy link"; }, 2500);
+  setTimeout(() => {
+    button.textContent = "Copy link";
+  }, 2500);
 }

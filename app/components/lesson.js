@@ -6,12 +6,17 @@ const TYPING = "input, textarea, select, [contenteditable]";
 
 // A formula from [tag, attributes, children].
 function math([tag, attributes, children]) {
-  return fill(document.createElementNS(MATHML, tag), attributes, children.map((child) => (typeof child === "string" ? child : math(child))));
+  return fill(
+    document.createElementNS(MATHML, tag),
+    attributes,
+    children.map((child) => (typeof child === "string" ? child : math(child))),
+  );
 }
 
 // Whether one name is the other or a part of it: h and h.2.1.
 const related = (a, b) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
-const partAt = (value, places) => places.reduce((inner, place) => (Array.isArray(inner) ? inner[place - 1] : undefined), value);
+const partAt = (value, places) =>
+  places.reduce((inner, place) => (Array.isArray(inner) ? inner[place - 1] : undefined), value);
 
 class LessonView extends View {
   constructor(root) {
@@ -19,7 +24,12 @@ class LessonView extends View {
     this.guessing = true;
     this.known = new Set(); // steps whose number was shown or guessed
     this.onKey = (event) => this.key(event);
-    this.onPoint = (event) => this.point(event.target.closest?.("[data-of]")?.dataset.of ?? event.target.closest?.("[data-of]")?.getAttribute("data-of") ?? null);
+    this.onPoint = (event) =>
+      this.point(
+        event.target.closest?.("[data-of]")?.dataset.of ??
+          event.target.closest?.("[data-of]")?.getAttribute("data-of") ??
+          null,
+      );
     this.onLeave = () => this.point(null);
   }
 
@@ -62,27 +72,102 @@ class LessonView extends View {
     const { data } = this;
     const focused = this.root.getRootNode().activeElement?.dataset?.input;
     // Numbers of the longest vector that stands over a word: the picture's columns are as wide.
-    this.widest = Math.max(1, ...data.lines.flatMap(({ rows }) => rows).filter(({ of, shape }) => data.words[of] && shape !== "rows").map(({ value }) => data.values[value].number).map((number) => (Array.isArray(number[0]) ? number[0].length : 1)));
-    const shapes = data.lines.flatMap(({ rows }) => rows).map(({ of, value }) => [data.words[of], data.values[value].number]);
-    const longest = Math.max(...shapes.map(([words, number]) => (!Array.isArray(number) ? 1 : Array.isArray(number[0]) ? number[0].length : words ? 1 : number.length)));
-    this.lowest = new Map(data.lines.flatMap(({ rows }) => rows).filter(({ shape }) => shape !== "rows").map(({ of, value }) => [of, value]));
-    this.places = html("ol", { class: "places" }, data.steps.map(({ title }, i) => html("li", {}, html("button", { type: "button", title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) }, i + 1))));
+    this.widest = Math.max(
+      1,
+      ...data.lines
+        .flatMap(({ rows }) => rows)
+        .filter(({ of, shape }) => data.words[of] && shape !== "rows")
+        .map(({ value }) => data.values[value].number)
+        .map((number) => (Array.isArray(number[0]) ? number[0].length : 1)),
+    );
+    const shapes = data.lines
+      .flatMap(({ rows }) => rows)
+      .map(({ of, value }) => [data.words[of], data.values[value].number]);
+    const longest = Math.max(
+      ...shapes.map(([words, number]) =>
+        !Array.isArray(number) ? 1 : Array.isArray(number[0]) ? number[0].length : words ? 1 : number.length,
+      ),
+    );
+    this.lowest = new Map(
+      data.lines
+        .flatMap(({ rows }) => rows)
+        .filter(({ shape }) => shape !== "rows")
+        .map(({ of, value }) => [of, value]),
+    );
+    this.places = html(
+      "ol",
+      { class: "places" },
+      data.steps.map(({ title }, i) =>
+        html(
+          "li",
+          {},
+          html(
+            "button",
+            { type: "button", title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) },
+            i + 1,
+          ),
+        ),
+      ),
+    );
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
-    const on = html("button", { type: "button", class: "next", "aria-label": "The next step (right arrow)", onclick: () => this.go(this.step + 1) }, "Next →");
-    const guess = html("input", { type: "checkbox", checked: this.guessing, onchange: () => { this.guessing = guess.checked; this.known.clear(); this.draw(); } });
+    const on = html(
+      "button",
+      {
+        type: "button",
+        class: "next",
+        "aria-label": "The next step (right arrow)",
+        onclick: () => this.go(this.step + 1),
+      },
+      "Next →",
+    );
+    const guess = html("input", {
+      type: "checkbox",
+      checked: this.guessing,
+      onchange: () => {
+        this.guessing = guess.checked;
+        this.known.clear();
+        this.draw();
+      },
+    });
     const screen = linkButton("Full screen", "The lesson on the whole screen, in large type", () => this.wholeScreen());
-    const own = linkButton("Lesson’s own numbers", "Put the lesson’s own numbers and sentences back", () => this.send({ step: this.step, own: true }, 0));
+    const own = linkButton("Lesson’s own numbers", "Put the lesson’s own numbers and sentences back", () =>
+      this.send({ step: this.step, own: true }, 0),
+    );
     this.buttons = { back, on };
     this.shown = null;
     this.step_ = html("div", { class: "step", "aria-live": "polite" });
-    this.picture = html("div", { class: `picture${longest > 6 ? " dense" : ""}`, role: "group", "aria-label": "All values of the lesson" }, this.sentences(), data.lines.map((line) => this.line(line)));
-    this.weights = data.given.length ? html("div", { class: "given-values" }, data.given.map((line) => this.line(line))) : null;
+    this.picture = html(
+      "div",
+      { class: `picture${longest > 6 ? " dense" : ""}`, role: "group", "aria-label": "All values of the lesson" },
+      this.sentences(),
+      data.lines.map((line) => this.line(line)),
+    );
+    this.weights = data.given.length
+      ? html(
+          "div",
+          { class: "given-values" },
+          data.given.map((line) => this.line(line)),
+        )
+      : null;
     queueMicrotask(() => focused && this.root.querySelector(`[data-input="${focused}"]`)?.focus());
     return [
       drawNotices(data.notices),
       html("header", { class: "lesson-head" }, html("h2", {}, data.title), html("p", { class: "how" }, data.about)),
-      html("nav", { "aria-label": "Steps" }, this.places, html("span", { class: "moves" }, back, on), html("label", { class: "guessing" }, guess, " Guess first"), screen, own),
-      html("div", { class: "lesson-body" }, html("div", { class: "step-side" }, this.step_, this.weights), this.picture),
+      html(
+        "nav",
+        { "aria-label": "Steps" },
+        this.places,
+        html("span", { class: "moves" }, back, on),
+        html("label", { class: "guessing" }, guess, " Guess first"),
+        screen,
+        own,
+      ),
+      html(
+        "div",
+        { class: "lesson-body" },
+        html("div", { class: "step-side" }, this.step_, this.weights),
+        this.picture,
+      ),
     ].filter(Boolean);
   }
 
@@ -90,15 +175,30 @@ class LessonView extends View {
   sentences() {
     const sides = Object.entries(this.data.texts);
     if (!sides.length) return null;
-    return html("div", { class: "sentences" }, sides.map(([side, text]) => {
-      const field = html("input", { type: "text", value: text, "data-input": side, dir: "auto", onchange: () => this.send({ step: this.step, texts: { [side]: field.value } }, 0) });
-      return html("label", {}, html("span", {}, capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
-    }));
+    return html(
+      "div",
+      { class: "sentences" },
+      sides.map(([side, text]) => {
+        const field = html("input", {
+          type: "text",
+          value: text,
+          "data-input": side,
+          dir: "auto",
+          onchange: () => this.send({ step: this.step, texts: { [side]: field.value } }, 0),
+        });
+        return html("label", {}, html("span", {}, capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
+      }),
+    );
   }
 
   line({ label, rows }) {
     const cells = rows.flatMap((row) => this.row(row));
-    const line = html("div", { class: "line" }, html("span", { class: "label" }, label), html("div", { class: "parts" }, cells));
+    const line = html(
+      "div",
+      { class: "line" },
+      html("span", { class: "label" }, label),
+      html("div", { class: "parts" }, cells),
+    );
     line.dataset.values = rows.map(({ value }) => value).join(" ");
     return line;
   }
@@ -111,27 +211,68 @@ class LessonView extends View {
     const several = named || (Array.isArray(number) && Array.isArray(number[0]));
     // Words stand below the lowest of the rows that they name.
     const below = this.lowest.get(of) === value || shape === "rows";
-    const parts = several ? number.map((part, i) => [`${value}.${i + 1}`, part, text[i], named ? words[i] : null]) : [[value, number, text, words?.[0] ?? null]];
+    const parts = several
+      ? number.map((part, i) => [`${value}.${i + 1}`, part, text[i], named ? words[i] : null])
+      : [[value, number, text, words?.[0] ?? null]];
     const width = named && shape !== "rows" ? `--cells: ${this.widest}` : null;
-    return parts.map(([name, part, said, word], i) => html("div", { class: `part${shape === "rows" ? " whole" : ""}`, style: width }, this.cells(name, part, said, shape, made_of.map((one) => one.replace("#", i + 1))),
-      word === null || !below ? null : html("span", { class: "word", dir: "auto" }, word)));
+    return parts.map(([name, part, said, word], i) =>
+      html(
+        "div",
+        { class: `part${shape === "rows" ? " whole" : ""}`, style: width },
+        this.cells(
+          name,
+          part,
+          said,
+          shape,
+          made_of.map((one) => one.replace("#", i + 1)),
+        ),
+        word === null || !below ? null : html("span", { class: "word", dir: "auto" }, word),
+      ),
+    );
   }
 
   cells(name, number, text, shape, origin) {
     if (!Array.isArray(number)) return this.cell(name, number, text, shape, origin);
     const most = 8;
     const shown = number.slice(0, most).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape, origin));
-    const more = number.length > most ? html("span", { class: "rest" }, shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`) : null;
+    const more =
+      number.length > most
+        ? html(
+            "span",
+            { class: "rest" },
+            shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`,
+          )
+        : null;
     return html("div", { class: Array.isArray(number[0]) ? "matrix" : "vector", "data-of": name }, shown, more);
   }
 
   cell(name, number, text, shape, origin) {
     const input = this.data.inputs.includes(name.split(".")[0]);
-    const bar = shape === "bars" ? html("i", { class: "fill", style: `width: ${Math.round(100 * Math.min(1, Math.max(0, number)))}%` }) : null;
+    const bar =
+      shape === "bars"
+        ? html("i", { class: "fill", style: `width: ${Math.round(100 * Math.min(1, Math.max(0, number)))}%` })
+        : null;
     const inner = input
-      ? html("input", { type: "number", step: "any", value: number, "aria-label": name, "data-input": name, onchange: (event) => this.change(name, event.target) })
+      ? html("input", {
+          type: "number",
+          step: "any",
+          value: number,
+          "aria-label": name,
+          "data-input": name,
+          onchange: (event) => this.change(name, event.target),
+        })
       : html("span", { class: "text", "data-text": text }, text);
-    return html("div", { class: `cell${input ? " given" : ""}`, "data-of": name, "data-origin": origin.join(" ") || null, title: input ? "Change this number" : String(number) }, bar, inner);
+    return html(
+      "div",
+      {
+        class: `cell${input ? " given" : ""}`,
+        "data-of": name,
+        "data-origin": origin.join(" ") || null,
+        title: input ? "Change this number" : String(number),
+      },
+      bar,
+      inner,
+    );
   }
 
   change(name, field) {
@@ -154,7 +295,14 @@ class LessonView extends View {
   key(event) {
     const at = event.composedPath()[0];
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || at.closest?.(TYPING)) return;
-    const to = { ArrowRight: this.step + 1, ArrowLeft: this.step - 1, PageDown: this.step + 1, PageUp: this.step - 1, Home: 1, End: this.data.steps.length }[event.key];
+    const to = {
+      ArrowRight: this.step + 1,
+      ArrowLeft: this.step - 1,
+      PageDown: this.step + 1,
+      PageUp: this.step - 1,
+      Home: 1,
+      End: this.data.steps.length,
+    }[event.key];
     if (to) this.go(to);
     else if (event.key === "f") this.wholeScreen();
     else if (event.key !== "Enter" || !this.secret || at.closest?.("button, a")) return;
@@ -170,14 +318,21 @@ class LessonView extends View {
     const [head, ...places] = name.split(".");
     const value = partAt(this.data.values[head].number, places);
     const off = Math.abs(guess - value);
-    this.step_.querySelector(".guess")?.replaceChildren(off <= 0.005 * Math.max(1, Math.abs(value)) ? "Right." : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`);
+    this.step_
+      .querySelector(".guess")
+      ?.replaceChildren(
+        off <= 0.005 * Math.max(1, Math.abs(value))
+          ? "Right."
+          : `You guessed ${guess}; it is off by ${Number(off.toPrecision(2))}.`,
+      );
   }
 
   // From where to where a guess can be dragged: shares from 0 to 1, others around the numbers of their kind, or of what
   // the step is about, rounded so that the ends tell nothing.
   reach() {
     const [head] = this.now.guess.split(".");
-    if (this.data.lines.some(({ rows }) => rows.some(({ value, shape }) => value === head && shape === "bars"))) return [0, 1];
+    if (this.data.lines.some(({ rows }) => rows.some(({ value, shape }) => value === head && shape === "bars")))
+      return [0, 1];
     const numbers = (name) => [this.data.values[name]?.number ?? []].flat(Infinity).filter(Number.isFinite);
     const own = numbers(head);
     const about = this.now.lit.map((name) => name.split(".")[0]).filter((name) => !this.data.inputs.includes(name));
@@ -198,12 +353,43 @@ class LessonView extends View {
       check();
     };
     const [min, max] = this.reach();
-    const field = html("input", { type: "number", step: "any", "aria-label": "Your guess", onkeydown, oninput: () => { slider.value = field.value || 0; } });
-    const dragged = () => { field.value = slider.value; };
-    const slider = html("input", { type: "range", min, max, step: Number(((max - min) / 100).toPrecision(3)), value: 0, "aria-label": "Drag the guess", onkeydown, oninput: dragged, onpointerup: dragged });
+    const field = html("input", {
+      type: "number",
+      step: "any",
+      "aria-label": "Your guess",
+      onkeydown,
+      oninput: () => {
+        slider.value = field.value || 0;
+      },
+    });
+    const dragged = () => {
+      field.value = slider.value;
+    };
+    const slider = html("input", {
+      type: "range",
+      min,
+      max,
+      step: Number(((max - min) / 100).toPrecision(3)),
+      value: 0,
+      "aria-label": "Drag the guess",
+      onkeydown,
+      oninput: dragged,
+      onpointerup: dragged,
+    });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
-    return html("div", { class: "guess" }, html("label", {}, "Your guess for the ? ", field), html("span", { class: "dragged" }, ends[0], slider, ends[1]),
-      html("span", {}, linkButton("Check", "Compare the guess with the number", check), " ", linkButton("Show it", "Show the number (Enter)", () => this.reveal(null))));
+    return html(
+      "div",
+      { class: "guess" },
+      html("label", {}, "Your guess for the ? ", field),
+      html("span", { class: "dragged" }, ends[0], slider, ends[1]),
+      html(
+        "span",
+        {},
+        linkButton("Check", "Compare the guess with the number", check),
+        " ",
+        linkButton("Show it", "Show the number (Enter)", () => this.reveal(null)),
+      ),
+    );
   }
 
   draw() {
@@ -216,18 +402,35 @@ class LessonView extends View {
     });
     // What is there already stays: a guess may be half typed when the server answers.
     const shown = `${data.drawing} ${step} ${secret}`;
-    if (this.shown !== shown) this.step_.replaceChildren(...[html("h3", {}, html("span", { class: "count" }, `${step} of ${data.steps.length}`), " ", now.title), html("p", { class: "says" }, now.says),
-      html("div", { class: "formula", tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)), html("div", { class: "numbers", tabindex: 0, role: "group", "aria-label": "The same with numbers" }, now.numbers.map(math)),
-      this.guess(), now.note && !secret ? html("p", { class: "note" }, now.note) : null].filter(Boolean));
+    if (this.shown !== shown)
+      this.step_.replaceChildren(
+        ...[
+          html("h3", {}, html("span", { class: "count" }, `${step} of ${data.steps.length}`), " ", now.title),
+          html("p", { class: "says" }, now.says),
+          html("div", { class: "formula", tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)),
+          html(
+            "div",
+            { class: "numbers", tabindex: 0, role: "group", "aria-label": "The same with numbers" },
+            now.numbers.map(math),
+          ),
+          this.guess(),
+          now.note && !secret ? html("p", { class: "note" }, now.note) : null,
+        ].filter(Boolean),
+      );
     this.shown = shown;
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));
     for (const line of this.picture.querySelectorAll(".line")) {
       const values = line.dataset.values.split(" ");
       line.classList.toggle("ahead", !values.some((value) => reached.has(value) || data.inputs.includes(value)));
     }
-    for (const line of this.weights?.querySelectorAll(".line") ?? []) line.hidden = !line.dataset.values.split(" ").some((value) => now.lit.includes(value));
+    for (const line of this.weights?.querySelectorAll(".line") ?? [])
+      line.hidden = !line.dataset.values.split(" ").some((value) => now.lit.includes(value));
     if (this.weights) this.weights.hidden = ![...this.weights.querySelectorAll(".line")].some((line) => !line.hidden);
-    for (const cell of this.root.querySelectorAll(".cell")) cell.classList.toggle("lit", now.lit.some((name) => related(name, cell.dataset.of)));
+    for (const cell of this.root.querySelectorAll(".cell"))
+      cell.classList.toggle(
+        "lit",
+        now.lit.some((name) => related(name, cell.dataset.of)),
+      );
     // Every copy of the number that is to be guessed.
     for (const copy of this.root.querySelectorAll("[data-of]")) {
       const hidden = secret !== null && copy.getAttribute("data-of") === secret;
@@ -248,7 +451,11 @@ class LessonView extends View {
       frame.style.removeProperty("--fit");
       const { paddingLeft, paddingRight } = getComputedStyle(frame);
       const beside = parseFloat(paddingLeft) + parseFloat(paddingRight);
-      if (frame.scrollWidth > frame.clientWidth) frame.style.setProperty("--fit", Math.max(0.73, (0.99 * (frame.clientWidth - beside)) / (frame.scrollWidth - beside)));
+      if (frame.scrollWidth > frame.clientWidth)
+        frame.style.setProperty(
+          "--fit",
+          Math.max(0.73, (0.99 * (frame.clientWidth - beside)) / (frame.scrollWidth - beside)),
+        );
     }
   }
 
@@ -257,7 +464,13 @@ class LessonView extends View {
     if (name === this.pointed) return;
     this.pointed = name;
     const all = [...this.root.querySelectorAll("[data-of]")];
-    const origins = name === null ? [] : all.filter((one) => one.getAttribute("data-of") === name).flatMap((one) => (one.dataset?.origin || "").split(" ")).filter(Boolean);
+    const origins =
+      name === null
+        ? []
+        : all
+            .filter((one) => one.getAttribute("data-of") === name)
+            .flatMap((one) => (one.dataset?.origin || "").split(" "))
+            .filter(Boolean);
     for (const one of all) {
       const own = one.getAttribute("data-of");
       const leaf = !one.querySelector("[data-of]");

@@ -2,7 +2,9 @@
 
 export default function (call) {
   let end = null;
-  const start = () => { end = window.pairlensMount(call); };
+  const start = () => {
+    end = window.pairlensMount(call);
+  };
   if (window.pairlensMount) start();
   else window.addEventListener("pairlens", start, { once: true });
   return () => {

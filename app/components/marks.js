@@ -1,21 +1,81 @@
 // The marks of a map: a symbol each class, as a part of one path for all of its points.
 
-const along = (corners) => corners.map(([x, y], i) => [x - (i ? corners[i - 1][0] : 0), y - (i ? corners[i - 1][1] : 0)]);
+const along = (corners) =>
+  corners.map(([x, y], i) => [x - (i ? corners[i - 1][0] : 0), y - (i ? corners[i - 1][1] : 0)]);
 // Corners of a star, from its top.
-const starred = (points, inner) => Array.from({ length: 2 * points }, (_, i) => {
-  const [angle, far] = [(Math.PI * i) / points, i % 2 ? inner : 1];
-  return [far * Math.sin(angle), -far * Math.cos(angle)];
-});
+const starred = (points, inner) =>
+  Array.from({ length: 2 * points }, (_, i) => {
+    const [angle, far] = [(Math.PI * i) / points, i % 2 ? inner : 1];
+    return [far * Math.sin(angle), -far * Math.cos(angle)];
+  });
 const CORNERS = {
-  square: [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
-  diamond: [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]],
-  cross: [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
-  x: [[0, -0.55], [0.65, -1.2], [1.2, -0.65], [0.55, 0], [1.2, 0.65], [0.65, 1.2], [0, 0.55], [-0.65, 1.2], [-1.2, 0.65], [-0.55, 0], [-1.2, -0.65], [-0.65, -1.2]],
-  "triangle-up": [[0, -1.2], [1.15, 0.8], [-1.15, 0.8]],
-  "triangle-down": [[0, 1.2], [1.15, -0.8], [-1.15, -0.8]],
-  "triangle-left": [[-1.2, 0], [0.8, -1.15], [0.8, 1.15]],
-  hourglass: [[-1, -1], [1, -1], [-1, 1], [1, 1]],
-  bowtie: [[-1, -1], [1, 1], [1, -1], [-1, 1]],
+  square: [
+    [-0.9, -0.9],
+    [0.9, -0.9],
+    [0.9, 0.9],
+    [-0.9, 0.9],
+  ],
+  diamond: [
+    [0, -1.3],
+    [1.3, 0],
+    [0, 1.3],
+    [-1.3, 0],
+  ],
+  cross: [
+    [-0.4, -1.2],
+    [0.4, -1.2],
+    [0.4, -0.4],
+    [1.2, -0.4],
+    [1.2, 0.4],
+    [0.4, 0.4],
+    [0.4, 1.2],
+    [-0.4, 1.2],
+    [-0.4, 0.4],
+    [-1.2, 0.4],
+    [-1.2, -0.4],
+    [-0.4, -0.4],
+  ],
+  x: [
+    [0, -0.55],
+    [0.65, -1.2],
+    [1.2, -0.65],
+    [0.55, 0],
+    [1.2, 0.65],
+    [0.65, 1.2],
+    [0, 0.55],
+    [-0.65, 1.2],
+    [-1.2, 0.65],
+    [-0.55, 0],
+    [-1.2, -0.65],
+    [-0.65, -1.2],
+  ],
+  "triangle-up": [
+    [0, -1.2],
+    [1.15, 0.8],
+    [-1.15, 0.8],
+  ],
+  "triangle-down": [
+    [0, 1.2],
+    [1.15, -0.8],
+    [-1.15, -0.8],
+  ],
+  "triangle-left": [
+    [-1.2, 0],
+    [0.8, -1.15],
+    [0.8, 1.15],
+  ],
+  hourglass: [
+    [-1, -1],
+    [1, -1],
+    [-1, 1],
+    [1, 1],
+  ],
+  bowtie: [
+    [-1, -1],
+    [1, 1],
+    [1, -1],
+    [-1, 1],
+  ],
   star: starred(5, 0.4),
   hexagram: starred(6, 0.58),
 };
@@ -39,7 +99,8 @@ function marker(symbol, radius) {
 }
 
 // The looks of a path of such marks.
-const lookOf = ({ symbol, colour }) => (symbol.endsWith("-open") ? { fill: "none", stroke: colour, "stroke-width": 1.5 } : { fill: colour, stroke: "none" });
+const lookOf = ({ symbol, colour }) =>
+  symbol.endsWith("-open") ? { fill: "none", stroke: colour, "stroke-width": 1.5 } : { fill: colour, stroke: "none" };
 
 // The same in a list of what the marks mean.
 const keyMark = ({ symbol }) => marker(symbol, symbol === "star" ? 6 : 4.4);

@@ -1,7 +1,13 @@
 // All models in one table: a column's name sorts by it, a model's name opens its card.
 
 const MODEL_COLUMNS = [
-  ["title", "Model"], ["task", "Task"], ["data", "Trained on"], ["score", "Measured"], ["paper", "In the paper"], ["size", "Parameters"], ["time", "Explains in"],
+  ["title", "Model"],
+  ["task", "Task"],
+  ["data", "Trained on"],
+  ["score", "Measured"],
+  ["paper", "In the paper"],
+  ["size", "Parameters"],
+  ["time", "Explains in"],
 ];
 const NUMBERS = ["score", "paper", "size", "time"]; // largest first at the first click, but for times
 
@@ -15,7 +21,15 @@ class ModelTable extends View {
   build() {
     this.head = html("tr");
     this.body = html("tbody");
-    return [html("table", { class: "models" }, html("caption", {}, `All ${this.data.models.length} models`), html("thead", {}, this.head), this.body)];
+    return [
+      html(
+        "table",
+        { class: "models" },
+        html("caption", {}, `All ${this.data.models.length} models`),
+        html("thead", {}, this.head),
+        this.body,
+      ),
+    ];
   }
 
   arrange() {}
@@ -39,23 +53,53 @@ class ModelTable extends View {
     const of = (model) => model.cells[column].by;
     const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
     // What is not known is last either way.
-    return [...this.data.models].sort((a, b) => (of(a) === null) - (of(b) === null) || (of(a) === null ? 0 : sign * compare(of(a), of(b))));
+    return [...this.data.models].sort(
+      (a, b) => (of(a) === null) - (of(b) === null) || (of(a) === null ? 0 : sign * compare(of(a), of(b))),
+    );
   }
 
   draw() {
-    this.head.replaceChildren(...MODEL_COLUMNS.map(([column, name]) => {
-      const now = this.sort && this.sort.replace(/^-/, "") === column ? (this.sort.startsWith("-") ? "descending" : "ascending") : null;
-      return html("th", { scope: "col", class: NUMBERS.includes(column) ? "number" : null, "aria-sort": now || "none" },
-        html("button", { type: "button", "data-sort": column, onclick: () => this.sortBy(this.next(column)) }, name, html("span", { class: "arrow", "aria-hidden": "true" }, now ? (now === "ascending" ? "↑" : "↓") : "↕")));
-    }));
-    this.body.replaceChildren(...this.sorted().map((model) => html("tr", {}, MODEL_COLUMNS.map(([column, name]) => this.cell(model, column, name)))));
+    this.head.replaceChildren(
+      ...MODEL_COLUMNS.map(([column, name]) => {
+        const now =
+          this.sort && this.sort.replace(/^-/, "") === column
+            ? this.sort.startsWith("-")
+              ? "descending"
+              : "ascending"
+            : null;
+        return html(
+          "th",
+          { scope: "col", class: NUMBERS.includes(column) ? "number" : null, "aria-sort": now || "none" },
+          html(
+            "button",
+            { type: "button", "data-sort": column, onclick: () => this.sortBy(this.next(column)) },
+            name,
+            html("span", { class: "arrow", "aria-hidden": "true" }, now ? (now === "ascending" ? "↑" : "↓") : "↕"),
+          ),
+        );
+      }),
+    );
+    this.body.replaceChildren(
+      ...this.sorted().map((model) =>
+        html(
+          "tr",
+          {},
+          MODEL_COLUMNS.map(([column, name]) => this.cell(model, column, name)),
+        ),
+      ),
+    );
   }
 
   cell({ name, cells }, column, heading) {
     const { text, note } = cells[column];
     const below = note ? html("small", {}, note) : null;
-    if (column !== "title") return html("td", { class: NUMBERS.includes(column) ? "number" : null, "data-of": heading }, text, below);
-    const open = html("button", { type: "button", class: "open", "data-model": name, onclick: () => this.send({ sort: this.sort, open: name }) }, text);
+    if (column !== "title")
+      return html("td", { class: NUMBERS.includes(column) ? "number" : null, "data-of": heading }, text, below);
+    const open = html(
+      "button",
+      { type: "button", class: "open", "data-model": name, onclick: () => this.send({ sort: this.sort, open: name }) },
+      text,
+    );
     return html("th", { scope: "row" }, open);
   }
 }

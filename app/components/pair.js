@@ -8,10 +8,18 @@ class PairView extends View {
   constructor(root) {
     super(root);
     this.onKey = (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !event.target.closest?.(ELSEWHERE) && !this.tour?.leave()) this.undo();
+      if (
+        event.key === "Escape" &&
+        !event.defaultPrevented &&
+        !event.target.closest?.(ELSEWHERE) &&
+        !this.tour?.leave()
+      )
+        this.undo();
     };
     // A click beside all that can be clicked.
-    this.onClick = (event) => { if (!event.target.closest(CLICKED)) this.undo(); };
+    this.onClick = (event) => {
+      if (!event.target.closest(CLICKED)) this.undo();
+    };
   }
 
   start() {
@@ -44,7 +52,9 @@ class PairView extends View {
 
   // The map in the other direction, of a model with both.
   back({ rows, columns }) {
-    return rows === columns ? undefined : this.dataOf("attention_map", (map) => map.units === "words" && map.rows === columns && map.columns === rows);
+    return rows === columns
+      ? undefined
+      : this.dataOf("attention_map", (map) => map.units === "words" && map.rows === columns && map.columns === rows);
   }
 
   // What the first panel of this kind draws that `fits`.
@@ -58,19 +68,29 @@ class PairView extends View {
     this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
     const drawn = data.panels.map(({ kind, place, data: own }) => ({ kind, place, panel: PANELS[kind](this, own) }));
     for (const { kind, panel } of drawn) panel.element.classList.add("panel", kind); // its folder's style holds inside of it
-    const [main, beside, below] = ["main", "beside", "below"].map((place) => drawn.filter((one) => one.place === place).map(({ panel }) => panel.element));
+    const [main, beside, below] = ["main", "beside", "below"].map((place) =>
+      drawn.filter((one) => one.place === place).map(({ panel }) => panel.element),
+    );
     this.panels = drawn.map(({ panel }) => panel);
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
     this.arranged = this.direction;
-    this.switch = this.directions.length > 1 ? html("div", { class: "choices directions", role: "group", "aria-label": "Whose attention" }) : null;
+    this.switch =
+      this.directions.length > 1
+        ? html("div", { class: "choices directions", role: "group", "aria-label": "Whose attention" })
+        : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
     // With another pair the tour stays where it was.
     if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
-    return [drawVerdict(data.verdict, data.notices), text?.element, this.switch, beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
-      below].flat();
+    return [
+      drawVerdict(data.verdict, data.notices),
+      text?.element,
+      this.switch,
+      beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
+      below,
+    ].flat();
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.
@@ -122,7 +142,20 @@ class PairView extends View {
 
   drawSwitch() {
     for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
-    this.switch?.replaceChildren(...this.directions.map((role) => html("button", { type: "button", class: "choice", "aria-pressed": String(role === this.direction), onclick: () => this.turnTo(role) }, `Where ${the(role)} looks`)));
+    this.switch?.replaceChildren(
+      ...this.directions.map((role) =>
+        html(
+          "button",
+          {
+            type: "button",
+            class: "choice",
+            "aria-pressed": String(role === this.direction),
+            onclick: () => this.turnTo(role),
+          },
+          `Where ${the(role)} looks`,
+        ),
+      ),
+    );
   }
 
   draw() {

@@ -1,7 +1,17 @@
 // Figures as SVG and PNG files, made here from what is drawn, with every colour written into the file. Always in the
 // light theme: a saved figure goes onto paper and slides.
 
-const INLINED = ["fill", "stroke", "stroke-width", "stroke-opacity", "fill-opacity", "opacity", "font-weight", "font-size", "stroke-dasharray"];
+const INLINED = [
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "fill-opacity",
+  "opacity",
+  "font-weight",
+  "font-size",
+  "stroke-dasharray",
+];
 const FONT = "'Source Sans 3', 'Source Sans Pro', 'Source Sans', 'Noto Sans', Helvetica, Arial, sans-serif";
 
 // A copy of a drawn SVG whose looks do not need the page's style sheet.
@@ -10,7 +20,17 @@ function standalone(source) {
   const walk = (from, to) => {
     const style = getComputedStyle(from);
     for (const name of INLINED) to.setAttribute(name, style.getPropertyValue(name));
-    for (const name of ["class", "role", "tabindex", "aria-label", "aria-selected", "aria-colindex", "aria-rowindex", "aria-hidden"]) to.removeAttribute(name);
+    for (const name of [
+      "class",
+      "role",
+      "tabindex",
+      "aria-label",
+      "aria-selected",
+      "aria-colindex",
+      "aria-rowindex",
+      "aria-hidden",
+    ])
+      to.removeAttribute(name);
     Array.from(from.children).forEach((child, i) => walk(child, to.children[i]));
   };
   walk(source, copy);
@@ -48,10 +68,18 @@ function label(x, y, text, attributes) {
 
 // Buttons that save a figure: `draw(ink)` gives its width, its height and its elements.
 function saveButtons(view, what, file, draw) {
-  return ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ${what} as ${kind}`, () => inLight(view, () => {
-    const ink = inkOf(view, "ink");
-    deliver(`${typeof file === "function" ? file() : file}${view.data.about ? `-${view.data.about.file}` : ""}`, kind, ...captioned(view.data.about, ink, ...draw(ink)));
-  })));
+  return ["SVG", "PNG"].map((kind) =>
+    linkButton(kind, `Save the ${what} as ${kind}`, () =>
+      inLight(view, () => {
+        const ink = inkOf(view, "ink");
+        deliver(
+          `${typeof file === "function" ? file() : file}${view.data.about ? `-${view.data.about.file}` : ""}`,
+          kind,
+          ...captioned(view.data.about, ink, ...draw(ink)),
+        );
+      }),
+    ),
+  );
 }
 
 // The figure with lines below it: what was read, by which model, and its verdict. A figure stands alone in a paper.
@@ -75,7 +103,12 @@ function wrapped(text, most) {
 }
 
 function deliver(name, kind, width, height, children) {
-  const figure = svg("svg", { xmlns: SVG_NAMESPACE, width, height, viewBox: `0 0 ${width} ${height}`, "font-family": FONT }, svg("rect", { width, height, fill: "#ffffff" }), children);
+  const figure = svg(
+    "svg",
+    { xmlns: SVG_NAMESPACE, width, height, viewBox: `0 0 ${width} ${height}`, "font-family": FONT },
+    svg("rect", { width, height, fill: "#ffffff" }),
+    children,
+  );
   const text = new XMLSerializer().serializeToString(figure);
   const file = `pairlens-${name}.${kind.toLowerCase()}`;
   const source = new Blob([text], { type: "image/svg+xml" });

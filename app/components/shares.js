@@ -3,10 +3,25 @@
 function sharesOf(classes, best) {
   const colour = (c) => `background:light-dark(${c.light},${c.dark})`;
   const summary = classes.map((c) => `${c.label} ${percent(c.p)}`).join(", ");
-  const bar = html("div", { class: "bar", role: "img", "aria-label": summary },
-    classes.map((c) => html("i", { style: `width:${100 * c.p}%;${colour(c)}`, title: `${c.label} ${exactPercent(c.p)}` })));
-  const key = html("div", { class: "key" }, classes.map((c) =>
-    html("span", { class: c === best ? "best" : null, title: exactPercent(c.p) }, html("i", { style: colour(c) }), `${c.label} ${percent(c.p)}`)));
+  const bar = html(
+    "div",
+    { class: "bar", role: "img", "aria-label": summary },
+    classes.map((c) =>
+      html("i", { style: `width:${100 * c.p}%;${colour(c)}`, title: `${c.label} ${exactPercent(c.p)}` }),
+    ),
+  );
+  const key = html(
+    "div",
+    { class: "key" },
+    classes.map((c) =>
+      html(
+        "span",
+        { class: c === best ? "best" : null, title: exactPercent(c.p) },
+        html("i", { style: colour(c) }),
+        `${c.label} ${percent(c.p)}`,
+      ),
+    ),
+  );
   return { bar, key };
 }
 
@@ -23,5 +38,13 @@ function headline(best) {
 
 function drawNotices(notices) {
   if (!notices || !notices.length) return null;
-  return html("div", { class: "notices", role: "status" }, html("ul", {}, notices.map((text) => html("li", {}, text))));
+  return html(
+    "div",
+    { class: "notices", role: "status" },
+    html(
+      "ul",
+      {},
+      notices.map((text) => html("li", {}, text)),
+    ),
+  );
 }

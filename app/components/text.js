@@ -11,19 +11,44 @@ class TextPanel {
     const { sides } = view.data;
     this.long = sides.some((side) => side.tokens.length > LONG);
     this.crowded = sides.some((side) => side.tokens.length > CROWDED);
-    this.words = sides.map((side) => new WordChips(view, side, {
-      hover: (index) => this.hover(index === null ? null : { [side.axis]: index }),
-      describe: (index) => this.toNull(side, index),
-    }));
+    this.words = sides.map(
+      (side) =>
+        new WordChips(view, side, {
+          hover: (index) => this.hover(index === null ? null : { [side.axis]: index }),
+          describe: (index) => this.toNull(side, index),
+        }),
+    );
     this.svg = svg("svg", { class: "ribbons", "aria-hidden": "true" });
-    this.stage = html("div", { class: `stage${maps.length ? "" : " bare"}` }, this.svg, sides.map((side, i) =>
-      html("div", { class: `side${side.read ? "" : " unread"}`, "data-role": side.role },
-        html("span", { class: "role" }, html("span", {}, capital(side.role)), side.read ? null : html("small", {}, "not read")), this.words[i].element, this.words[i].cut)));
+    this.stage = html(
+      "div",
+      { class: `stage${maps.length ? "" : " bare"}` },
+      this.svg,
+      sides.map((side, i) =>
+        html(
+          "div",
+          { class: `side${side.read ? "" : " unread"}`, "data-role": side.role },
+          html(
+            "span",
+            { class: "role" },
+            html("span", {}, capital(side.role)),
+            side.read ? null : html("small", {}, "not read"),
+          ),
+          this.words[i].element,
+          this.words[i].cut,
+        ),
+      ),
+    );
     for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
     this.foot = html("div", { class: "foot" });
     this.actions = html("div", { class: "actions" });
     const below = html("div", { class: "below-words" }, this.actions, maps.length ? this.slider() : null);
-    this.element = html("section", { class: `text${this.long ? " long" : ""}`, "aria-label": "Sentences" }, this.stage, below, this.foot);
+    this.element = html(
+      "section",
+      { class: `text${this.long ? " long" : ""}`, "aria-label": "Sentences" },
+      this.stage,
+      below,
+      this.foot,
+    );
   }
 
   // Of the map in whose direction the page looks.
@@ -46,11 +71,23 @@ class TextPanel {
     const { ribbons, view } = this;
     if (this.footed === (ribbons?.rows ?? "")) return;
     this.footed = ribbons?.rows ?? "";
-    const who = ribbons && ((ribbons.final ?? null) === null ? `a word of ${the(ribbons.rows)}` : `${the(ribbons.rows)}’s final state, which comes after its last word,`);
-    const how = ribbons ? `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.` : "The words as the model reads them.";
-    const words = "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters.";
-    const both = this.maps.length > 1 ? "Point at a word to see its ribbons in both directions; those of the words that look at it are dashed. " : "";
-    const more = ribbons ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. ` : "";
+    const who =
+      ribbons &&
+      ((ribbons.final ?? null) === null
+        ? `a word of ${the(ribbons.rows)}`
+        : `${the(ribbons.rows)}’s final state, which comes after its last word,`);
+    const how = ribbons
+      ? `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.`
+      : "The words as the model reads them.";
+    const words =
+      "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters.";
+    const both =
+      this.maps.length > 1
+        ? "Point at a word to see its ribbons in both directions; those of the words that look at it are dashed. "
+        : "";
+    const more = ribbons
+      ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. `
+      : "";
     const saves = saveButtons(view, "ribbons", ribbons ? `ribbons-of-${ribbons.rows}` : "words", () => this.saved());
     this.foot.replaceChildren(heading(null, how, more + words, saves));
   }
@@ -58,13 +95,27 @@ class TextPanel {
   slider() {
     const value = () => `${Math.round(100 * this.floor)}\u00a0%`;
     const said = html("output", {}, value());
-    const input = html("input", { type: "range", min: 1, max: 100, value: Math.round(100 * this.floor), "aria-valuetext": `from ${value()} of the weight`, oninput: () => {
-      this.view.floor = Number(input.value) / 100;
-      said.textContent = value();
-      input.setAttribute("aria-valuetext", `from ${value()} of the weight`);
-      this.drawRibbons();
-    } });
-    return html("label", { class: "threshold" }, "Ribbons from ", said, input, this.crowded ? html("span", {}, `Long sentences: only a selected word’s.`) : null);
+    const input = html("input", {
+      type: "range",
+      min: 1,
+      max: 100,
+      value: Math.round(100 * this.floor),
+      "aria-valuetext": `from ${value()} of the weight`,
+      oninput: () => {
+        this.view.floor = Number(input.value) / 100;
+        said.textContent = value();
+        input.setAttribute("aria-valuetext", `from ${value()} of the weight`);
+        this.drawRibbons();
+      },
+    });
+    return html(
+      "label",
+      { class: "threshold" },
+      "Ribbons from ",
+      said,
+      input,
+      this.crowded ? html("span", {}, `Long sentences: only a selected word’s.`) : null,
+    );
   }
 
   hover(focus) {
@@ -82,12 +133,21 @@ class TextPanel {
       const [from, to] = map.axes;
       const other = map !== ribbons;
       if (other && !this.hovered) continue;
-      map.weights.forEach((row, at) => row.forEach((weight, j) => {
-        const i = map.final ?? at;
-        const mine = other ? focus[from] === i || focus[to] === j : focus[from] === i || ((focus[from] ?? null) === null && focus[to] === j);
-        const least = mine ? view.floor ?? 0.01 : this.crowded || other ? Infinity : this.floor;
-        if (weight >= least) out.push({ ends: [`${from}${i}`, `${to}${j}`], weight, kind: mine ? (other ? "mine back" : "mine") : "other" });
-      }));
+      map.weights.forEach((row, at) =>
+        row.forEach((weight, j) => {
+          const i = map.final ?? at;
+          const mine = other
+            ? focus[from] === i || focus[to] === j
+            : focus[from] === i || ((focus[from] ?? null) === null && focus[to] === j);
+          const least = mine ? (view.floor ?? 0.01) : this.crowded || other ? Infinity : this.floor;
+          if (weight >= least)
+            out.push({
+              ends: [`${from}${i}`, `${to}${j}`],
+              weight,
+              kind: mine ? (other ? "mine back" : "mine") : "other",
+            });
+        }),
+      );
     }
     const last = (path) => Number(path.kind !== "other");
     return out.sort((a, b) => last(a) - last(b) || b.weight - a.weight);
@@ -119,15 +179,19 @@ class TextPanel {
       });
     });
     const thick = RIBBON_WIDTH * this.view.type;
-    this.svg.replaceChildren(...this.paths().flatMap(({ ends: names, weight, kind }) => {
-      const [[x1, y1], [x2, y2]] = names.map((name) => ends.get(name));
-      const bend = (y2 - y1) * 0.5;
-      const d = `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`;
-      const width = Math.max(1.5, weight * thick);
-      // A rim of the ground's colour keeps ribbons that cross apart.
-      return [svg("path", { d, class: "rim", "stroke-width": (width + 2).toFixed(1), fill: "none" }),
-        svg("path", { d, class: kind, "stroke-width": width.toFixed(1), fill: "none", "data-ends": names.join(" ") })];
-    }));
+    this.svg.replaceChildren(
+      ...this.paths().flatMap(({ ends: names, weight, kind }) => {
+        const [[x1, y1], [x2, y2]] = names.map((name) => ends.get(name));
+        const bend = (y2 - y1) * 0.5;
+        const d = `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`;
+        const width = Math.max(1.5, weight * thick);
+        // A rim of the ground's colour keeps ribbons that cross apart.
+        return [
+          svg("path", { d, class: "rim", "stroke-width": (width + 2).toFixed(1), fill: "none" }),
+          svg("path", { d, class: kind, "stroke-width": width.toFixed(1), fill: "none", "data-ends": names.join(" ") }),
+        ];
+      }),
+    );
   }
 
   // The selected words, and of one alone the word that it shares most weight with.
@@ -136,9 +200,11 @@ class TextPanel {
     const { ribbons } = this;
     if (!ribbons) return looked;
     const [from, to] = ribbons.axes;
-    const row = ribbons.weights[(ribbons.final ?? null) === null ? looked[from] : looked[from] === ribbons.final ? 0 : -1];
+    const row =
+      ribbons.weights[(ribbons.final ?? null) === null ? looked[from] : looked[from] === ribbons.final ? 0 : -1];
     if (row) looked[to] ??= heaviest(row);
-    else if (looked[to] !== null) looked[from] ??= ribbons.final ?? heaviest(ribbons.weights.map((weights) => weights[looked[to]]));
+    else if (looked[to] !== null)
+      looked[from] ??= ribbons.final ?? heaviest(ribbons.weights.map((weights) => weights[looked[to]]));
     return looked;
   }
 
@@ -161,8 +227,17 @@ class TextPanel {
       if (index === null || !view.data.editable) return null;
       const word = side.tokens[index];
       const act = (text, how, label) => linkButton(text, label, () => view.edit({ role: side.role, index, how }));
-      const negate = side.negatable?.includes(index) ? [" ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`)] : null;
-      return html("span", { class: "of-word" }, html("bdi", { class: "selected" }, word), " ", act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`), negate);
+      const negate = side.negatable?.includes(index)
+        ? [" ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`)]
+        : null;
+      return html(
+        "span",
+        { class: "of-word" },
+        html("bdi", { class: "selected" }, word),
+        " ",
+        act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`),
+        negate,
+      );
     });
     this.actions.replaceChildren(...lines.filter(Boolean));
   }
@@ -182,9 +257,17 @@ class TextPanel {
     this.fit();
     try {
       const box = this.stage.getBoundingClientRect();
-      const what = this.ribbons ? `Where the words of ${the(this.ribbons.rows)} look in ${the(this.ribbons.columns)}: a ribbon’s width is the weight${this.crowded ? "" : `, from ${Math.round(100 * this.floor)} %`}` : "The words as the model reads them";
-      return [Math.ceil(box.width) + 20, Math.ceil(box.height) + 44, [label(12, 24, what, { fill: inkOf(this.view, "ink"), "font-weight": 600 }),
-        svg("g", { transform: "translate(0,28)" }, place(this.svg, 10, 10), drawnWords(this.view, this.stage))]];
+      const what = this.ribbons
+        ? `Where the words of ${the(this.ribbons.rows)} look in ${the(this.ribbons.columns)}: a ribbon’s width is the weight${this.crowded ? "" : `, from ${Math.round(100 * this.floor)} %`}`
+        : "The words as the model reads them";
+      return [
+        Math.ceil(box.width) + 20,
+        Math.ceil(box.height) + 44,
+        [
+          label(12, 24, what, { fill: inkOf(this.view, "ink"), "font-weight": 600 }),
+          svg("g", { transform: "translate(0,28)" }, place(this.svg, 10, 10), drawnWords(this.view, this.stage)),
+        ],
+      ];
     } finally {
       this.whole = false;
       this.fit();

@@ -12,7 +12,11 @@ class Tour {
   // On a first visit; a browser that keeps nothing is not asked again in this session.
   first() {
     let seen = Tour.seen;
-    try { seen ||= window.localStorage.getItem(TOUR_SEEN); } catch { /* a browser may keep nothing */ }
+    try {
+      seen ||= window.localStorage.getItem(TOUR_SEEN);
+    } catch {
+      /* a browser may keep nothing */
+    }
     if (!seen) this.go(0);
   }
 
@@ -25,7 +29,11 @@ class Tour {
     if (this.at === null) return false;
     this.go(null);
     Tour.seen = true;
-    try { window.localStorage.setItem(TOUR_SEEN, "left"); } catch { /* as above */ }
+    try {
+      window.localStorage.setItem(TOUR_SEEN, "left");
+    } catch {
+      /* as above */
+    }
     return true;
   }
 
@@ -39,11 +47,20 @@ class Tour {
     this.element.hidden = step === null;
     if (step === null) return;
     const last = step === this.steps.length - 1;
-    this.element.replaceChildren(html("p", { "aria-live": "polite" }, this.steps[step][1]), html("div", { class: "steps" },
-      linkButton(last ? "Done" : "Next", last ? "End the tour" : "Next step", () => { if (last) this.leave(); else this.again(step + 1); }),
-      step ? linkButton("Back", "Step before", () => this.again(step - 1)) : null,
-      last ? null : linkButton("Leave", "Leave the tour", () => this.leave()),
-      html("span", {}, `${step + 1} of ${this.steps.length}`)));
+    this.element.replaceChildren(
+      html("p", { "aria-live": "polite" }, this.steps[step][1]),
+      html(
+        "div",
+        { class: "steps" },
+        linkButton(last ? "Done" : "Next", last ? "End the tour" : "Next step", () => {
+          if (last) this.leave();
+          else this.again(step + 1);
+        }),
+        step ? linkButton("Back", "Step before", () => this.again(step - 1)) : null,
+        last ? null : linkButton("Leave", "Leave the tour", () => this.leave()),
+        html("span", {}, `${step + 1} of ${this.steps.length}`),
+      ),
+    );
     this.target?.classList.add("toured");
     if (step) this.target?.scrollIntoView({ block: "nearest" });
   }
@@ -55,9 +72,24 @@ class Tour {
 }
 
 const EXPLORE_TOUR = [
-  [".verdict", "Type two sentences above, or choose an example in the sidebar. Here is what the model makes of them: its verdict with the probability of every class."],
-  [".text", "The words as the model reads them. A ribbon is attention: the wider it is, the more weight a word puts on a word of the other sentence. Click a word to follow it; Escape lets it go."],
-  [".attention_map, .phrase_selection, .pooled_attention", "The same in numbers, one cell for each pair of words. Point at a cell for its weight; the arrow keys walk from cell to cell. “Matrix shows” in the sidebar has the scores before the softmax."],
-  [".attentive_context, .filter_provenance", "What the selected word takes in from the other sentence, on a scale from 0 to 100 %."],
-  [".filter_provenance, footer", "Which words won the filters, and how their shares add up to the verdict. Figures and numbers can be saved, and the address holds what is on screen: send it as a link."],
+  [
+    ".verdict",
+    "Type two sentences above, or choose an example in the sidebar. Here is what the model makes of them: its verdict with the probability of every class.",
+  ],
+  [
+    ".text",
+    "The words as the model reads them. A ribbon is attention: the wider it is, the more weight a word puts on a word of the other sentence. Click a word to follow it; Escape lets it go.",
+  ],
+  [
+    ".attention_map, .phrase_selection, .pooled_attention",
+    "The same in numbers, one cell for each pair of words. Point at a cell for its weight; the arrow keys walk from cell to cell. “Matrix shows” in the sidebar has the scores before the softmax.",
+  ],
+  [
+    ".attentive_context, .filter_provenance",
+    "What the selected word takes in from the other sentence, on a scale from 0 to 100 %.",
+  ],
+  [
+    ".filter_provenance, footer",
+    "Which words won the filters, and how their shares add up to the verdict. Figures and numbers can be saved, and the address holds what is on screen: send it as a link.",
+  ],
 ];

@@ -49,7 +49,11 @@ class View {
       if (!stale) this.draw();
       return;
     }
-    this.root.replaceChildren(...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null, this.tour), this.tour?.element].flat().filter(Boolean));
+    this.root.replaceChildren(
+      ...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null, this.tour), this.tour?.element]
+        .flat()
+        .filter(Boolean),
+    );
     this.refit();
     this.draw();
     // Once more when all of it stands there: parts grow as they are drawn (the menu of a selected word) and with the

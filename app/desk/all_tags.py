@@ -72,8 +72,12 @@ def _to_settle(opened: Opened, names: list[str]) -> None:
         writes = bool(annotator.name())
         yes.button("Yes", key=f"{key} yes", on_click=settle, args=(True,), disabled=not writes)
         no.button("No", key=f"{key} no", on_click=settle, args=(False,), disabled=not writes)
-        link.button("Open", key=f"{key} open", type="tertiary",
-                    on_click=lambda row=one.row: show(row=row, view="rows", filter=""))  # fmt: skip
+        link.button(
+            "Open",
+            key=f"{key} open",
+            type="tertiary",
+            on_click=lambda row=one.row: show(row=row, view="rows", filter=""),
+        )
     if len(open_ones) > SHOWN:
         page_style.note(f"{len(open_ones) - SHOWN} more follow as these are settled.")
 
@@ -120,7 +124,8 @@ def _annotators(opened: Opened) -> None:
             "Take a name out of everything", names, None, key="desk remove", placeholder="Choose a name"
         )
         st.button(
-            "Take it out", disabled=not name,
+            "Take it out",
+            disabled=not name,
             on_click=lambda: attempt(lambda: opened.annotations.remove_name(name or "", annotator.name())),
             help="What they wrote stays, as an unnamed annotator’s. This cannot be undone.",
-        )  # fmt: skip
+        )

@@ -47,9 +47,14 @@ def ask() -> None:
             st.session_state[f"{_KEY} generation"] += 1
 
     st.text_input(
-        "Your name", name(), key=key, on_change=typed, max_chars=LONGEST_NAME, placeholder="To write tags and notes",
+        "Your name",
+        name(),
+        key=key,
+        on_change=typed,
+        max_chars=LONGEST_NAME,
+        placeholder="To write tags and notes",
         help="Stands beside your tags and notes. This browser remembers it; links do not hold it.",
-    )  # fmt: skip
+    )
     with st.container(key="annotator-memory"):
         data = {"name": name(), "typed": st.session_state.get(f"{_KEY} typed", False)}
         _component()(key=_MEMORY, data=data, on_name_change=remembered)

@@ -39,19 +39,35 @@ def run_choice() -> None:
     runs = {store.short(str(run["sha256"])): run for run in store.runs()}
     state, key = PAGE.state, PAGE.key("file")
     st.selectbox(
-        "Run", list(runs), list(runs).index(state.file) if state.file in runs else None, key=key, on_change=_open,
-        args=(key, runs), placeholder="A new run" if runs else "No run yet",
+        "Run",
+        list(runs),
+        list(runs).index(state.file) if state.file in runs else None,
+        key=key,
+        on_change=_open,
+        args=(key, runs),
+        placeholder="A new run" if runs else "No run yet",
         format_func=lambda file: f"{runs[file]['name']} ({runs[file]['rows']:,})",
-    )  # fmt: skip
+    )
     if state.file in runs:
         models = {store.short(model["sha256"]): str(model["title"]) for model in runs[state.file]["models"]}
         key = PAGE.key("models")
         st.multiselect(
-            "Models, A first", list(models), [model for model in state.models if model in models], key=key,
-            on_change=_choose_models, args=(key,), format_func=models.__getitem__, max_selections=MOST_MODELS,
-        )  # fmt: skip
-        st.button("New run", key="desk new", on_click=lambda: PAGE.anew(file=None, models=()), type="tertiary",
-                  icon=":material/add:")  # fmt: skip
+            "Models, A first",
+            list(models),
+            [model for model in state.models if model in models],
+            key=key,
+            on_change=_choose_models,
+            args=(key,),
+            format_func=models.__getitem__,
+            max_selections=MOST_MODELS,
+        )
+        st.button(
+            "New run",
+            key="desk new",
+            on_click=lambda: PAGE.anew(file=None, models=()),
+            type="tertiary",
+            icon=":material/add:",
+        )
 
 
 def _open(key: str, runs: dict[str, dict[str, Any]]) -> None:
@@ -128,11 +144,13 @@ def _file() -> Dataset | Run | None:
     """The data set that a person uploads or picks, read; None before they did, or where it cannot be read."""
     limit, names = int(st.get_option("server.maxUploadSize")), data_files()
     uploaded = st.file_uploader(
-        f"Upload a file (up to {limit} MB)", [suffix[1:] for suffix in SUFFIXES], key="desk upload",
+        f"Upload a file (up to {limit} MB)",
+        [suffix[1:] for suffix in SUFFIXES],
+        key="desk upload",
         help="SNLI, MultiNLI, SICK, WikiQA, TrecQA, SelQA, MSRP, Quora, TaxiNLI, documents, or CSV, TSV or JSON lines "
         "with named columns; or a run that `python -m trainers predict … --out run.parquet` wrote.",
         max_upload_size=limit,
-    )  # fmt: skip
+    )
     name = None
     if datasets_folder() is not None:
         name = st.selectbox("or choose a file on the server", names, None, placeholder="Files under PAIRLENS_DATASETS")
@@ -218,17 +236,23 @@ def _models(dataset: Dataset) -> None:
     suited = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
     shown = titles(models)
     picked = st.multiselect(
-        "Checkpoints, one to four", suited, suited[:1], max_selections=MOST_MODELS, format_func=shown.__getitem__,
+        "Checkpoints, one to four",
+        suited,
+        suited[:1],
+        max_selections=MOST_MODELS,
+        format_func=shown.__getitem__,
         key=f"desk checkpoints {dataset.sha256}",
-    )  # fmt: skip
+    )
     if picked:
         dataset = dataset.relabelled(_renamed(labels, tuple(cards[picked[0]]["labels"]), dataset.sha256))
     strange = [shown[name] for name in picked if not set(dataset.labels) <= set(cards[name]["labels"])]
     if strange:
-        page_style.notice([
-            f"The file’s labels ({', '.join(dataset.labels[:8])}) are not all classes of {strange[0]}: its predictions "
-            "get no scores. Say above what it calls them, or that their rows get none."
-        ])  # fmt: skip
+        page_style.notice(
+            [
+                f"The file’s labels ({', '.join(dataset.labels[:8])}) are not all classes of {strange[0]}: its "
+                "predictions get no scores. Say above what it calls them, or that their rows get none."
+            ]
+        )
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
         prediction = Prediction(dataset, picked)
         st.session_state["desk prediction"] = prediction

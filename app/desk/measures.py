@@ -30,9 +30,16 @@ def model_choice(opened: Opened) -> None:
         return
     key = PAGE.key("of")
     st.segmented_control(
-        "Figures of", list(range(len(models))), default=opened.model, key=key, on_change=PAGE.take, args=("of", key),
-        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"), required=True, wrap=True,
-    )  # fmt: skip
+        "Figures of",
+        list(range(len(models))),
+        default=opened.model,
+        key=key,
+        on_change=PAGE.take,
+        args=("of", key),
+        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"),
+        required=True,
+        wrap=True,
+    )
 
 
 def label_names(model: Predictions) -> dict[str, str]:
@@ -111,8 +118,15 @@ def question(opened: Opened) -> None:
     group = st.selectbox("Answers of one question", list(dict.fromkeys(groups)), format_func=texts.__getitem__)
     chances = model.right_chances
     places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -chances[i])
-    rows = [(str(n), run.dataset.rows[i].second, "right" if run.gold[i] == model.ranked_by else "",
-             percent(float(chances[i]))) for n, i in enumerate(places, start=1)]  # fmt: skip
+    rows = [
+        (
+            str(n),
+            run.dataset.rows[i].second,
+            "right" if run.gold[i] == model.ranked_by else "",
+            percent(float(chances[i])),
+        )
+        for n, i in enumerate(places, start=1)
+    ]
     from app.panels.lists import STYLE, table
 
     st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))

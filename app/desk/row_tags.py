@@ -73,8 +73,9 @@ def draw(opened: Opened, row: str) -> None:
         for one in set(own) ^ now:
             attempt(functools.partial(opened.annotations.give, name, file, row, one, one in now))
 
-    st.pills("Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name,
-             wrap=True)  # fmt: skip
+    st.pills(
+        "Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name, wrap=True
+    )
     looked = row in said.looked.get(name, ())
     seen_key = f"desk seen {place}"
 
@@ -83,22 +84,35 @@ def draw(opened: Opened, row: str) -> None:
 
     left, right = st.columns(2)
     if not own:
-        left.checkbox("No tag applies", looked, key=seen_key, on_change=look, disabled=not name,
-                      help="You looked at the row: agreement counts it.")  # fmt: skip
+        left.checkbox(
+            "No tag applies",
+            looked,
+            key=seen_key,
+            on_change=look,
+            disabled=not name,
+            help="You looked at the row: agreement counts it.",
+        )
     report_key = f"desk report {place}"
 
     def report() -> None:
         attempt(lambda: opened.annotations.report(name, file, row, st.session_state[report_key]))
 
-    right.checkbox("In the report", row in said.reported, key=report_key, on_change=report, disabled=not name,
-                   help="The file’s report, whoever makes it, shows the row with its attention.")  # fmt: skip
+    right.checkbox(
+        "In the report",
+        row in said.reported,
+        key=report_key,
+        on_change=report,
+        disabled=not name,
+        help="The file’s report, whoever makes it, shows the row with its attention.",
+    )
     note_key = f"desk note {place}"
 
     def note() -> None:
         attempt(lambda: opened.annotations.note(name, file, row, st.session_state[note_key]))
 
-    st.text_area("Note", said.notes.get(row, {}).get(name, ""), key=note_key, on_change=note, disabled=not name,
-                 height=70)  # fmt: skip
+    st.text_area(
+        "Note", said.notes.get(row, {}).get(name, ""), key=note_key, on_change=note, disabled=not name, height=70
+    )
     lines = [f"{tag}: {', '.join(by)}" for tag, by in given.items() if set(by) - {name}]
     lines += [f"Settled: {tag} {YES if yes else NO}" for (key_of, tag), yes in said.settled.items() if key_of == row]
     lines += [f"Note of {by}: {text}" for by, text in said.notes.get(row, {}).items() if by != name]
@@ -119,8 +133,13 @@ def history(opened: Opened, changes: list[Change], limit: int = 30) -> None:
         def undo(number: int = change.id) -> None:
             attempt(lambda: opened.annotations.undo(annotator.name(), number))
 
-        right.button("Undo", key=f"desk undo {change.id}", on_click=undo, type="tertiary",
-                     disabled=change.undone or not annotator.name())  # fmt: skip
+        right.button(
+            "Undo",
+            key=f"desk undo {change.id}",
+            on_click=undo,
+            type="tertiary",
+            disabled=change.undone or not annotator.name(),
+        )
 
 
 def sentence(change: Change) -> str:

@@ -48,17 +48,27 @@ def filter_box(opened: Opened) -> None:
     )
     key = PAGE.key("filter")
     left.text_input(
-        "Filter", PAGE.state.filter, key=key, on_change=PAGE.take, args=("filter", key), max_chars=2000,
-        placeholder="not right and p > 90% and second contains \"not\"",
-    )  # fmt: skip
+        "Filter",
+        PAGE.state.filter,
+        key=key,
+        on_change=PAGE.take,
+        args=("filter", key),
+        max_chars=2000,
+        placeholder='not right and p > 90% and second contains "not"',
+    )
     if ordered:
         names = [name for name, column in opened.known.items() if column.kind != "set"]
         orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
         key = PAGE.key("sort")
         middle.selectbox(
-            "Order", orders, orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0, key=key,
-            on_change=PAGE.take, args=("sort", key), format_func=_order,
-        )  # fmt: skip
+            "Order",
+            orders,
+            orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0,
+            key=key,
+            on_change=PAGE.take,
+            args=("sort", key),
+            format_func=_order,
+        )
     with right.popover("Columns"):
         page_style.terms([(name, column.about or "a column of the file") for name, column in opened.known.items()])
         page_style.note(
@@ -129,9 +139,11 @@ def _table(opened: Opened, order: np.ndarray) -> None:
 
     # Tags have no width: the last column takes the room that is left.
     config: dict[str, Any] = {
-        "id": text(None, 66), "first": text(roles["first"], 140), "second": text(roles["second"], 140),
+        "id": text(None, 66),
+        "first": text(roles["first"], 140),
+        "second": text(roles["second"], 140),
         "gold": text(None, 96),
-    }  # fmt: skip
+    }
     for i, model in enumerate(opened.run.models):
         about = page_style.plain(model.title)
         config[f"says{i}"] = text(f"{letter(i)} says", 96, about)
@@ -148,10 +160,16 @@ def _table(opened: Opened, order: np.ndarray) -> None:
             PAGE.change(row=opened.run.keys[order[cells[0][0]]])
 
     st.dataframe(
-        table, key=key, height=round(scale * _HEIGHT), row_height=round(scale * _ROW), hide_index=True,
-        column_config=config, on_select=picked, selection_mode=["single-cell", "single-column"],
+        table,
+        key=key,
+        height=round(scale * _HEIGHT),
+        row_height=round(scale * _ROW),
+        hide_index=True,
+        column_config=config,
+        on_select=picked,
+        selection_mode=["single-cell", "single-column"],
         alt="Rows with what the models say",
-    )  # fmt: skip
+    )
 
 
 def sort_by(column: str) -> None:
@@ -196,11 +214,20 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
         there = at is not None and 0 <= at + step < len(order)
         target = run.keys[order[at + step]] if there and at is not None else ""
         head.button(
-            label, key=f"desk-step-{icon}", icon=f":material/{icon}:", disabled=not there, type="tertiary",
+            label,
+            key=f"desk-step-{icon}",
+            icon=f":material/{icon}:",
+            disabled=not there,
+            type="tertiary",
             on_click=lambda target=target: PAGE.change(row=target),
-        )  # fmt: skip
-    head.button("Close the row", key="desk-step-close", icon=":material/close:", type="tertiary",
-                 on_click=lambda: PAGE.change(row=""))  # fmt: skip
+        )
+    head.button(
+        "Close the row",
+        key="desk-step-close",
+        icon=":material/close:",
+        type="tertiary",
+        on_click=lambda: PAGE.change(row=""),
+    )
     roles = run.models[0].roles
     texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
     if row.label is not None:

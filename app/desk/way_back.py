@@ -15,5 +15,6 @@ def draw(pair: Version) -> None:
     if opened == pair:
         page = Path(__file__).parents[1] / "views" / "error_desk.py"
         there = st.Page(page, title="Error desk", url_path="error-desk")
-        st.page_link(there, label="Back to the row on the Error desk", icon=":material/arrow_back:",
-                     query_params=parameters)  # fmt: skip
+        st.page_link(
+            there, label="Back to the row on the Error desk", icon=":material/arrow_back:", query_params=parameters
+        )

@@ -10,9 +10,13 @@ from core.desk.filters import LONGEST
 from core.desk.run import MOST_MODELS
 
 VIEWS = {
-    "rows": "Rows", "scores": "Scores", "slices": "Slices", "against": "A against B", "tags": "Tags",
+    "rows": "Rows",
+    "scores": "Scores",
+    "slices": "Slices",
+    "against": "A against B",
+    "tags": "Tags",
     "files": "Export and import",
-}  # fmt: skip
+}
 """Parts of the page by their name in a link."""
 
 _CHECKSUM = re.compile(r"[0-9a-f]{16}")

@@ -215,8 +215,14 @@ def curve(card: Mapping[str, Any]) -> list[dict[str, Any]]:
             known = key in names or key.endswith(("dev", "accuracy"))
             if known and _number(value) and 0 <= value <= 1:
                 ranked = _number(_mapping(measured.get(names.get(key, ""))).get("map"))
-                rows.append({"epoch": int(record["epoch"]), "set": names.get(key, key.replace("_", " ")),
-                             "score": float(value), "measure": "MAP" if ranked else "accuracy"})  # fmt: skip
+                rows.append(
+                    {
+                        "epoch": int(record["epoch"]),
+                        "set": names.get(key, key.replace("_", " ")),
+                        "score": float(value),
+                        "measure": "MAP" if ranked else "accuracy",
+                    }
+                )
     return rows
 
 

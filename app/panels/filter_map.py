@@ -93,13 +93,23 @@ def yours(
         home = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
     return {
         "stars": [
-            {"badge": star.of.name, "x": star.x, "y": star.y, "earlier": bool(star.age), "label": _star_label(star),
-             "looked": star.of == looked_into, "second": sides.index(star.of.side) % 2 == 1}
+            {
+                "badge": star.of.name,
+                "x": star.x,
+                "y": star.y,
+                "earlier": bool(star.age),
+                "label": _star_label(star),
+                "looked": star.of == looked_into,
+                "second": sides.index(star.of.side) % 2 == 1,
+            }
             for star in ordered
         ],
-        "trails": _trails(stars, looked_into), "pairs": _pairs(stars), "rings": _points(rings),
-        "home": home, "near": near,
-    }  # fmt: skip
+        "trails": _trails(stars, looked_into),
+        "pairs": _pairs(stars),
+        "rings": _points(rings),
+        "home": home,
+        "near": near,
+    }
 
 
 def _points(at: np.ndarray) -> dict[str, list[float]]:

@@ -75,9 +75,14 @@ def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
         page_style.projector_switch(PAGE)
         shown, key = list(WHAT), PAGE.key("what")
         st.radio(
-            "Compare", shown, shown.index(PAGE.state.what), key=key, on_change=PAGE.take, args=("what", key),
+            "Compare",
+            shown,
+            shown.index(PAGE.state.what),
+            key=key,
+            on_change=PAGE.take,
+            args=("what", key),
             format_func=WHAT.__getitem__,
-        )  # fmt: skip
+        )
         FORM.example()
         names = titles(models)
         mates = FORM.task_and_model(by_task(models), names)
@@ -85,10 +90,16 @@ def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
             beside = [name for name in mates if name != PAGE.state.model]
             key = f"{PAGE.key('others')} {PAGE.state.model}"
             st.multiselect(
-                "Beside it", beside, _beside(PAGE.state, mates), key=key, on_change=_take_others, args=(key,),
-                format_func=names.__getitem__, max_selections=MOST - 1,
+                "Beside it",
+                beside,
+                _beside(PAGE.state, mates),
+                key=key,
+                on_change=_take_others,
+                args=(key,),
+                format_func=names.__getitem__,
+                max_selections=MOST - 1,
                 placeholder="Choose up to three models",
-            )  # fmt: skip
+            )
         _whose_words(models)
         FORM.files()
     return mates
@@ -98,9 +109,14 @@ def _whose_words(models: Mapping[str, Path]) -> None:
     """The choice of the sentence whose words' attention is shown."""
     roles, key = _roles(models), PAGE.key("rows")
     st.radio(
-        "Attention of the words of the", ROWS, ROWS.index(PAGE.state.rows), key=key, on_change=PAGE.take,
-        args=("rows", key), format_func=roles.__getitem__,
-    )  # fmt: skip
+        "Attention of the words of the",
+        ROWS,
+        ROWS.index(PAGE.state.rows),
+        key=key,
+        on_change=PAGE.take,
+        args=("rows", key),
+        format_func=roles.__getitem__,
+    )
 
 
 def _roles(models: Mapping[str, Path]) -> dict[str, str]:
@@ -284,14 +300,18 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
     values = [[one.variation[i] if one.rows == rows else None for _, one in drawn] for i in range(len(rows))]
     return {
         "differences": [
-            {"titles": [base.title, column.title], "mean": one.mean, "about": _about([base, column]),
-             "matrix": figures.matrix(one, _roles_of(base, sides))}
+            {
+                "titles": [base.title, column.title],
+                "mean": one.mean,
+                "about": _about([base, column]),
+                "matrix": figures.matrix(one, _roles_of(base, sides)),
+            }
             for column, one in drawn
         ],
         "signed": {"high": max(high, 0.01), "steps": figures.difference_steps()},
         "agreement": figures.agreement([column.title for column, _ in drawn], rows, values)
         | {"about": _about([base, *(column for column, _ in drawn)])},
-    }  # fmt: skip
+    }
 
 
 def _about(columns: Sequence[Column]) -> dict[str, Any]:
@@ -309,9 +329,12 @@ def _disagreements() -> None:
     """Pairs that two files of predictions judge differently, each a button that shows it."""
     with st.expander("Find a pair where two models disagree"):
         files = st.file_uploader(
-            "Two files that `python -m trainers predict` wrote for the same data, one per model", type=["csv", "jsonl"],
-            accept_multiple_files=True, key="predictions", on_change=PAGE.touch,
-        )  # fmt: skip
+            "Two files that `python -m trainers predict` wrote for the same data, one per model",
+            type=["csv", "jsonl"],
+            accept_multiple_files=True,
+            key="predictions",
+            on_change=PAGE.touch,
+        )
         if len(files) < 2:
             return
         try:

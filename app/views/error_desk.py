@@ -34,9 +34,13 @@ def main() -> None:
         if PAGE.state.view in ("scores", "slices"):
             measures.model_choice(opened)
         {
-            "rows": rows.view, "scores": measures.scores, "slices": measures.all_slices, "against": measures.against,
-            "tags": all_tags.view, "files": files.view,
-        }[PAGE.state.view](opened)  # fmt: skip
+            "rows": rows.view,
+            "scores": measures.scores,
+            "slices": measures.all_slices,
+            "against": measures.against,
+            "tags": all_tags.view,
+            "files": files.view,
+        }[PAGE.state.view](opened)
     except MendableError as error:
         page_style.notice([f"{str(error)[:1].upper()}{str(error)[1:]}."])
 
@@ -44,9 +48,16 @@ def main() -> None:
 def _views() -> None:
     key = PAGE.key("view")
     st.segmented_control(
-        "Show", list(VIEWS), default=PAGE.state.view, key=key, on_change=PAGE.take, args=("view", key),
-        format_func=VIEWS.__getitem__, required=True, label_visibility="collapsed",
-    )  # fmt: skip
+        "Show",
+        list(VIEWS),
+        default=PAGE.state.view,
+        key=key,
+        on_change=PAGE.take,
+        args=("view", key),
+        format_func=VIEWS.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+    )
 
 
 main()

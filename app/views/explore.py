@@ -99,13 +99,23 @@ def _options(drawn: Payload) -> None:
     if any("show" in panel["data"] for panel in drawn["panels"]):
         shown = list(SHOWN)
         st.radio(
-            "Matrix shows", shown, shown.index(PAGE.state.show), key=PAGE.key("show"), on_change=PAGE.take,
-            args=("show", PAGE.key("show")), format_func=SHOWN.__getitem__,
-        )  # fmt: skip
+            "Matrix shows",
+            shown,
+            shown.index(PAGE.state.show),
+            key=PAGE.key("show"),
+            on_change=PAGE.take,
+            args=("show", PAGE.key("show")),
+            format_func=SHOWN.__getitem__,
+        )
         st.select_slider(
-            "What if: temperature of the softmax", TEMPERATURES, PAGE.state.temperature, key=PAGE.key("temperature"),
-            on_change=PAGE.take, args=("temperature", PAGE.key("temperature")), format_func=lambda t: f"{t:g}",
-        )  # fmt: skip
+            "What if: temperature of the softmax",
+            TEMPERATURES,
+            PAGE.state.temperature,
+            key=PAGE.key("temperature"),
+            on_change=PAGE.take,
+            args=("temperature", PAGE.key("temperature")),
+            format_func=lambda t: f"{t:g}",
+        )
         leads = [panel["data"]["lead"] for panel in drawn["panels"] if panel["data"].get("lead") is not None]
         if leads:
             page_style.note(

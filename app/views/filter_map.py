@@ -75,8 +75,15 @@ def main() -> None:
         layout = None if opened is None else _layout(opened)
         if layout is not None:
             views, key = list(VIEWS), PAGE.key("view")
-            st.radio("Show", views, views.index(PAGE.state.view), key=key, on_change=PAGE.take, args=("view", key),
-                     format_func=VIEWS.__getitem__)  # fmt: skip
+            st.radio(
+                "Show",
+                views,
+                views.index(PAGE.state.view),
+                key=key,
+                on_change=PAGE.take,
+                args=("view", key),
+                format_func=VIEWS.__getitem__,
+            )
         FORM.example()
         FORM.files()
     if opened is not None:
@@ -123,24 +130,36 @@ def _texts(checkpoint: Checkpoint) -> None:
                 role, key = str(roles[side]), PAGE.key(f"{side} {place}")
                 name = filter_map.numbered(role, place)
                 st.text_area(
-                    page_style.plain(name[:1].upper() + name[1:]), getattr(text, side), key=key,
-                    on_change=_typed, args=(place, side, key), height="content",
-                    label_visibility="collapsed" if place else "visible", placeholder=f"Type here: {name}",
-                )  # fmt: skip
+                    page_style.plain(name[:1].upper() + name[1:]),
+                    getattr(text, side),
+                    key=key,
+                    on_change=_typed,
+                    args=(place, side, key),
+                    height="content",
+                    label_visibility="collapsed" if place else "visible",
+                    placeholder=f"Type here: {name}",
+                )
             if len(page.texts) > 1:
                 key = PAGE.key(f"remove {place}")
                 st.button(
-                    f"Remove text {place + 1}", icon=":material/close:", key=key, help=f"Remove text {place + 1}",
-                    on_click=_remove, args=(place, key),
-                )  # fmt: skip
+                    f"Remove text {place + 1}",
+                    icon=":material/close:",
+                    key=key,
+                    help=f"Remove text {place + 1}",
+                    on_click=_remove,
+                    args=(place, key),
+                )
     with st.container(horizontal=True, gap="small"):
         if len(page.texts) < MOST_TEXTS:
             st.button("Add a text", icon=":material/add:", key="add a text", type="tertiary", on_click=_add)
         if any(text.earlier for text in page.texts):
             st.button(
-                "Clear the trails", icon=":material/ink_eraser:", key="clear the trails", type="tertiary",
+                "Clear the trails",
+                icon=":material/ink_eraser:",
+                key="clear the trails",
+                type="tertiary",
                 on_click=_clear,
-            )  # fmt: skip
+            )
 
 
 def _typed(place: int, side: str, key: str) -> None:
@@ -241,9 +260,13 @@ def _filters(checkpoint: Checkpoint) -> int:
 
 
 def _map(
-    opened: Opened, reference_map: FilterMap, layout: Layout, stars: Sequence[Star], looked_into: TextSide | None,
+    opened: Opened,
+    reference_map: FilterMap,
+    layout: Layout,
+    stars: Sequence[Star],
+    looked_into: TextSide | None,
     nearest: Sequence[Neighbour],
-) -> None:  # fmt: skip
+) -> None:
     reading = filter_map.reading(reference_map, layout, filter_map.data_name(reference_map, opened.checkpoint.card))
     texts = () if opened.texts is None else opened.texts.own
     key = (reference_map.card["sha256"], layout.name, bool(texts))
@@ -298,9 +321,14 @@ def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSid
         PAGE.change(look=place, side=sides[role])
 
     st.radio(
-        "Look into text", present, present.index(looked_into), key=key, on_change=take, horizontal=True,
+        "Look into text",
+        present,
+        present.index(looked_into),
+        key=key,
+        on_change=take,
+        horizontal=True,
         format_func=lambda one: page_style.plain(one.name),
-    )  # fmt: skip
+    )
 
 
 def _verdict(explanation: Explanation | str | None) -> None:
@@ -334,9 +362,14 @@ def _filter(
     with left:
         key = FORM.key_of_texts("filter", looked_into, layout and layout.name)
         st.selectbox(
-            "Filter to look at, strongest first", order, order.index(index), key=key, on_change=_take_filter,
-            args=(key,), format_func=lambda k: made.title(explanation, k),
-        )  # fmt: skip
+            "Filter to look at, strongest first",
+            order,
+            order.index(index),
+            key=key,
+            on_change=_take_filter,
+            args=(key,),
+            format_func=lambda k: made.title(explanation, k),
+        )
         of = filter_map.numbered(role, looked_into.place)
         caption = [f"Weights of filter {index} of the {len(order)} made from {of}", *quoted]
         _weights(opened.checkpoint, index, made.bank.bank[index], _stem(opened, None, looked_into), caption)
@@ -371,9 +404,10 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
     st.html(lists.table([f"what it finds in {the(read)}", "value"], rows))
     page_style.download(
-        "All windows (CSV)", lambda: one_filter.windows_csv(index, listed),
+        "All windows (CSV)",
+        lambda: one_filter.windows_csv(index, listed),
         f"pairlens-windows-{index}-{_stem(opened, None, read)}.csv",
-    )  # fmt: skip
+    )
     st.caption("The windows with the largest values before the ReLU; max-pooling keeps the first.")
     if opened.map is None or opened.texts is None:
         return
@@ -392,9 +426,12 @@ def _take_filter(key: str) -> None:
 
 
 def _downloads(
-    opened: Opened, layout: Layout | None, stars: Sequence[Star], explanation: Explanation | str | None,
+    opened: Opened,
+    layout: Layout | None,
+    stars: Sequence[Star],
+    explanation: Explanation | str | None,
     shown_filter: tuple[int, Matrix] | None,
-) -> None:  # fmt: skip
+) -> None:
     reference_map, stem = opened.map, _stem(opened, None)
     with st.container(horizontal=True, gap="small"):
         if reference_map is not None and layout is not None:

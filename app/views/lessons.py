@@ -57,23 +57,37 @@ def main() -> None:
     link = {name: value for name, value in PAGE.state.to_parameters().items() if name != "step"}
     frame = {"notices": problems, "link": {"lesson": lesson.name} | link, "projector": PAGE.state.projector}
     components.draw(
-        "lesson", drawing | frame, key=KEY, on_selection_change=_picked, id=lesson.name, step=step,
+        "lesson",
+        drawing | frame,
+        key=KEY,
+        on_selection_change=_picked,
+        id=lesson.name,
+        step=step,
         turn=st.session_state.get(f"{KEY} turn", 0),
-    )  # fmt: skip
+    )
     with below:
         st.download_button(
-            "Handout to print (HTML)", lambda: handout(lesson, evaluated, inputs, texts),
-            f"pairlens-lesson-{lesson.name}.html", "text/html", type="tertiary", on_click="ignore",
-        )  # fmt: skip
+            "Handout to print (HTML)",
+            lambda: handout(lesson, evaluated, inputs, texts),
+            f"pairlens-lesson-{lesson.name}.html",
+            "text/html",
+            type="tertiary",
+            on_click="ignore",
+        )
 
 
 def _choice() -> None:
     page_style.projector_switch(PAGE)
     names = list(lessons())
     st.radio(
-        "Lesson", names, names.index(PAGE.state.lesson), key=PAGE.key("lesson"), on_change=PAGE.take,
-        args=("lesson", PAGE.key("lesson")), format_func=lambda name: lessons()[name].title,
-    )  # fmt: skip
+        "Lesson",
+        names,
+        names.index(PAGE.state.lesson),
+        key=PAGE.key("lesson"),
+        on_change=PAGE.take,
+        args=("lesson", PAGE.key("lesson")),
+        format_func=lambda name: lessons()[name].title,
+    )
 
 
 def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:
@@ -110,24 +124,35 @@ def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> 
     names = {row.value for row in rows} | {step.guess.partition(".")[0] for step in lesson.steps} - {""}
     steps = [
         {
-            "title": step.title, "says": step.says, "note": step.note,
+            "title": step.title,
+            "says": step.says,
+            "note": step.note,
             "lit": [place_of(evaluated.values, name) for name in step.lit],
             "guess": place_of(evaluated.values, step.guess),
             "formula": mathml(step.formula, evaluated.values, lesson.digits).to_list(),
             "numbers": [mathml(line, evaluated.values, lesson.digits).to_list() for line in step.numbers],
         }
         for step in lesson.steps
-    ]  # fmt: skip
-    values = {name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
-              for name in sorted(names)}  # fmt: skip
+    ]
+    values = {
+        name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
+        for name in sorted(names)
+    }
     about = [f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"]
     if evaluated.checkpoint not in lesson.checkpoints[:1] and lesson.checkpoints:
         about.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
     return {
-        "title": lesson.title, "about": lesson.about, "steps": steps, "lines": _lines(lesson.picture),
-        "given": _lines(lesson.given), "words": words, "values": values,
-        "inputs": sorted(lesson.inputs), "texts": {**lesson.texts, **texts}, "footer": about,
-    }  # fmt: skip
+        "title": lesson.title,
+        "about": lesson.about,
+        "steps": steps,
+        "lines": _lines(lesson.picture),
+        "given": _lines(lesson.given),
+        "words": words,
+        "values": values,
+        "inputs": sorted(lesson.inputs),
+        "texts": {**lesson.texts, **texts},
+        "footer": about,
+    }
 
 
 def _lines(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -137,9 +137,14 @@ def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -
     footer = [about, f"“Explains in”: one example, on this machine.{timing}"]
     drawing = {"models": rows, "footer": footer, "projector": PAGE.state.projector}
     components.draw(
-        "models", drawing, key=KEY, on_selection_change=_picked, id="all", sort=PAGE.state.sort,
+        "models",
+        drawing,
+        key=KEY,
+        on_selection_change=_picked,
+        id="all",
+        sort=PAGE.state.sort,
         turn=st.session_state.get(f"{KEY} turn", 0),
-    )  # fmt: skip
+    )
     if missing:
         with st.spinner("Timing each model’s explanation of an example on this machine …"):
             for name in missing:
@@ -166,8 +171,10 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         f'<tr><td>{_safe(what)}</td><td class="pl-number">{_safe(value)}</td><td>{_safe(note)}</td></tr>'
         for what, value, note in lines.results(card)
     )
-    facts = "".join(f"<tr><td>{_safe(what)}</td><td>{_safe(value)}</td></tr>" for what, value in [
-        *lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")])  # fmt: skip
+    facts = "".join(
+        f"<tr><td>{_safe(what)}</td><td>{_safe(value)}</td></tr>"
+        for what, value in [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
+    )
     again = f"<tr><td>Train it again</td><td><code>{_command(lines.command(card))}</code></td></tr>"
     with left:
         about = _with_paper(lines.description(card), card)
@@ -192,9 +199,15 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
         with st.expander(page_style.plain(heading)):
             _sweep(sweep, card)
             st.download_button(
-                page_style.plain(path.name), sweep.data, path.name, "text/csv", type="tertiary",
-                icon=":material/download:", on_click="ignore", key=f"save {name}/{path.name}",
-            )  # fmt: skip
+                page_style.plain(path.name),
+                sweep.data,
+                path.name,
+                "text/csv",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"save {name}/{path.name}",
+            )
 
 
 def _with_paper(text: str, card: Mapping[str, Any]) -> str:
@@ -266,19 +279,31 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
     names = {point["line"]: point["look"] for point in points}
     x = _axis(points, axis, list(names))
     columns = 1 if len(names) > 3 else alt.Undefined  # a line for all would be cut off
-    legend = None if len(names) == 1 else alt.Legend(
-        title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0, labelLimit=300, columns=columns
-    )  # fmt: skip
+    legend = (
+        None
+        if len(names) == 1
+        else alt.Legend(
+            title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0, labelLimit=300, columns=columns
+        )
+    )
     styles = [palette.CHART_LINES.get(look_of, palette.OTHER_LINE) for look_of in names.values()]
     colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in zip(*styles, strict=True))
     base = alt.Chart({"values": points}).encode(
         x=x,
-        y=alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False),
-                axis=alt.Axis(format=".3f" if measure == "MAP" else ".1%", tickCount=5)),
+        y=alt.Y(
+            "mean:Q",
+            title=None,
+            scale=alt.Scale(zero=False),
+            axis=alt.Axis(format=".3f" if measure == "MAP" else ".1%", tickCount=5),
+        ),
         color=alt.Color("line:N", legend=legend, scale=colour),
-        tooltip=[alt.Tooltip("line:N", title="variant"), alt.Tooltip("x:N", title=axis.name),
-                 alt.Tooltip("text:N", title=measure), "runs:Q"],
-    )  # fmt: skip
+        tooltip=[
+            alt.Tooltip("line:N", title="variant"),
+            alt.Tooltip("x:N", title=axis.name),
+            alt.Tooltip("text:N", title=measure),
+            "runs:Q",
+        ],
+    )
     layers = [
         base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=None), y2="high:Q"),
         base.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("line:N", legend=None, scale=dash)),
@@ -306,19 +331,26 @@ def _axis(points: list[dict[str, Any]], axis: sweeps.Axis, lines_drawn: Sequence
         for point in points:
             step = min(0.14, 0.7 / max(1, len(lines_drawn) - 1))
             point["drawn"] = places.index(point["x"]) + step * _aside(point, lines_drawn)
-        ticks = alt.Axis(values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False,
-                        labelOverlap=False)  # fmt: skip
-        return alt.X("drawn:Q", title=f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name, axis=ticks,
-                     scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False))  # fmt: skip
+        ticks = alt.Axis(
+            values=[*range(len(places))], labelExpr=f"{json.dumps(places)}[datum.value]", grid=False, labelOverlap=False
+        )
+        return alt.X(
+            "drawn:Q",
+            title=f"{axis.name} (questions)" if "(" in str(places[0]) else axis.name,
+            axis=ticks,
+            scale=alt.Scale(domain=[-0.5, len(places) - 0.5], nice=False),
+        )
     places, wide = sorted(places), axis.logarithmic
     for point in points:
         step = _aside(point, lines_drawn)
         point["drawn"] = point["x"] * 1.04**step if wide else point["x"] + 0.14 * step
     low, high = (places[0] / 1.3, places[-1] * 1.3) if wide else (places[0] - 0.5, places[-1] + 0.5)
     return alt.X(
-        "drawn:Q", title=axis.name, axis=alt.Axis(values=places, format="d", grid=False, labelOverlap=True),
+        "drawn:Q",
+        title=axis.name,
+        axis=alt.Axis(values=places, format="d", grid=False, labelOverlap=True),
         scale=alt.Scale(domain=[low, high], nice=False, type="log" if wide else "linear"),
-    )  # fmt: skip
+    )
 
 
 def _aside(point: Mapping[str, Any], lines_drawn: Sequence[str]) -> float:
@@ -340,13 +372,17 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
         .mark_line(point=alt.OverlayMarkDef(size=45), strokeWidth=2)
         .encode(
             x=alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
-            y=alt.Y("score:Q", title=None, axis=alt.Axis(format=digits, tickCount=4),
-                    scale=alt.Scale(domain=[max(0.0, min(values) - 0.01), min(1.0, max(values) + 0.01)])),
+            y=alt.Y(
+                "score:Q",
+                title=None,
+                axis=alt.Axis(format=digits, tickCount=4),
+                scale=alt.Scale(domain=[max(0.0, min(values) - 0.01), min(1.0, max(values) + 0.01)]),
+            ),
             color=alt.Color("set:N", legend=legend, scale=alt.Scale(range=["#3f7fcb", "#1d9b82", "#8f5ed0"])),
             tooltip=[alt.Tooltip("set:N", title="set"), "epoch:Q", alt.Tooltip("score:Q", title=measure, format=exact)],
         )
         .properties(height=190, description=f"{_capital(measure)} after each epoch of {title}")
-    )  # fmt: skip
+    )
     _draw(chart)
     sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
     st.html(f'<div class="pl-card"><p>{_capital(measure)} on {_safe(sets)} after each epoch.</p></div>')

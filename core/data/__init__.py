@@ -25,9 +25,17 @@ from core.data.lines import HEAD, LARGEST, Line, read_lines
 __all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Problem", "read"]
 
 LAYOUTS = (
-    nli_jsonl.NAME, fever.NAME, *(layout.name for layout in table.LAYOUTS), quora.NAME, scitail.NAME, selqa.NAME,
-    document_jsonl.NAME, document_jsonl.NEWSGROUPS, class_csv.NAME, sst.NAME,
-)  # fmt: skip
+    nli_jsonl.NAME,
+    fever.NAME,
+    *(layout.name for layout in table.LAYOUTS),
+    quora.NAME,
+    scitail.NAME,
+    selqa.NAME,
+    document_jsonl.NAME,
+    document_jsonl.NEWSGROUPS,
+    class_csv.NAME,
+    sst.NAME,
+)
 
 
 class Reader(Protocol):
@@ -45,9 +53,14 @@ _READERS: tuple[Reader, ...] = (nli_jsonl, fever, document_jsonl, table, quora, 
 
 
 def read(
-    path: str | Path, name: str | None = None, *, layout: str = "auto", labelled: bool = True, block: int = 0,
+    path: str | Path,
+    name: str | None = None,
+    *,
+    layout: str = "auto",
+    labelled: bool = True,
+    block: int = 0,
     largest: int = LARGEST,
-) -> Dataset:  # fmt: skip
+) -> Dataset:
     """Read a data file. ``labelled=False`` keeps rows without a label, for prediction; ``largest``: bytes that a packed
     file may unpack to.
 

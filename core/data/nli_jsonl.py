@@ -10,10 +10,16 @@ from core.data.lines import Line, objects, says_something
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
 _TAKEN = {
-    "gold_label", "sentence1", "sentence2", "pairID",
+    "gold_label",
+    "sentence1",
+    "sentence2",
+    "pairID",
     # The parses repeat both sentences twice; a gigabyte of SNLI's train.
-    "sentence1_parse", "sentence2_parse", "sentence1_binary_parse", "sentence2_binary_parse",
-}  # fmt: skip
+    "sentence1_parse",
+    "sentence2_parse",
+    "sentence1_binary_parse",
+    "sentence2_binary_parse",
+}
 
 
 def recognises(head: list[Line]) -> bool:

@@ -57,9 +57,15 @@ def agreement(tags: Sequence[str], looked: Looked, marks: Marks) -> list[Agreeme
         agreed = sum(len({*column}) == 1 for column in columns)
         two, more = len(annotators) == 2, len(annotators) > 2
         out.append(
-            Agreement(tag, len(shared), sum(bool(column.any()) for column in columns), agreed,
-                      _kappa(*ratings) if two else None, _alpha(ratings) if more else None)
-        )  # fmt: skip
+            Agreement(
+                tag,
+                len(shared),
+                sum(bool(column.any()) for column in columns),
+                agreed,
+                _kappa(*ratings) if two else None,
+                _alpha(ratings) if more else None,
+            )
+        )
     return out
 
 

@@ -148,8 +148,11 @@ class Annotations:
             reported = _reported(connection, file)
         return FileState(
             {tag: {by: frozenset(rows) for by, rows in own.items()} for tag, own in marks.items()},
-            {by: frozenset(rows) for by, rows in looked.items()}, notes, settled, reported,
-        )  # fmt: skip
+            {by: frozenset(rows) for by, rows in looked.items()},
+            notes,
+            settled,
+            reported,
+        )
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Change]:
         """The last changes, newest first: of a row, of a file, or of all. Raises DeskError for a row that cannot be
@@ -328,6 +331,15 @@ def _taxonomy(connection: Connection) -> list[Tag]:
 def _change(known: Any) -> Change:
     at: datetime = known["at"]
     return Change(
-        known["id"], at if at.tzinfo else at.replace(tzinfo=UTC), known["name"], known["what"], known["file"],
-        known["row"], known["tag_name"], known["before"], known["after"], known["undoes"], known["undone"] is not None,
-    )  # fmt: skip
+        known["id"],
+        at if at.tzinfo else at.replace(tzinfo=UTC),
+        known["name"],
+        known["what"],
+        known["file"],
+        known["row"],
+        known["tag_name"],
+        known["before"],
+        known["after"],
+        known["undoes"],
+        known["undone"] is not None,
+    )

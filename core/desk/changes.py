@@ -99,9 +99,12 @@ def annotator_number(connection: Connection, name: str) -> int:
 
 
 TABLES: dict[str, tuple[sa.Table, str | None]] = {
-    "looked": (schema.look, None), "tag": (schema.mark, None), "note": (schema.note, "text"),
-    "settled": (schema.settled, "given"), "reported": (schema.reported, None),
-}  # fmt: skip
+    "looked": (schema.look, None),
+    "tag": (schema.mark, None),
+    "note": (schema.note, "text"),
+    "settled": (schema.settled, "given"),
+    "reported": (schema.reported, None),
+}
 """Where each kind of change is written, and the column of its value (None: being there is the value)."""
 
 

@@ -45,9 +45,12 @@ def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, C
 
 
 def with_tags(
-    known: Mapping[str, Column], run: Run, tags: Mapping[str, Collection[str]], notes: Mapping[str, str],
+    known: Mapping[str, Column],
+    run: Run,
+    tags: Mapping[str, Collection[str]],
+    notes: Mapping[str, str],
     looked: Mapping[str, Collection[str]],
-) -> dict[str, Column]:  # fmt: skip
+) -> dict[str, Column]:
     """The same with what people said of the rows: ``tags`` and the annotators who ``looked`` by row key, and all
     ``notes`` of a row as one text."""
 
@@ -150,13 +153,20 @@ def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, Column]:
             "overlap": Column(np.array(shares), "number", f"share of the {second}'s words that the {first} has"),
         }
     out |= {
-        "negation": Column(np.array([not NEGATIONS.isdisjoint(text) for text in judged]), "yes",
-                           f"whether the {first if run.dataset.single else second} has a word of negation"),
-        "question_word": Column(_objects([question_kind(text) for text in firsts]), "text",
-                                f"first question word of the {first}"),
-        "unknown": Column(np.array([unknown((*a, *b)) for a, b in zip(firsts, seconds, strict=True)]), "number",
-                          "share of words that the word table lacks"),
-    }  # fmt: skip
+        "negation": Column(
+            np.array([not NEGATIONS.isdisjoint(text) for text in judged]),
+            "yes",
+            f"whether the {first if run.dataset.single else second} has a word of negation",
+        ),
+        "question_word": Column(
+            _objects([question_kind(text) for text in firsts]), "text", f"first question word of the {first}"
+        ),
+        "unknown": Column(
+            np.array([unknown((*a, *b)) for a, b in zip(firsts, seconds, strict=True)]),
+            "number",
+            "share of words that the word table lacks",
+        ),
+    }
     counts = _evidence(run)
     return out if counts is None else out | {"evidence_sentences": Column(counts, "number", "sentences of evidence")}
 

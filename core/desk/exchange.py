@@ -31,17 +31,27 @@ def records(run: Run, state: FileState, rows: np.ndarray) -> list[dict[str, Any]
     given, out = state.tags(), []
     for i in np.flatnonzero(rows):
         row, key = run.dataset.rows[i], run.keys[i]
-        out.append({
-            "id": key, "first": row.first, "second": row.second, "label": row.label, "columns": dict(row.columns),
-            "models": [
-                {"model": m.model, "predicted": str(m.predicted[i]),
-                 "p": {label: float(f"{p:.6g}") for label, p in zip(m.labels, m.probabilities[i], strict=True)}}
-                for m in run.models
-            ],
-            "tags": sorted(given.get(key, ())), "given": {t: list(by) for t, by in state.tags_of(key).items()},
-            "settled": {t: yes for (row_key, t), yes in state.settled.items() if row_key == key},
-            "notes": dict(state.notes.get(key, {})),
-        })  # fmt: skip
+        out.append(
+            {
+                "id": key,
+                "first": row.first,
+                "second": row.second,
+                "label": row.label,
+                "columns": dict(row.columns),
+                "models": [
+                    {
+                        "model": m.model,
+                        "predicted": str(m.predicted[i]),
+                        "p": {label: float(f"{p:.6g}") for label, p in zip(m.labels, m.probabilities[i], strict=True)},
+                    }
+                    for m in run.models
+                ],
+                "tags": sorted(given.get(key, ())),
+                "given": {t: list(by) for t, by in state.tags_of(key).items()},
+                "settled": {t: yes for (row_key, t), yes in state.settled.items() if row_key == key},
+                "notes": dict(state.notes.get(key, {})),
+            }
+        )
     return out
 
 
@@ -49,9 +59,11 @@ def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
     """The records with what they come from."""
     data = run.dataset
     about = {
-        "file": data.name, "sha256": data.sha256, "layout": data.layout,
+        "file": data.name,
+        "sha256": data.sha256,
+        "layout": data.layout,
         "models": [{"model": m.model, "title": m.title, "sha256": m.sha256} for m in run.models],
-    }  # fmt: skip
+    }
     return json.dumps(about | {"rows": records(run, state, rows)}, ensure_ascii=False, indent=1)
 
 

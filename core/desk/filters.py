@@ -51,9 +51,15 @@ STRING: /"(\\.|[^"\\])*"|'(\\.|[^'\\])*'/
 %ignore WS
 """
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq, "==": operator.eq, "!=": operator.ne, "<>": operator.ne, "<": operator.lt, "<=": operator.le,
-    ">": operator.gt, ">=": operator.ge,
-}  # fmt: skip
+    "=": operator.eq,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _EQUAL = ("=", "==", "!=", "<>")
 
 

@@ -55,9 +55,15 @@ class Predictions:
         """From a checkpoint and the probabilities that it gave."""
         card = checkpoint.card
         return cls(
-            checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"]),
-            dict(checkpoint.roles), probabilities.astype(np.float32), ranked_by(card),
-        )  # fmt: skip
+            checkpoint.name,
+            str(card["title"]),
+            str(card["sha256"]),
+            checkpoint.labels,
+            str(card["task"]),
+            dict(checkpoint.roles),
+            probabilities.astype(np.float32),
+            ranked_by(card),
+        )
 
     @property
     def right_chances(self) -> np.ndarray:
@@ -172,13 +178,25 @@ def to_table(run: Run) -> pa.Table:
             columns[f"p/{place} {model.model}/{label}"] = pa.array(model.probabilities[:, i], pa.float32())
     data = run.dataset
     about = {
-        "version": VERSION, "name": data.name, "layout": data.layout, "sha256": data.sha256, "dropped": data.dropped,
+        "version": VERSION,
+        "name": data.name,
+        "layout": data.layout,
+        "sha256": data.sha256,
+        "dropped": data.dropped,
         "problems": [asdict(problem) for problem in data.problems],
         "models": [
-            {"model": m.model, "title": m.title, "sha256": m.sha256, "labels": m.labels, "task": m.task,
-             "roles": dict(m.roles), "ranked_by": m.ranked_by} for m in run.models
+            {
+                "model": m.model,
+                "title": m.title,
+                "sha256": m.sha256,
+                "labels": m.labels,
+                "task": m.task,
+                "roles": dict(m.roles),
+                "ranked_by": m.ranked_by,
+            }
+            for m in run.models
         ],
-    }  # fmt: skip
+    }
     return pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about, ensure_ascii=False).encode()})
 
 
@@ -267,14 +285,24 @@ def _from_table(table: pa.Table, known: Mapping[str, Any]) -> Run:
         if not isinstance(first, str) or not isinstance(second, str):
             raise ValueError("a row without a text")
         rows.append(
-            Example(str(fields["id"][i]), first, second, fields["label"][i], fields["group"][i],
-                    fields["title"][i] or "", columns)
-        )  # fmt: skip
+            Example(
+                str(fields["id"][i]),
+                first,
+                second,
+                fields["label"][i],
+                fields["group"][i],
+                fields["title"][i] or "",
+                columns,
+            )
+        )
     data = Dataset(
-        str(known["name"]), str(known["layout"]), tuple(rows),
-        tuple(Problem(int(p["line"]), str(p["what"])) for p in known["problems"]), int(known["dropped"]),
+        str(known["name"]),
+        str(known["layout"]),
+        tuple(rows),
+        tuple(Problem(int(p["line"]), str(p["what"])) for p in known["problems"]),
+        int(known["dropped"]),
         str(known["sha256"]),
-    )  # fmt: skip
+    )
     if not rows or not 1 <= len(known["models"]) <= MOST_MODELS:
         raise ValueError("no rows or no models")
     return Run(data, tuple(_predictions(table, place, model) for place, model in enumerate(known["models"], start=1)))

@@ -14,7 +14,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-)  # fmt: skip
+)
 
 metadata = MetaData()
 

@@ -25,10 +25,15 @@ _BOUNDS: dict[str, tuple[float, ...]] = {
 }
 """Upper bounds of the slices of numbers; the last slice has none."""
 _NAMES = {
-    "words_first": "length of the {first}", "words_second": "length of the {second}", "overlap": "word overlap",
-    "unknown": "unknown words", "evidence_sentences": "sentences of evidence", "negation": "negation",
-    "question_word": "question word", "gold": "gold label",
-}  # fmt: skip
+    "words_first": "length of the {first}",
+    "words_second": "length of the {second}",
+    "overlap": "word overlap",
+    "unknown": "unknown words",
+    "evidence_sentences": "sentences of evidence",
+    "negation": "negation",
+    "question_word": "question word",
+    "gold": "gold label",
+}
 
 Interval = Callable[[np.ndarray], tuple[float, float]]
 

@@ -225,8 +225,12 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
         return {"threshold": threshold, **asdict(agreement([above(own, threshold) for own in links], pairs))}
 
     ways = {way: scores(way, links) for way, links in by_way(attended).items() if way in thresholds}
-    content = [peak for one in attended for token, peak in zip(one.target.tokens, one.peaks(), strict=True)
-               if not _functional(token)]  # fmt: skip
+    content = [
+        peak
+        for one in attended
+        for token, peak in zip(one.target.tokens, one.peaks(), strict=True)
+        if not _functional(token)
+    ]
     away = sum(peak is not None and _functional(peak) for peak in content)
     return {
         **ways.pop(WORDS),

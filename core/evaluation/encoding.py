@@ -144,9 +144,13 @@ class Encoded:
 
     def _with(self, texts: Callable[[Ragged], Ragged], values: Callable[[Tensor], Tensor]) -> Encoded:
         return replace(
-            self, first=texts(self.first), contexts=tuple(map(texts, self.contexts)), labels=values(self.labels),
-            weights=values(self.weights), extra=None if self.extra is None else values(self.extra),
-        )  # fmt: skip
+            self,
+            first=texts(self.first),
+            contexts=tuple(map(texts, self.contexts)),
+            labels=values(self.labels),
+            weights=values(self.weights),
+            extra=None if self.extra is None else values(self.extra),
+        )
 
     def and_then(self, other: Encoded) -> Encoded:
         """These rows and then the other set's; equal names of questions in both are two questions."""
@@ -157,10 +161,14 @@ class Encoded:
         pairs = itertools.zip_longest(self.contexts, other.contexts)
         contexts = tuple((one or _empty(self)).and_then(more or _empty(other)) for one, more in pairs)
         return Encoded(
-            self.first.and_then(other.first), contexts, torch.cat([self.labels, other.labels]),
-            torch.cat([self.weights, other.weights]), self.judged, groups,
+            self.first.and_then(other.first),
+            contexts,
+            torch.cat([self.labels, other.labels]),
+            torch.cat([self.weights, other.weights]),
+            self.judged,
+            groups,
             None if self.extra is None or other.extra is None else torch.cat([self.extra, other.extra]),
-        )  # fmt: skip
+        )
 
     def batch(self, rows: np.ndarray, vectors: Tensor | None) -> tuple[Batch, Tensor]:
         """These rows as a batch of word vectors (``vectors [V, D]`` by number; None leaves the numbers), and their
@@ -177,10 +185,17 @@ def _empty(data: Encoded) -> Ragged:
 
 
 def encode(
-    rows: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str], *, judged: str, single: bool = False,
-    weights: Sequence[float] | None = None, limits: tuple[int, int] = (MAX_TOKENS, MAX_TOKENS),
-    extra: Tensor | None = None, lines: bool = False,
-) -> Encoded:  # fmt: skip
+    rows: Sequence[Example],
+    vocabulary: Vocabulary,
+    labels: Sequence[str],
+    *,
+    judged: str,
+    single: bool = False,
+    weights: Sequence[float] | None = None,
+    limits: tuple[int, int] = (MAX_TOKENS, MAX_TOKENS),
+    extra: Tensor | None = None,
+    lines: bool = False,
+) -> Encoded:
     """Rows of a file as numbers; new words enter the vocabulary. Without ``weights`` every row weighs 1. ``limits``:
     tokens of the first and of the second sentence that are read. ``lines``: each line of the second is a context of its
     own (:meth:`core.models.base.PairModel.reads_lines`).

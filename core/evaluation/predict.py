@@ -60,9 +60,13 @@ Progress = Callable[[int], None]
 
 
 def predict(
-    checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.device | str = "cpu", *,
-    share: slice = slice(None), progress: Progress = lambda rows: None,
-) -> Tensor:  # fmt: skip
+    checkpoint: Checkpoint,
+    readings: Iterable[Reading],
+    device: torch.device | str = "cpu",
+    *,
+    share: slice = slice(None),
+    progress: Progress = lambda rows: None,
+) -> Tensor:
     """Logits ``[N, C]`` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`), float32 on the host;
     zeros in the rows of batches outside ``share``, so that the shares of several processes add up to the whole.
 
@@ -103,9 +107,13 @@ def read_rows(checkpoint: Checkpoint, dataset: Dataset) -> Iterator[Reading]:
 
 
 def classify(
-    checkpoint: Checkpoint, dataset: Dataset, device: torch.device, progress: Progress = lambda rows: None,
-    *, shared: bool = False,
-) -> np.ndarray:  # fmt: skip
+    checkpoint: Checkpoint,
+    dataset: Dataset,
+    device: torch.device,
+    progress: Progress = lambda rows: None,
+    *,
+    shared: bool = False,
+) -> np.ndarray:
     """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are ignored. With
     ``shared`` all processes that torchrun started call this: each computes a share of the batches, and all have the
     whole.

@@ -33,9 +33,12 @@ def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str
     }
     table = confusion_matrix(gold, predicted, labels=places)
     return {
-        "accuracy": accuracy, "macro_f1": f1, "items": len(gold), "classes": classes,
+        "accuracy": accuracy,
+        "macro_f1": f1,
+        "items": len(gold),
+        "classes": classes,
         "confusion": {"labels": list(labels), "gold_by_predicted": table.tolist()},
-    }  # fmt: skip
+    }
 
 
 def summary(
@@ -174,7 +177,12 @@ def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
     means = (drawn[:, 2] - drawn[:, 0]) / len(difference)
     low, high = np.percentile(means, [2.5, 97.5])
     return {
-        "difference": float(difference.mean()), "interval_95": [float(low), float(high)], "items": len(difference),
-        "only_ours_right": int(counts[2]), "only_theirs_right": int(counts[0]),
-        "share_of_resamples_not_above_zero": float((means <= 0).mean()), "resamples": RESAMPLES, "seed": SEED,
-    }  # fmt: skip
+        "difference": float(difference.mean()),
+        "interval_95": [float(low), float(high)],
+        "items": len(difference),
+        "only_ours_right": int(counts[2]),
+        "only_theirs_right": int(counts[0]),
+        "share_of_resamples_not_above_zero": float((means <= 0).mean()),
+        "resamples": RESAMPLES,
+        "seed": SEED,
+    }

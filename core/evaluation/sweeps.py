@@ -24,14 +24,19 @@ SIMPLE_PAIRS = "accuracy (simple pairs)"
 PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
     "model.extra": {
-        "none": "without extra", "entailment": "with extra", "answer": "with extra", "answer-type": "with answer types",
+        "none": "without extra",
+        "entailment": "with extra",
+        "answer": "with extra",
+        "answer-type": "with answer types",
     },
     "model.adaptivity": {
-        "none": "fixed filters", "self": "the text’s own filters", "one-way": "the question’s filters",
+        "none": "fixed filters",
+        "self": "the text’s own filters",
+        "one-way": "the question’s filters",
         "two-way": "the other text’s filters",
     },
     "model.matching": {"none": "without matching", "multi-perspective": "with matching"},
-}  # fmt: skip
+}
 """Plain words for a varied key's values; :func:`label` derives the others."""
 COMPARED = (
     "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
@@ -54,11 +59,12 @@ class Axis(NamedTuple):
 
 
 AXES = (
-    Axis("question_word", "question word", frozenset({"model.adaptivity", "model.matching", "model.pooling"}),
-         kinds=True),
+    Axis(
+        "question_word", "question word", frozenset({"model.adaptivity", "model.matching", "model.pooling"}), kinds=True
+    ),
     Axis("model.k", "k", frozenset({"model.pooling"})),
     Axis("model.filters", "number of filters", frozenset({"model.adaptivity"}), least=3, logarithmic=True),
-)  # fmt: skip
+)
 
 
 class SweepError(MendableError):
@@ -111,9 +117,18 @@ class Sweep:
             line, half = {name: value for name, value in varied.items() if name != key}, mean.half or 0.0
             look = next((value for value in reversed(line.values()) if value != "none"), "none")
             x: str | int = self._kind(varied[key]) if kinds else int(varied[key])
-            rows.append({"line": label(line), "look": look, "x": x,
-                         "mean": mean.value, "low": max(0.0, mean.value - half), "high": min(1.0, mean.value + half),
-                         "runs": mean.runs, "text": text(mean, self.measure)})  # fmt: skip
+            rows.append(
+                {
+                    "line": label(line),
+                    "look": look,
+                    "x": x,
+                    "mean": mean.value,
+                    "low": max(0.0, mean.value - half),
+                    "high": min(1.0, mean.value + half),
+                    "runs": mean.runs,
+                    "text": text(mean, self.measure),
+                }
+            )
         return rows
 
     def _kind(self, word: str) -> str:
@@ -199,12 +214,15 @@ def _compared(data: bytes, rows: list[dict[str, str]]) -> Comparisons:
         scale, digits = (100, 1) if measure == "accuracy" else (1, 4)
         numbers = [f"{scale * value:+.{digits}f}".replace("-", "−") for value in (gap, low, high)]
         runs = f"{int(row['items']):,} items, {row['seeds']} seed{'' if row['seeds'] == '1' else 's'}"
-        shown.append({
-            "comparison": row["comparison"], "on": f"{row['dev']}: {runs}",
-            "scores": f"{'MAP' if measure == 'map' else measure} {ours} against {theirs}",
-            "difference": f"{numbers[0]} [{numbers[1]}, {numbers[2]}]",
-            "": "higher" if low > 0 else "lower" if high < 0 else "unresolved",
-        })  # fmt: skip
+        shown.append(
+            {
+                "comparison": row["comparison"],
+                "on": f"{row['dev']}: {runs}",
+                "scores": f"{'MAP' if measure == 'map' else measure} {ours} against {theirs}",
+                "difference": f"{numbers[0]} [{numbers[1]}, {numbers[2]}]",
+                "": "higher" if low > 0 else "lower" if high < 0 else "unresolved",
+            }
+        )
     return Comparisons(data, shown)
 
 
@@ -231,11 +249,16 @@ def label(varied: dict[str, str]) -> str:
     for key, value in varied.items():
         if key == "model.matching" and value == "none" and "model.adaptivity" in varied:
             continue  # beside models that name it, its absence needs no word
-        made = {"model.k": f"k = {value}", "model.filters": f"K = {value}", "model.features": value.replace("+", " + "),
-                "question_word": f"questions with {value}" if value != "other" else "other questions",
-                "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
-                "tune_words": f"words of {value} texts or more tuned" if value.strip("0") else "words as in the table",
-                "baseline": value, "fold": f"fold {value}" if value else "all folds"}  # fmt: skip
+        made = {
+            "model.k": f"k = {value}",
+            "model.filters": f"K = {value}",
+            "model.features": value.replace("+", " + "),
+            "question_word": f"questions with {value}" if value != "other" else "other questions",
+            "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
+            "tune_words": f"words of {value} texts or more tuned" if value.strip("0") else "words as in the table",
+            "baseline": value,
+            "fold": f"fold {value}" if value else "all folds",
+        }
         *parents, last = key.split(".")
         of = f" of {parents[-1]}" if parents and parents[0] == "train" else ""
         words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{last}{of} {value}"))

@@ -115,8 +115,14 @@ class AttentionMap(Record, kind="attention_map"):
         word's position."""
         if not self.tabular:
             return ""
-        head = [f"{self.rows}_position", f"{self.rows}_word", f"{self.columns}_position", f"{self.columns}_word",
-                "score", "weight"]  # fmt: skip
+        head = [
+            f"{self.rows}_position",
+            f"{self.rows}_word",
+            f"{self.columns}_position",
+            f"{self.columns}_word",
+            "score",
+            "weight",
+        ]
         names = self._column_names(explanation)
         cells: list[list[object]] = []
         first = len(explanation.sentence(self.rows).tokens) if self.units == FINAL_STATE else 1

@@ -103,10 +103,21 @@ class FilterProvenance(Record, kind="filter_provenance"):
         context = ["context"] if self.wins else []
         head = ["text", "filter", "position", "ngram", *names, "preactivation", "activation", *shares, *context]
         rows: list[list[object]] = [
-            [self.rows, f.index, f.position + 1, sentence.words(f.window), *f.offsets, f.context, f.bias,
-             f.preactivation, f.activation, *f.logit_shares, *([] if f.beside is None else [f.beside + 1])]
+            [
+                self.rows,
+                f.index,
+                f.position + 1,
+                sentence.words(f.window),
+                *f.offsets,
+                f.context,
+                f.bias,
+                f.preactivation,
+                f.activation,
+                *f.logit_shares,
+                *([] if f.beside is None else [f.beside + 1]),
+            ]
             for f in self.filters
-        ]  # fmt: skip
+        ]
         if self.shared:
             beside = [*beside_filters(explanation, self), ("the classifier’s bias", self.logit_bias)]
             rows += [["", name, *[""] * (len(names) + 4), *values] for name, values in beside]

@@ -23,5 +23,8 @@ class GeneratedFilters(Record, kind="generated_filters"):
 
     def to_text(self, explanation: Explained) -> list[str]:
         height, width = len(self.bank[0]), len(self.bank[0][0])
-        return ["", f"{len(self.bank)} filters of {height} words by {width} numbers were generated from "
-                f"{the(self.made_from)} and convolve {the(self.applied_to)}."]  # fmt: skip
+        return [
+            "",
+            f"{len(self.bank)} filters of {height} words by {width} numbers were generated from "
+            f"{the(self.made_from)} and convolve {the(self.applied_to)}.",
+        ]

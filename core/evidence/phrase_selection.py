@@ -108,8 +108,16 @@ class PhraseSelection(Record, kind="phrase_selection"):
         """CSV with one line a phrase, in the paper's order: its sentence, text, first and last word (from 1), best
         alignment score, best partner in the other sentence, and whether k-min and k-max keep it at this k."""
         choices = [self.choice(pooling, k) for pooling in ("kmin", "kmax")]
-        head = ["side", "phrase", "first_word", "last_word", "score", "partner", f"kept_by_kmin_{k}",
-                f"kept_by_kmax_{k}"]  # fmt: skip
+        head = [
+            "side",
+            "phrase",
+            "first_word",
+            "last_word",
+            "score",
+            "partner",
+            f"kept_by_kmin_{k}",
+            f"kept_by_kmax_{k}",
+        ]
         rows: list[list[object]] = []
         for place, side in enumerate(self.sides):
             other = self.sides[1 - place]
@@ -117,6 +125,15 @@ class PhraseSelection(Record, kind="phrase_selection"):
             for index, phrase in enumerate(side.phrases):
                 partner = other_words.words(other.phrases[phrase.partner].span)
                 marks = [int(choice is not None and index in choice.kept[place]) for choice in choices]
-                rows.append([side.role, own_words.words(phrase.span), phrase.span[0] + 1, phrase.span[1], phrase.score,
-                             partner, *marks])  # fmt: skip
+                rows.append(
+                    [
+                        side.role,
+                        own_words.words(phrase.span),
+                        phrase.span[0] + 1,
+                        phrase.span[1],
+                        phrase.score,
+                        partner,
+                        *marks,
+                    ]
+                )
         return csv_text(head, rows)

@@ -124,9 +124,18 @@ CELL_STYLE = "padding:3px 6px;text-align:center;font-variant-numeric:tabular-num
 
 # Eleven steps of cividis (Nuñez et al. 2018), light to dark: even in lightness, so it also prints in grey.
 _CIVIDIS = (
-    "#fee838", "#e6d54a", "#cfc157", "#b7ae62", "#a09c69", "#8b8a70",
-    "#757874", "#606870", "#47586c", "#264672", "#00224e",
-)  # fmt: skip
+    "#fee838",
+    "#e6d54a",
+    "#cfc157",
+    "#b7ae62",
+    "#a09c69",
+    "#8b8a70",
+    "#757874",
+    "#606870",
+    "#47586c",
+    "#264672",
+    "#00224e",
+)
 
 
 def weight_cell(weight: float) -> str:

@@ -47,9 +47,15 @@ QUALITY_NEIGHBOURS = 10
 ITERATIONS = (250, 500)
 """Iterations with early exaggeration and after it: openTSNE's own numbers, as all settings that are not named here."""
 PLACING = {
-    "perplexity": 5, "initialization": "median", "n_iter": 250, "learning_rate": 0.1, "exaggeration": 1.5,
-    "momentum": 0.8, "max_grad_norm": 0.25, "max_step_norm": None,
-}  # fmt: skip
+    "perplexity": 5,
+    "initialization": "median",
+    "n_iter": 250,
+    "learning_rate": 0.1,
+    "exaggeration": 1.5,
+    "momentum": 0.8,
+    "max_grad_norm": 0.25,
+    "max_step_norm": None,
+}
 """How a new text is placed: the defaults of ``TSNEEmbedding.transform``, kept in every map. The text starts at the
 median of the 15 neighbours (3 · perplexity) that it is then drawn to."""
 INITIALIZATIONS = ("median", "weighted", "random")
@@ -198,9 +204,13 @@ class FilterMap:
     """
 
     def __init__(
-        self, checkpoint: Checkpoint, items: Sequence[MapItem], codes: np.ndarray, layouts: Sequence[Layout],
+        self,
+        checkpoint: Checkpoint,
+        items: Sequence[MapItem],
+        codes: np.ndarray,
+        layouts: Sequence[Layout],
         card: Mapping[str, Any],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.items, self.codes, self.card = tuple(items), _fixed(codes), MappingProxyType(dict(card))
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
         maker = maker_of(checkpoint)
@@ -209,11 +219,20 @@ class FilterMap:
 
     @classmethod
     def fit(
-        cls, checkpoint: Checkpoint, items: Sequence[MapItem], codes: np.ndarray, *,
-        filters: Sequence[int | None] = (None, 0), metric: str = "cosine", perplexity: float = 30, seed: int = 0,
-        iterations: tuple[int, int] = ITERATIONS, about: Mapping[str, Any] | None = None,
-        held_out: tuple[np.ndarray, Sequence[str]] | None = None, progress: Progress | None = None,
-    ) -> FilterMap:  # fmt: skip
+        cls,
+        checkpoint: Checkpoint,
+        items: Sequence[MapItem],
+        codes: np.ndarray,
+        *,
+        filters: Sequence[int | None] = (None, 0),
+        metric: str = "cosine",
+        perplexity: float = 30,
+        seed: int = 0,
+        iterations: tuple[int, int] = ITERATIONS,
+        about: Mapping[str, Any] | None = None,
+        held_out: tuple[np.ndarray, Sequence[str]] | None = None,
+        progress: Progress | None = None,
+    ) -> FilterMap:
         """Lay out N items by the filters made from their ``codes [N, l]``, once for each of ``filters`` (None: all).
         ``held_out``: codes ``[M, l]`` and classes of texts that the model was not trained on, for the quality alone.
 
@@ -247,11 +266,15 @@ class FilterMap:
         card = {
             "schema_version": SCHEMA_VERSION,
             "checkpoint": {"name": checkpoint.name, "sha256": checkpoint.card["sha256"]},
-            "metric": metric, "perplexity": perplexity, "seed": seed, "iterations": list(iterations),
-            "placing": PLACING, "quality_neighbours": QUALITY_NEIGHBOURS,
+            "metric": metric,
+            "perplexity": perplexity,
+            "seed": seed,
+            "iterations": list(iterations),
+            "placing": PLACING,
+            "quality_neighbours": QUALITY_NEIGHBOURS,
             "versions": {name: version(name) for name in ("openTSNE", "numpy", "scikit-learn")},
             **(about or {}),
-        }  # fmt: skip
+        }
         return cls(checkpoint, items, codes, layouts, card)
 
     def place(self, codes: np.ndarray, layout: str) -> np.ndarray:
@@ -286,9 +309,11 @@ class FilterMap:
             save_file({"codes": self.codes, **coordinates}, tensors)
             tensors.chmod(0o644)  # safetensors writes for the owner alone
             record = {
-                **self.card, "sha256": file_sha256(tensors), "layouts": layouts,
+                **self.card,
+                "sha256": file_sha256(tensors),
+                "layouts": layouts,
                 "items": [astuple(item) for item in self.items],
-            }  # fmt: skip
+            }
             (scratch / "map.json").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
@@ -382,9 +407,14 @@ def _read_record(folder: Path, where: str) -> dict[str, Any]:
 
 
 _RANGES = {
-    "perplexity": (1, 100), "n_iter": (0, 10_000), "learning_rate": (0, 1e3), "exaggeration": (1e-3, 1e3),
-    "momentum": (0, 0.999), "max_grad_norm": (0, 1e6), "max_step_norm": (0, 1e6),
-}  # fmt: skip
+    "perplexity": (1, 100),
+    "n_iter": (0, 10_000),
+    "learning_rate": (0, 1e3),
+    "exaggeration": (1e-3, 1e3),
+    "momentum": (0, 0.999),
+    "max_grad_norm": (0, 1e6),
+    "max_step_norm": (0, 1e6),
+}
 """Settings of :data:`PLACING` that give a finite place within a time that a person waits for."""
 
 

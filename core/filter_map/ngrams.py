@@ -102,11 +102,12 @@ class TextNgrams:
             values += place[ids]
         return [
             Ngram(
-                tuple(self._words.words[number] for number in self._ngrams[:, i] if number >= 0), float(values[i]),
+                tuple(self._words.words[number] for number in self._ngrams[:, i] if number >= 0),
+                float(values[i]),
                 int(self._owners[i]),
             )
             for i in _largest(values, k)
-        ]  # fmt: skip
+        ]
 
 
 def frequent_words(table: WordTable, count: int = FREQUENT) -> list[str]:

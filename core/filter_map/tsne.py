@@ -15,9 +15,13 @@ from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
 
 def lay_out(
-    points: np.ndarray, distances: np.ndarray, perplexity: float, seed: int, iterations: tuple[int, int],
+    points: np.ndarray,
+    distances: np.ndarray,
+    perplexity: float,
+    seed: int,
+    iterations: tuple[int, int],
     count: Callable[[int], None],
-) -> np.ndarray:  # fmt: skip
+) -> np.ndarray:
     """t-SNE of points ``[N, D]`` with ``distances [N, N]``, from the first two principal components: ``[N, 2]``.
 
     ``iterations``: with early exaggeration and after it; ``count`` is called with the number done.
@@ -29,9 +33,14 @@ def lay_out(
     every = 25
     affinities = PerplexityBasedNN(distances, perplexity=perplexity, metric="precomputed", n_jobs=1)
     tsne = TSNE(
-        early_exaggeration_iter=iterations[0], n_iter=iterations[1], negative_gradient_method="bh", n_jobs=1,
-        random_state=seed, callbacks=lambda *_: count(every), callbacks_every_iters=every,
-    )  # fmt: skip
+        early_exaggeration_iter=iterations[0],
+        n_iter=iterations[1],
+        negative_gradient_method="bh",
+        n_jobs=1,
+        random_state=seed,
+        callbacks=lambda *_: count(every),
+        callbacks_every_iters=every,
+    )
     start = pca(points, svd_solver="full", random_state=seed)
     return np.asarray(tsne.fit(affinities=affinities, initialization=start))
 
@@ -59,9 +68,13 @@ class _NewAffinities:
         nearest = np.argsort(distances, axis=1, kind="stable")[:, : int(3 * perplexity)]
         near = np.take_along_axis(distances, nearest, axis=1)
         affinities = joint_probabilities_nn(
-            nearest, near, [perplexity], symmetrize=False, normalization="point-wise",
+            nearest,
+            near,
+            [perplexity],
+            symmetrize=False,
+            normalization="point-wise",
             n_reference_samples=self.P.shape[0],
-        )  # fmt: skip
+        )
         return affinities, nearest, near
 
 

@@ -15,8 +15,15 @@ from typing import Any
 from core.lessons.lesson import LessonError, Values, at, place_of, shown
 
 SYMBOLS = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "kappa": "κ", "sigma": "σ", "tau": "τ", "Sigma": "Σ", "psi": "ψ",
-}  # fmt: skip
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "kappa": "κ",
+    "sigma": "σ",
+    "tau": "τ",
+    "Sigma": "Σ",
+    "psi": "ψ",
+}
 OPERATORS = {
     "cdot": "·", "times": "×", "odot": "⊙", "sum": "∑", "approx": "≈", "neq": "≠", "le": "≤", "ge": "≥", "cdots": "⋯",
     "dots": "…", "to": "→", "in": "∈", "mid": "|", "lVert": "‖", "rVert": "‖", "top": "⊤", "circ": "∘", "minus": "−",
@@ -199,15 +206,18 @@ class _Parser:
         if not isinstance(value, list):
             return self._number(name, value)
         if value and isinstance(value[0], list):
-            return _table([[self._number(f"{name}.{i}.{j}", cell) for j, cell in enumerate(row, 1)]
-                           for i, row in enumerate(value, 1)])  # fmt: skip
+            return _table(
+                [
+                    [self._number(f"{name}.{i}.{j}", cell) for j, cell in enumerate(row, 1)]
+                    for i, row in enumerate(value, 1)
+                ]
+            )
         parts: list[Node | str] = []
         for i, part in enumerate(value[:LONGEST], start=1):
             parts += [Node("mo", [","]), self._number(f"{name}.{i}", part)]
         if len(value) > LONGEST:
             parts += [Node("mo", [","]), Node("mtext", [f"and\u00a0{len(value) - LONGEST}\u00a0more"])]
-        return Node("mrow", [Node("mo", ["("], FLAT), *parts[1:],
-                             Node("mo", [")"], FLAT)], {"data-of": name})  # fmt: skip
+        return Node("mrow", [Node("mo", ["("], FLAT), *parts[1:], Node("mo", [")"], FLAT)], {"data-of": name})
 
     def _number(self, name: str, value: Any) -> Node:
         text = shown(value, self.digits)

@@ -39,8 +39,12 @@ def read(given: Given) -> Read:
     reading = checkpoint.read(given.texts["first"], given.texts["second"])
     check_words(reading)
     batch = reading.batch(checkpoint.reader)
-    words = {"x": [token.text for token in reading.x.tokens], "y": [token.text for token in reading.y.tokens],
-             "classes": list(checkpoint.labels), "sides": [reading.first.role, reading.second.role]}  # fmt: skip
+    words = {
+        "x": [token.text for token in reading.x.tokens],
+        "y": [token.text for token in reading.y.tokens],
+        "classes": list(checkpoint.labels),
+        "sides": [reading.first.role, reading.second.role],
+    }
     return Read(checkpoint, batch, checkpoint.model(batch), words)
 
 
@@ -55,16 +59,27 @@ def _attentive(given: Given, pair: Read) -> tuple[Values, int]:
     parts = model.convolution.parts(trace.beneficiary[0], trace.context[0], here)
     pooled, logits = pair.output.features[0], pair.output.logits[0]
     values: Values = {
-        "word": float(i + 1), "filter": float(k + 1), "x": x.tolist(), "y": y.tolist(), "own": x[i].tolist(),
-        "score": trace.scores[0, i].tolist(), **shares(trace.scores[0, i].tolist()),
-        "alpha": trace.weights[0, i].tolist(), "c": trace.context[0, i].tolist(),
+        "word": float(i + 1),
+        "filter": float(k + 1),
+        "x": x.tolist(),
+        "y": y.tolist(),
+        "own": x[i].tolist(),
+        "score": trace.scores[0, i].tolist(),
+        **shares(trace.scores[0, i].tolist()),
+        "alpha": trace.weights[0, i].tolist(),
+        "c": trace.context[0, i].tolist(),
         "parts": [*parts["offsets"][k].tolist(), parts["context"][k].item(), parts["bias"][k].item()],
-        "z": trace.preactivations[0, i, k].item(), "new": torch.tanh(trace.preactivations[0, i, k]).item(),
-        "over_words": torch.tanh(trace.preactivations[0, :, k]).tolist(), "largest": pooled[k].item(),
-        "winner": float(trace.winners[0, k].item() + 1), "pooled": pooled.tolist(), "logit": logits.tolist(),
-        "of_class": model.classifier.weight[0].tolist(), "class_bias": model.classifier.bias[0].item(),
+        "z": trace.preactivations[0, i, k].item(),
+        "new": torch.tanh(trace.preactivations[0, i, k]).item(),
+        "over_words": torch.tanh(trace.preactivations[0, :, k]).tolist(),
+        "largest": pooled[k].item(),
+        "winner": float(trace.winners[0, k].item() + 1),
+        "pooled": pooled.tolist(),
+        "logit": logits.tolist(),
+        "of_class": model.classifier.weight[0].tolist(),
+        "class_bias": model.classifier.bias[0].item(),
         "verdict": torch.softmax(logits, 0).tolist(),
-    }  # fmt: skip
+    }
     return values, i
 
 
@@ -94,11 +109,14 @@ def advanced(given: Given) -> Evaluated:
     x_mask, y_mask = pair.batch.x.mask, pair.batch.y.mask
     hidden, gate = _gated(model.trigram, x)
     values |= {
-        "hidden": hidden[i].tolist(), "gate": gate[i].tolist(),
-        "phrase": model.trigram(x, x_mask)[0, i].tolist(), "single": model.unigram(x, x_mask)[0, i].tolist(),
-        "source": model.source(x, x_mask)[0, i].tolist(), "focus": model.source(y, y_mask)[0].tolist(),
+        "hidden": hidden[i].tolist(),
+        "gate": gate[i].tolist(),
+        "phrase": model.trigram(x, x_mask)[0, i].tolist(),
+        "single": model.unigram(x, x_mask)[0, i].tolist(),
+        "source": model.source(x, x_mask)[0, i].tolist(),
+        "focus": model.source(y, y_mask)[0].tolist(),
         "beneficiary": model.beneficiary(x, x_mask)[0, i].tolist(),
-    }  # fmt: skip
+    }
     return Evaluated(values, pair.words | PARTS, pair.checkpoint.name)
 
 
@@ -129,15 +147,28 @@ def phrases(given: Given) -> Evaluated:
     cosines = trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]]
     states, others = trace.second[0][trace.second_mask[0]], trace.first[0][trace.first_mask[0]]
     values: Values = {
-        "phrase": float(i + 1), "partner": float(partner + 1), "k": float(record.k), "count": float(len(best)),
-        "state": states[i].tolist(), "other": others[partner].tolist(), "cosine": cosines[i].tolist(), "best": best[i],
-        "a": best, "least": [best[j] for j in least.kept[1]], "most": [best[j] for j in most.kept[1]],
-        "by_least": list(least.probabilities), "by_most": list(most.probabilities),
-    }  # fmt: skip
+        "phrase": float(i + 1),
+        "partner": float(partner + 1),
+        "k": float(record.k),
+        "count": float(len(best)),
+        "state": states[i].tolist(),
+        "other": others[partner].tolist(),
+        "cosine": cosines[i].tolist(),
+        "best": best[i],
+        "a": best,
+        "least": [best[j] for j in least.kept[1]],
+        "most": [best[j] for j in most.kept[1]],
+        "by_least": list(least.probabilities),
+        "by_most": list(most.probabilities),
+    }
     words = {
-        "phrases": hypothesis, "premise": premise, "least": [hypothesis[j] for j in least.kept[1]],
-        "most": [hypothesis[j] for j in most.kept[1]], "classes": pair.words["classes"], "sides": pair.words["sides"],
-    }  # fmt: skip
+        "phrases": hypothesis,
+        "premise": premise,
+        "least": [hypothesis[j] for j in least.kept[1]],
+        "most": [hypothesis[j] for j in most.kept[1]],
+        "classes": pair.words["classes"],
+        "sides": pair.words["sides"],
+    }
     return Evaluated(values, words, checkpoint.name)
 
 
@@ -159,12 +190,22 @@ def generated_filters(given: Given) -> Evaluated:
     # Most of a code's numbers are 0: the largest come first.
     order = maker.code[0].argsort(descending=True)
     values: Values = {
-        "filter": float(k + 1), "window": float(i + 1), "z": maker.code[0, order].tolist(),
-        "made_by": columns[order].tolist(), "start": columns[-1].item(), "weight": filters[k, 0, 0].item(),
-        "F": filters[k].tolist(), "words": window.tolist(), "parts": parts.tolist(), "bias": read_text.bias[k].item(),
-        "before": before[i].item(), "after": torch.relu(before[i]).item(), "over_windows": torch.relu(before).tolist(),
-        "largest": read_text.pooled[0, k].item(), "pooled": read_text.pooled[0].tolist(),
-    }  # fmt: skip
+        "filter": float(k + 1),
+        "window": float(i + 1),
+        "z": maker.code[0, order].tolist(),
+        "made_by": columns[order].tolist(),
+        "start": columns[-1].item(),
+        "weight": filters[k, 0, 0].item(),
+        "F": filters[k].tolist(),
+        "words": window.tolist(),
+        "parts": parts.tolist(),
+        "bias": read_text.bias[k].item(),
+        "before": before[i].item(),
+        "after": torch.relu(before[i]).item(),
+        "over_windows": torch.relu(before).tolist(),
+        "largest": read_text.pooled[0, k].item(),
+        "pooled": read_text.pooled[0].tolist(),
+    }
     names = pair.words["x"] + (height - len(pair.words["x"])) * ["(nothing)"]
     words = {"of_window": names[i : i + height], "windows": names[: len(windows_)], "sides": pair.words["sides"]}
     return Evaluated(values, words, pair.checkpoint.name)

@@ -111,14 +111,24 @@ def word_by_word(given: Given) -> Evaluated:
     put(combination.both, inputs["W_k"])
     combined = combination(context_c, tensor(inputs["h_C"]))
     values: Values = {
-        **inputs, "asked": asked.tolist(), "inner": (states + asked).tolist(), "M": torch.tanh(states + asked).tolist(),
-        "score": looking.scores[0, 1].tolist(), **shares(looking.scores[0, 1].tolist()),
-        "alpha": looking.weights[0].tolist(), "alpha_A": looking.weights[0, 0].tolist(),
-        "alpha_B": looking.weights[0, 1].tolist(), "alpha_C": looking.weights[0, 2].tolist(),
-        "seen": (looking.weights[0, 1] @ states).tolist(), "carried": carried.tolist(),
-        "left": torch.tanh(carried).tolist(), "kappa_A": context_a.tolist(), "kappa_B": context_b.tolist(),
-        "kappa_C": context_c.tolist(), "combo": combined.tolist(),
-    }  # fmt: skip
+        **inputs,
+        "asked": asked.tolist(),
+        "inner": (states + asked).tolist(),
+        "M": torch.tanh(states + asked).tolist(),
+        "score": looking.scores[0, 1].tolist(),
+        **shares(looking.scores[0, 1].tolist()),
+        "alpha": looking.weights[0].tolist(),
+        "alpha_A": looking.weights[0, 0].tolist(),
+        "alpha_B": looking.weights[0, 1].tolist(),
+        "alpha_C": looking.weights[0, 2].tolist(),
+        "seen": (looking.weights[0, 1] @ states).tolist(),
+        "carried": carried.tolist(),
+        "left": torch.tanh(carried).tolist(),
+        "kappa_A": context_a.tolist(),
+        "kappa_B": context_b.tolist(),
+        "kappa_C": context_c.tolist(),
+        "combo": combined.tolist(),
+    }
     return Evaluated(values)
 
 
@@ -139,10 +149,19 @@ def softmax(given: Given) -> Evaluated:
     best, *others = sorted(scores, reverse=True)
     lead = best - others[0]
     values: Values = {
-        **inputs, **shares(scores), "alpha": weights(scores), "lead": lead, "times": math.exp(lead),
-        "scaled": scaled, "scaled_alpha": weights(scaled), "cooled": cooled, "cooled_alpha": weights(cooled),
-        "shifted": shifted, "shifted_alpha": weights(shifted), "scaled_times": math.exp(inputs["scale"] * lead),
-    }  # fmt: skip
+        **inputs,
+        **shares(scores),
+        "alpha": weights(scores),
+        "lead": lead,
+        "times": math.exp(lead),
+        "scaled": scaled,
+        "scaled_alpha": weights(scaled),
+        "cooled": cooled,
+        "cooled_alpha": weights(cooled),
+        "shifted": shifted,
+        "shifted_alpha": weights(shifted),
+        "scaled_times": math.exp(inputs["scale"] * lead),
+    }
     return Evaluated(values)
 
 
@@ -162,8 +181,16 @@ def transformer_step(given: Given) -> Evaluated:
     scores = products / math.sqrt(size)
     weights = attention_weights(scores[None, None], torch.ones(1, len(before), dtype=torch.bool))[0, 0]
     values: Values = {
-        **inputs, "p": at.tolist(), "input": placed.tolist(), "product": products.tolist(), "root": math.sqrt(size),
-        "d": float(size), "score": scores.tolist(), **shares(scores.tolist()), "alpha": weights.tolist(),
-        "weighted": (weights[:, None] * others).tolist(), "c": (weights @ others).tolist(),
-    }  # fmt: skip
+        **inputs,
+        "p": at.tolist(),
+        "input": placed.tolist(),
+        "product": products.tolist(),
+        "root": math.sqrt(size),
+        "d": float(size),
+        "score": scores.tolist(),
+        **shares(scores.tolist()),
+        "alpha": weights.tolist(),
+        "weighted": (weights[:, None] * others).tolist(),
+        "c": (weights @ others).tolist(),
+    }
     return Evaluated(values)

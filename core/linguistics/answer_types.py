@@ -23,10 +23,15 @@ KINDS = ("any", "who", "when", "where", "how many", "how", "what")
 CUES = ("new numbers", "a year", "new names", "is or was", "a definition", "a bracket or quote")
 
 NAMES = (
-    "shared stems", "weight of shared stems", "share of the question's weight", "shared pairs of words",
-    "shared pairs of stems", "place of the first shared word", "nearest to what is asked for",
+    "shared stems",
+    "weight of shared stems",
+    "share of the question's weight",
+    "shared pairs of words",
+    "shared pairs of stems",
+    "place of the first shared word",
+    "nearest to what is asked for",
     *(f"{cue} ({kind})" for kind in KINDS for cue in CUES),
-)  # fmt: skip
+)
 """Names of the numbers of :func:`expected_answer`, in its order."""
 
 AMOUNTS = frozenset(("many", "much", "big", "old", "long", "tall", "far", "large", "fast", "high", "deep", "often"))

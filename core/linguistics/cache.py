@@ -46,9 +46,13 @@ def features(
         rows = store.read(list(dict.fromkeys(keys)))
         missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in rows}
         bar = tqdm(
-            missing.items(), desc=f"{kind} features", unit="pair", leave=False, disable=not progress or not missing,
+            missing.items(),
+            desc=f"{kind} features",
+            unit="pair",
+            leave=False,
+            disable=not progress or not missing,
             mininterval=0.5 if sys.stderr.isatty() else 30,
-        )  # fmt: skip
+        )
         fresh: dict[bytes, np.ndarray] = {}
         for key, (first, second) in bar:
             sides = tokenize(first)[:MAX_TOKENS], tokenize(second)[:MAX_TOKENS]

@@ -29,9 +29,10 @@ from core.reading.reader import Reading
 
 CONTEXTS = ("extra", "each", "intra", "none")
 SHARED: dict[str, Any] = {
-    "paper": "Yin & Schütze 2018", "tasks": ("entailment", "answer selection", "paraphrase"),
+    "paper": "Yin & Schütze 2018",
+    "tasks": ("entailment", "answer selection", "paraphrase"),
     "shows": (AttentionMap, AttentiveContext, FilterProvenance),
-}  # fmt: skip
+}
 """What both forms register."""
 
 
@@ -92,8 +93,9 @@ class ContextsTrace:
         used = ((present, trace.weights) for present, trace in zip(self.present.T, self.each, strict=True))
         return tuple(
             weights.new_zeros(len(present), *weights.shape[1:]).masked_scatter(present[:, None, None], weights)
-            for present, weights in used if weights is not None
-        )  # fmt: skip
+            for present, weights in used
+            if weights is not None
+        )
 
 
 class AttConv(PairModel):
@@ -145,9 +147,13 @@ class AttConv(PairModel):
         return Output(logits, pooled, trace)
 
     def _pooled(
-        self, beneficiary: Tensor, x_mask: Tensor, source: Tensor | None, y: tuple[Tensor, Tensor] | None,
+        self,
+        beneficiary: Tensor,
+        x_mask: Tensor,
+        source: Tensor | None,
+        y: tuple[Tensor, Tensor] | None,
         override: Tensor | None,
-    ) -> tuple[Tensor, AttConvTrace]:  # fmt: skip
+    ) -> tuple[Tensor, AttConvTrace]:
         """The filters ``[B, K]`` over t_x beside one context: its focus and its mask, None without."""
         scores = weights = context = None
         if self.match is not None and source is not None and y is not None:
@@ -254,14 +260,24 @@ class AttConv(PairModel):
         columns = (winners, offsets, from_context, parts[0]["bias"], preactivations, pooled, shares, won)
         filters = tuple(
             FilterRecord(
-                k, position, (max(0, position - half), min(length, position + half + 1)), sum(around[:half]),
-                around[half], sum(around[half + 1 :]), beside, bias, preactivation, activation, tuple(share),
-                tuple(around), context if len(traces) > 1 else None,
+                k,
+                position,
+                (max(0, position - half), min(length, position + half + 1)),
+                sum(around[:half]),
+                around[half],
+                sum(around[half + 1 :]),
+                beside,
+                bias,
+                preactivation,
+                activation,
+                tuple(share),
+                tuple(around),
+                context if len(traces) > 1 else None,
             )
             for k, (position, around, beside, bias, preactivation, activation, share, context) in enumerate(
                 zip(*(column.tolist() for column in columns), strict=True)
             )
-        )  # fmt: skip
+        )
         bias = tuple(self.classifier.bias.tolist())
         return FilterProvenance("filters", rows, self.config.width, filters, bias, contexts=len(traces))
 

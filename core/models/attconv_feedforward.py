@@ -39,9 +39,12 @@ class FeedForwardConfig(AttConvConfig):
 
 
 @register(
-    "attconv-feedforward", config=FeedForwardConfig, title="AttConv w/o convolution", section="4",
+    "attconv-feedforward",
+    config=FeedForwardConfig,
+    title="AttConv w/o convolution",
+    section="4",
     **(SHARED | {"shows": (AttentionMap, AttentiveContext)}),
-)  # fmt: skip
+)
 class AttConvFeedForward(AttConvLight):
     """Light attentive convolution without the convolution: four layers over the sum of a word and its context.
 

@@ -29,9 +29,13 @@ class AttentiveLSTMTrace:
 
 
 @register(
-    "attentive-lstm", title="A-LSTM", paper="Rocktäschel et al. 2016", section="2.3", shows=(PooledAttention,),
+    "attentive-lstm",
+    title="A-LSTM",
+    paper="Rocktäschel et al. 2016",
+    section="2.3",
+    shows=(PooledAttention,),
     **(BASELINE | {"config": LookingConfig}),
-)  # fmt: skip
+)
 class AttentiveLSTM(LookingBaseline):
     r"""Two LSTMs, the second started from the first (conditional encoding), and attention over the first one's outputs.
 

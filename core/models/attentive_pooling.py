@@ -138,9 +138,13 @@ class ABCNNTrace:
 
 
 @register(
-    "abcnn", title="ABCNN", paper="Yin et al. 2016", section="4", shows=(PooledAttention,),
+    "abcnn",
+    title="ABCNN",
+    paper="Yin et al. 2016",
+    section="4",
+    shows=(PooledAttention,),
     **(BASELINE | {"config": ABCNNConfig}),
-)  # fmt: skip
+)
 class ABCNN(AttentivePooling):
     r"""ABCNN with one block: attention before the convolution (as a second channel), after it (in pooling), or both.
 

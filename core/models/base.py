@@ -215,9 +215,15 @@ M = TypeVar("M", bound=PairModel)
 
 
 def register(
-    name: str, *, config: type[ModelConfig], title: str, paper: str, section: str, tasks: Iterable[str],
+    name: str,
+    *,
+    config: type[ModelConfig],
+    title: str,
+    paper: str,
+    section: str,
+    tasks: Iterable[str],
     shows: Iterable[type[Record]] = (),
-) -> Callable[[type[M]], type[M]]:  # fmt: skip
+) -> Callable[[type[M]], type[M]]:
     """Class decorator: make a model known under ``name``."""
 
     def add(model: type[M]) -> type[M]:

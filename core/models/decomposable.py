@@ -50,9 +50,14 @@ class TwoLayers(nn.Module):
 
 
 @register(
-    "decomposable", config=DecomposableConfig, title="Decomposable Attention", paper="Parikh et al. 2016", section="3",
-    tasks=("entailment", "paraphrase"), shows=SHOWS,
-)  # fmt: skip
+    "decomposable",
+    config=DecomposableConfig,
+    title="Decomposable Attention",
+    paper="Parikh et al. 2016",
+    section="3",
+    tasks=("entailment", "paraphrase"),
+    shows=SHOWS,
+)
 class Decomposable(Baseline):
     r"""Decomposable Attention: words are aligned and compared one by one, and the comparisons are added up.
 
@@ -91,8 +96,12 @@ class Decomposable(Baseline):
         from_second, from_first = cross.first @ b, cross.second @ a  # [Parikh16 eq. 2]
         parts = [self._compared(a, from_second, batch.first), self._compared(b, from_first, batch.second)]
         own = self.aggregate(torch.cat(parts, dim=1))  # [Parikh16 H]
-        return self.classify(own, own.shape[1], batch, DecomposableTrace(**vars(cross), intra_second=intra_second,
-                                                                         intra_first=intra_first))  # fmt: skip
+        return self.classify(
+            own,
+            own.shape[1],
+            batch,
+            DecomposableTrace(**vars(cross), intra_second=intra_second, intra_first=intra_first),
+        )
 
     def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
         trace: DecomposableTrace = output.trace

@@ -17,9 +17,14 @@ from core.reading.reader import Reading
 
 
 @register(
-    "esim", config=BaselineConfig, title="ESIM", paper="Chen et al. 2017", section="3",
-    tasks=("entailment", "paraphrase"), shows=SHOWS,
-)  # fmt: skip
+    "esim",
+    config=BaselineConfig,
+    title="ESIM",
+    paper="Chen et al. 2017",
+    section="3",
+    tasks=("entailment", "paraphrase"),
+    shows=SHOWS,
+)
 class ESIM(Baseline):
     r"""ESIM: both sentences are read by an LSTM, aligned word by word, compared, and read again.
 

@@ -15,9 +15,7 @@ from core.models.sentence_encoders import ENCODER, Encoded, EncoderConfig, Sente
 from core.reading.batch import Side
 
 
-@register(
-    "bi-lstm", config=EncoderConfig, title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER
-)  # fmt: skip
+@register("bi-lstm", config=EncoderConfig, title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER)
 class BiLSTMEncoder(SentenceEncoder):
     """An LSTM in both directions: a sentence is its state after the last word and that before the first one.
 
@@ -46,9 +44,14 @@ class SelfAttentionConfig(EncoderConfig):
 
 
 @register(
-    "self-attention", config=SelfAttentionConfig, title="Structured self-attention", paper="Lin et al. 2017",
-    section="2", shows=(PooledAttention,), **ENCODER,
-)  # fmt: skip
+    "self-attention",
+    config=SelfAttentionConfig,
+    title="Structured self-attention",
+    paper="Lin et al. 2017",
+    section="2",
+    shows=(PooledAttention,),
+    **ENCODER,
+)
 class SelfAttention(SentenceEncoder):
     r"""A sentence looked at several times: each hop is a weighted mean of an LSTM's states.
 

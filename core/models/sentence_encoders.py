@@ -159,9 +159,14 @@ class BiCNN(ConvolvedEncoder):
 
 
 @register(
-    "internal-attention-cnn", config=CNNConfig, title="CNN + internal attention", paper="Adel & Schütze 2017",
-    section="3", shows=(PooledAttention,), **ENCODER,
-)  # fmt: skip
+    "internal-attention-cnn",
+    config=CNNConfig,
+    title="CNN + internal attention",
+    paper="Adel & Schütze 2017",
+    section="3",
+    shows=(PooledAttention,),
+    **ENCODER,
+)
 class InternalAttentionCNN(ConvolvedEncoder):
     r"""A convolution whose pooling also weighs its states by what they are: attention without anything from outside.
 
@@ -186,9 +191,7 @@ class InternalAttentionCNN(ConvolvedEncoder):
         return Encoded(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
 
 
-@register(
-    "multichannel-cnn", config=EncoderConfig, title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER
-)  # fmt: skip
+@register("multichannel-cnn", config=EncoderConfig, title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER)
 class MultichannelCNN(SentenceEncoder):
     r"""Filters over three, four and five words, over two channels of word vectors, pooled by their maximum.
 
@@ -216,6 +219,8 @@ class MultichannelCNN(SentenceEncoder):
         refuse(override)
         words = self.words(side)
         summed = words + self.tuned(words)
-        states = [torch.relu(layer(windows(summed, width)))  # [Kim14 eq. 2]
-                  for width, layer in zip(self.WIDTHS, self.filters, strict=True)]  # fmt: skip
+        states = [
+            torch.relu(layer(windows(summed, width)))  # [Kim14 eq. 2]
+            for width, layer in zip(self.WIDTHS, self.filters, strict=True)
+        ]
         return Encoded(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))

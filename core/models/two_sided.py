@@ -113,9 +113,14 @@ class TwoSidedTrace:
 
 
 @register(
-    "two-sided", config=TwoSidedConfig, title="Two-sided AttConv", paper="Extends Yin & Schütze 2018", section="3.1",
-    tasks=("entailment", "paraphrase"), shows=(AttentionMap, AttentiveContext, FilterProvenance),
-)  # fmt: skip
+    "two-sided",
+    config=TwoSidedConfig,
+    title="Two-sided AttConv",
+    paper="Extends Yin & Schütze 2018",
+    section="3.1",
+    tasks=("entailment", "paraphrase"),
+    shows=(AttentionMap, AttentiveContext, FilterProvenance),
+)
 class TwoSided(PairModel):
     r"""Light attentive convolution of both sentences: each word is compared with what it finds in the other one.
 
@@ -303,22 +308,37 @@ class TwoSided(PairModel):
         columns = winners, parts, self.convolution.bias, preactivations, torch.tanh(preactivations), shares
         records = tuple(
             FilterRecord(
-                k, position, (max(0, position - half), min(length, position + half + 1)), sum(values[:half]),
-                values[half], sum(values[half + 1 :]), 0.0, bias, preactivation, activation, tuple(share),
+                k,
+                position,
+                (max(0, position - half), min(length, position + half + 1)),
+                sum(values[:half]),
+                values[half],
+                sum(values[half + 1 :]),
+                0.0,
+                bias,
+                preactivation,
+                activation,
+                tuple(share),
                 tuple(values),
             )
             for k, (position, values, bias, preactivation, activation, share) in enumerate(
                 zip(*(column.tolist() for column in columns), strict=True)
             )
-        )  # fmt: skip
+        )
         return FilterProvenance(f"{own.role} filters", own.role, width, records, tuple(self.bias().tolist()))
 
 
 def _map(own: ReadText, other: ReadText, direction: Direction, null_score: float) -> AttentionMap:
     return AttentionMap(
-        "attention", own.role, other.role, matrix(direction.scores[0]), matrix(direction.weights[0]),
-        direction.overridden, null=tuple(direction.null[0].tolist()), null_score=null_score,
-    )  # fmt: skip
+        "attention",
+        own.role,
+        other.role,
+        matrix(direction.scores[0]),
+        matrix(direction.weights[0]),
+        direction.overridden,
+        null=tuple(direction.null[0].tolist()),
+        null_score=null_score,
+    )
 
 
 def _contexts(own: ReadText, other: ReadText, direction: Direction) -> AttentiveContext:

@@ -85,8 +85,10 @@ class ReadText:
         """The text's lines that hold tokens, each with its part of them; the text itself where it is a single one."""
         breaks = self.text.count
         numbers = [breaks("\n", 0, token.start) for token in self.tokens]
-        own = {number: [token for token, line in zip(self.tokens, numbers, strict=True) if line == number]
-               for number in dict.fromkeys(numbers)}  # fmt: skip
+        own = {
+            number: [token for token, line in zip(self.tokens, numbers, strict=True) if line == number]
+            for number in dict.fromkeys(numbers)
+        }
         return tuple(replace(self, tokens=tuple(tokens)) for tokens in own.values()) if len(own) > 1 else (self,)
 
     def sentence(self, reader: Reader) -> Sentence:

@@ -80,9 +80,15 @@ class WordTable:
     """
 
     def __init__(
-        self, words: Sequence[str], codes: Tensor, scales: Tensor, unknown_scale: float, name: str, sha256: str = "",
+        self,
+        words: Sequence[str],
+        codes: Tensor,
+        scales: Tensor,
+        unknown_scale: float,
+        name: str,
+        sha256: str = "",
         beneath: WordTable | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if codes.ndim != 2 or codes.shape[0] != len(words) or scales.shape != (len(words),):
             raise WordTableError(
                 f"a word table of {len(words)} words needs codes [{len(words)}, D] and scales [{len(words)}], "

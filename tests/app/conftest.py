@@ -64,11 +64,24 @@ with_markup = pytest.mark.parametrize(
 
 IDENTICAL = {"precision": 0.8, "recall": 0.7, "f1": 0.7466, "aer": 0.2534}
 ALIGNMENT = {
-    "threshold": 0.25, "both_ways": {}, "fixed_on": "RTE-2 dev", "results": {"RTE-2 dev": {
-        "threshold": 0.25, "precision": 0.5, "recall": 0.25, "f1": 1 / 3, "aer": 2 / 3, "content_on_function": 0.125,
-        "entropy": 0.5, "both_ways": None, "identical_words": IDENTICAL, "command": "python -m trainers align test",
-    }},
-}  # fmt: skip
+    "threshold": 0.25,
+    "both_ways": {},
+    "fixed_on": "RTE-2 dev",
+    "results": {
+        "RTE-2 dev": {
+            "threshold": 0.25,
+            "precision": 0.5,
+            "recall": 0.25,
+            "f1": 1 / 3,
+            "aer": 2 / 3,
+            "content_on_function": 0.125,
+            "entropy": 0.5,
+            "both_ways": None,
+            "identical_words": IDENTICAL,
+            "command": "python -m trainers align test",
+        }
+    },
+}
 """What a card says of a model whose attention was measured."""
 
 
@@ -80,14 +93,22 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
     config: dict[str, Any] = more.get("config") or {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
     model = build("attconv-light", config)
     card = {
-        "name": name, "title": title, "architecture": "attconv-light", "config": config, "task": "entailment",
-        "labels": ["entailment", "neutral", "contradiction"], "licence": "CC0", "seed": seed,
+        "name": name,
+        "title": title,
+        "architecture": "attconv-light",
+        "config": config,
+        "task": "entailment",
+        "labels": ["entailment", "neutral", "contradiction"],
+        "licence": "CC0",
+        "seed": seed,
         "roles": {"first": "premise", "second": "hypothesis", "judged": "hypothesis"},
-        "results": {"SNLI dev": {"accuracy": 0.5, "macro_f1": 0.5, "items": 10}}, "data": [{"name": "none", "rows": 0}],
+        "results": {"SNLI dev": {"accuracy": 0.5, "macro_f1": 0.5, "items": 10}},
+        "data": [{"name": "none", "rows": 0}],
         "epochs": [{"epoch": 1, "loss": 1.0, "snli_dev": 0.4}, {"epoch": 2, "loss": 0.9, "snli_dev": 0.5}],
         "training": {"seconds": 61, "device": "CPU", "command": "python -m trainers train test"},
-        "typical_length": {"premise": 30, "hypothesis": 30}, **more,
-    }  # fmt: skip
+        "typical_length": {"premise": 30, "hypothesis": 30},
+        **more,
+    }
     checkpoint.save(folder / name, model, card, words)
 
 
@@ -100,16 +121,28 @@ def make_phrases(folder: Path, name: str, title: str, task: str, pooling: str, k
     entailment = task == "entailment"
     torch.manual_seed(k)
     config: dict[str, Any] = {
-        "input_size": words.width, "hidden": 8, "classes": 3 if entailment else 2, "pooling": pooling, "k": k,
-    }  # fmt: skip
+        "input_size": words.width,
+        "hidden": 8,
+        "classes": 3 if entailment else 2,
+        "pooling": pooling,
+        "k": k,
+    }
     first, second = ("premise", "hypothesis") if entailment else ("question", "answer")
     result = {"accuracy": 0.5, "items": 10} if entailment else {"map": 0.61234, "mrr": 0.7, "items": 126}
     card = {
-        "name": name, "title": title, "architecture": "phrases", "config": config, "task": task,
-        "labels": ["entailment", "neutral", "contradiction"] if entailment else ["0", "1"], "licence": "CC0",
-        "roles": {"first": first, "second": second, "judged": second}, "seed": 1, "results": {f"{task} dev": result},
-        "token_limits": {} if entailment else {"answer": 40}, "words": {"name": words.name, "sha256": words.sha256},
-    }  # fmt: skip
+        "name": name,
+        "title": title,
+        "architecture": "phrases",
+        "config": config,
+        "task": task,
+        "labels": ["entailment", "neutral", "contradiction"] if entailment else ["0", "1"],
+        "licence": "CC0",
+        "roles": {"first": first, "second": second, "judged": second},
+        "seed": 1,
+        "results": {f"{task} dev": result},
+        "token_limits": {} if entailment else {"answer": 40},
+        "words": {"name": words.name, "sha256": words.sha256},
+    }
     checkpoint.save(folder / name, build("phrases", config), card, None if shared else words)
 
 
@@ -122,11 +155,17 @@ def make_two_sided(folder: Path, name: str, title: str, shared: bool = False) ->
     torch.manual_seed(2)
     config: dict[str, Any] = {"input_size": words.width, "hidden": 12, "filters": 20, "classes": 3}
     card = {
-        "name": name, "title": title, "architecture": "two-sided", "config": config, "task": "entailment",
-        "labels": ["entailment", "neutral", "contradiction"], "licence": "CC0", "seed": 2,
+        "name": name,
+        "title": title,
+        "architecture": "two-sided",
+        "config": config,
+        "task": "entailment",
+        "labels": ["entailment", "neutral", "contradiction"],
+        "licence": "CC0",
+        "seed": 2,
         "roles": {"first": "premise", "second": "hypothesis", "judged": "both"},
         "words": {"name": words.name, "sha256": words.sha256},
-    }  # fmt: skip
+    }
     checkpoint.save(folder / name, build("two-sided", config), card, None if shared else words)
 
 
@@ -147,12 +186,20 @@ def make_filters(folder: Path, name: str, title: str, map: bool = True, **settin
     config = {"input_size": 16, "projection": 8, "filters": 7, "code": 6, "classes": 2 if pairs else 3, **settings}
     architecture = "adaqa" if pairs else "acnn"
     card = {
-        "name": name, "title": title, "architecture": architecture, "config": config, "licence": "CC0", "seed": 1,
-        "task": "answer selection" if pairs else "text classification", "labels": ["0", "1"] if pairs else labels,
-        "roles": {"first": "question", "second": "answer", "judged": "answer"} if pairs
+        "name": name,
+        "title": title,
+        "architecture": architecture,
+        "config": config,
+        "licence": "CC0",
+        "seed": 1,
+        "task": "answer selection" if pairs else "text classification",
+        "labels": ["0", "1"] if pairs else labels,
+        "roles": {"first": "question", "second": "answer", "judged": "answer"}
+        if pairs
         else {"first": "text", "second": "", "judged": "text"},
-        "results": {"test dev": {"accuracy": 0.5, "items": 10}}, "data": [{"name": "made up", "rows": 45}],
-    }  # fmt: skip
+        "results": {"test dev": {"accuracy": 0.5, "items": 10}},
+        "data": [{"name": "made up", "rows": 45}],
+    }
     checkpoint.save(folder / name, build(architecture, config), card, words)
     loaded = checkpoint.load(folder / name)
     if map:
@@ -195,10 +242,15 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_checkpoint(folder, "test-other", "**Other** <b>:smile:</b>", 2)
     make_checkpoint(folder, "test-alone", "Test alone", 3, context="none")
     make_checkpoint(
-        folder, "test-with-evidence", "Test claims", 1, task="fact checking", labels=["supports", "refutes", "unknown"],
+        folder,
+        "test-with-evidence",
+        "Test claims",
+        1,
+        task="fact checking",
+        labels=["supports", "refutes", "unknown"],
         roles={"first": "claim", "second": "evidence", "judged": "claim"},
         config={"input_size": 16, "hidden": 12, "classes": 3, "context": "each"},
-    )  # fmt: skip
+    )
     make_two_sided(folder, "test-two-sided", "Test two-sided")
     make_phrases(folder, "test-te", "Test entailment phrases", "entailment", "kmin", 5)
     make_phrases(folder, "test-as", "Test answer phrases", "answer selection", "kmax", 6)
@@ -259,10 +311,20 @@ def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [*command, "--server.fileWatcherType", "none"], cwd=ROOT, stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-            env={**os.environ, "PAIRLENS_CHECKPOINTS": str(checkpoints), "PAIRLENS_DATA": "", "PAIRLENS_DB": "",
-                 "PAIRLENS_DESK": str(log.parent / "desk"), "PAIRLENS_DATASETS": ""},
-        )  # fmt: skip
+            [*command, "--server.fileWatcherType", "none"],
+            cwd=ROOT,
+            stdout=out,
+            stderr=out,
+            stdin=subprocess.DEVNULL,
+            env={
+                **os.environ,
+                "PAIRLENS_CHECKPOINTS": str(checkpoints),
+                "PAIRLENS_DATA": "",
+                "PAIRLENS_DB": "",
+                "PAIRLENS_DESK": str(log.parent / "desk"),
+                "PAIRLENS_DATASETS": "",
+            },
+        )
     address = f"http://localhost:{port}"
     try:
         _wait(address, process, log)
@@ -298,8 +360,15 @@ def browser() -> Iterator[Any]:
     program = next((path for path in map(shutil.which, names) if path), None)
     if program is None:
         pytest.fail("The browser tests need Chromium: install it with `apt-get install chromium`.", pytrace=False)
-    switches = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-                "--disable-component-update", "--disable-sync"]  # fmt: skip
+    switches = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=switches)
         yield started

@@ -171,8 +171,9 @@ def test_map_and_filter_are_saved_light_with_a_caption_and_without_a_raster(open
     wait_for_star(page, "the dog is playing")
     names = set()
     for what, said in (
-        ("filter map", "Each point is one of 89 texts of pairs.csv"), ("filter", "Weights of filter"),
-    ):  # fmt: skip
+        ("filter map", "Each point is one of 89 texts of pairs.csv"),
+        ("filter", "Weights of filter"),
+    ):
         for kind, begins in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
             with page.expect_download() as waiting:
                 page.get_by_role("button", name=f"Save the {what} as {kind}", exact=True).click()
@@ -298,9 +299,10 @@ def test_the_map_takes_the_whole_screen_in_large_type_and_gives_it_back(open_pag
     whole.click()
     # Streamlit's sidebar may have taken another width meanwhile.
     wait_until(
-        page, lambda page: page.locator(MAP).bounding_box(),
+        page,
+        lambda page: page.locator(MAP).bounding_box(),
         lambda box: box["height"] == before["height"] and abs(box["width"] - before["width"]) < 40,
-    )  # fmt: skip
+    )
 
 
 def test_the_name_of_a_class_is_not_cut_by_the_edge_of_the_map(open_page):

@@ -67,8 +67,12 @@ def test_every_page_is_accessible_in_both_themes_and_large_on_a_projector(open_p
         """What is still wrong once the page has come to rest: what is drawn anew is pale for a moment."""
         for _ in range(10):
             rules = Axe().run(page, options={"resultTypes": ["violations"]} | options).response["violations"]
-            wrong = [(rule["id"], node["target"], node["html"][:100]) for rule in rules for node in rule["nodes"]
-                     if rule["impact"] in ("serious", "critical")]  # fmt: skip
+            wrong = [
+                (rule["id"], node["target"], node["html"][:100])
+                for rule in rules
+                for node in rule["nodes"]
+                if rule["impact"] in ("serious", "critical")
+            ]
             if not wrong:
                 break
             page.wait_for_timeout(500)

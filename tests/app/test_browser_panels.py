@@ -45,8 +45,11 @@ def test_pooled_weights_are_told_to_eyes_keyboard_and_screen_reader(sides):
     panel = right.locator(".pooled_attention")
     words = panel.locator('.side[data-role="question"] .chip')
     assert [word.get_attribute("aria-label") for word in words.all()] == [
-        "who: weight 10\u00a0%", "made: weight 60\u00a0%", "the: weight 10\u00a0%", "film: weight 20\u00a0%",
-    ]  # fmt: skip
+        "who: weight 10\u00a0%",
+        "made: weight 60\u00a0%",
+        "the: weight 10\u00a0%",
+        "film: weight 20\u00a0%",
+    ]
     heights = [bar.bounding_box()["height"] for bar in panel.locator('.side[data-role="question"] .weight').all()]
     assert heights[1] == pytest.approx(6 * heights[0], rel=0.15)
     assert heights[1] > heights[3] > heights[0] == heights[2]

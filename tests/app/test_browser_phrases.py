@@ -143,8 +143,9 @@ def test_both_halves_and_the_verdicts_are_saved_and_name_pair_model_and_list(ope
     for what, title in (
         ("half of k-min", "k-min keeps the 3 least matched phrases of each sentence"),
         ("half of k-max", "k-max keeps the 3 best matched phrases of each sentence"),
-        ("verdicts", "Verdicts"), ("bars", "Best alignment of every phrase"),
-    ):  # fmt: skip
+        ("verdicts", "Verdicts"),
+        ("bars", "Best alignment of every phrase"),
+    ):
         with page.expect_download() as waiting:
             page.get_by_role("button", name=f"Save the {what} as SVG", exact=True).click()
         drawing = waiting.value.path().read_text()

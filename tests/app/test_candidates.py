@@ -66,8 +66,9 @@ def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, dr
     said, answer = drawn(app)["verdict"], explain(load(checkpoints / "test-as"), QUESTION, ANSWERS[0])
     assert said["label"] == "answer" and said["meaning"] == "Ranked among other candidates below."
     assert [(c["label"], c["p"], c.get("score")) for c in said["classes"]] == [
-        ("not an answer", answer.probabilities[0], None), ("answer", answer.probabilities[1], True),
-    ]  # fmt: skip
+        ("not an answer", answer.probabilities[0], None),
+        ("answer", answer.probabilities[1], True),
+    ]
     low = dataclasses.replace(answer, logits=(3.0, -3.0), probabilities=(0.98, 0.02))
     assert low.verdict == "0" and verdict.said(low) == ("answer", 0.02)
     assert drawn(app)["about"]["lines"][-1].endswith(f"answer {percent(answer.probabilities[1])}")

@@ -76,8 +76,9 @@ def test_what_one_model_alone_finds_unusual_stands_with_its_name():
 def test_a_model_with_the_null_word_has_a_column_for_it(checkpoints):
     light, two_sided = (one["matrix"] for one in drawn(page(**{"with": "test-two-sided"}))["sections"])
     assert light["none"] is None and light["words"] == two_sided["words"] == [
-        PAIR["second"].split(), PAIR["first"].split()
-    ]  # fmt: skip
+        PAIR["second"].split(),
+        PAIR["first"].split(),
+    ]
     looks = comparison.looks(explain(load(checkpoints / "test-two-sided"), *PAIR.values()), "hypothesis")
     for row, nothing, weights in zip(two_sided["weights"], two_sided["none"], looks.weights, strict=True):
         assert [*row, nothing] == pytest.approx(weights, rel=1e-3)

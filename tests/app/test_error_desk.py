@@ -363,9 +363,14 @@ def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_pa
     checkpoints, sets = tmp_path / "checkpoints", tmp_path / "sets"
     sets.mkdir()
     make_checkpoint(
-        checkpoints, "test-claims", "Test claims", 9, task="fact checking", labels=["true", "false", "not enough info"],
+        checkpoints,
+        "test-claims",
+        "Test claims",
+        9,
+        task="fact checking",
+        labels=["true", "false", "not enough info"],
         roles={"first": "claim", "second": "evidence", "judged": "claim"},
-    )  # fmt: skip
+    )
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(checkpoints))
     monkeypatch.setenv("PAIRLENS_DATASETS", str(sets))
     claims = [

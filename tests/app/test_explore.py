@@ -205,9 +205,17 @@ def test_a_model_of_one_text_that_looks_at_itself_has_one_box_and_names_its_clas
     roles = {"first": "text", "second": "", "judged": "text"}
     labels, config = list("01234"), {"input_size": 16, "hidden": 12, "classes": 5, "context": "intra"}
     make_checkpoint(
-        tmp_path, "test-alone", "Test sentiment", 1, "intra", labels=labels, roles=roles, config=config,
-        task="text classification", typical_length={"text": 30},
-    )  # fmt: skip
+        tmp_path,
+        "test-alone",
+        "Test sentiment",
+        1,
+        "intra",
+        labels=labels,
+        roles=roles,
+        config=config,
+        task="text classification",
+        typical_length={"text": 30},
+    )
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     app = explore(model="test-alone", first="A dog in snow", second="An animal")
     assert not app.exception

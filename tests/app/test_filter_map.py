@@ -124,9 +124,11 @@ def test_a_wholly_new_sentence_begins_a_new_trail():
     assert len(arrows(app)) == 2
     app.text_area[0].input("the woman is jumping outside").run()
     assert query(app) == {
-        "model": "test-topics", "first": "the woman is jumping outside", "first2": "cold weather outside",
+        "model": "test-topics",
+        "first": "the woman is jumping outside",
+        "first2": "cold weather outside",
         "first2.1": "cold weather",
-    }  # fmt: skip
+    }
     assert len(arrows(app)) == 1, "the other text keeps its trail"
 
 
@@ -264,14 +266,22 @@ def test_the_table_of_the_map_has_one_line_a_point(checkpoints):
     )
     assert len(lines) == 1 + 45
     assert lines[0] == {
-        "of": "yours", "id": "1", "title": "'=1+1 dog", "side": "", "class": "film 60 %", "version": "0", "x": "1.5",
+        "of": "yours",
+        "id": "1",
+        "title": "'=1+1 dog",
+        "side": "",
+        "class": "film 60 %",
+        "version": "0",
+        "x": "1.5",
         "y": "2.5",
-    }  # fmt: skip
+    }
     assert lines[1]["title"] == "**Row** <b>0</b>"
     weights = ((0.5, 1.0), (2.0, 3.0))
     assert one_filter.to_csv(4, weights).splitlines() == [
-        "filter,word,dimension_1,dimension_2", "4,1,0.5,1.0", "4,2,2.0,3.0",
-    ]  # fmt: skip
+        "filter,word,dimension_1,dimension_2",
+        "4,1,0.5,1.0",
+        "4,2,2.0,3.0",
+    ]
 
 
 def test_the_caption_says_metric_quality_and_that_stars_are_approximate():

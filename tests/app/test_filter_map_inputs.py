@@ -84,10 +84,18 @@ def test_a_text_without_a_word_gets_one_sentence_and_the_others_stay(wordless):
 
 @pytest.mark.parametrize(
     "text",
-    ["🐕 dog 👨‍👩‍👧", "הכלב משחק בשלג", "d\u200bog \x01\x02 plays", "=1+1 dog", "a" * 3000,
-     "<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code`", "dog"],
+    [
+        "🐕 dog 👨‍👩‍👧",
+        "הכלב משחק בשלג",
+        "d\u200bog \x01\x02 plays",
+        "=1+1 dog",
+        "a" * 3000,
+        "<img src=x onerror=alert(1)> a dog",
+        "**bold** $x$ :smile: `code`",
+        "dog",
+    ],
     ids=["emoji", "right to left", "zero width", "formula", "long word", "markup", "markdown", "one word"],
-)  # fmt: skip
+)
 def test_odd_text_is_placed_and_never_markup(text):
     app = page()
     app.text_area[0].input(text).run()

@@ -36,9 +36,14 @@ def rows(app):
 def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
     app, page = models()
     assert rows(app)["test-light"] | {"time": ""} == {
-        "title": "Test light", "task": "entailment", "data": "none", "score": "50.0 %", "paper": "–", "size": "627",
+        "title": "Test light",
+        "task": "entailment",
+        "data": "none",
+        "score": "50.0 %",
+        "paper": "–",
+        "size": "627",
         "time": "",
-    }  # fmt: skip
+    }
     assert rows(app)["test-other"]["title"] == "**Other** <b>:smile:</b>"
     assert page.count('class="pl-notice"') == 2
     assert "test-foreign" in page
@@ -116,28 +121,54 @@ def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(che
     table = page.partition('pl-sweep">')[2].partition("</table>")[0]
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.partition("<tbody>")[2])
     assert cells == [
-        "RTE-2 dev", "largest weight, above .25", ".333", ".500", ".250", ".667", ".125", "0.50",
-        "RTE-2 dev", "identical words", ".747", ".800", ".700", ".253", "–", "–",
-    ]  # fmt: skip
+        "RTE-2 dev",
+        "largest weight, above .25",
+        ".333",
+        ".500",
+        ".250",
+        ".667",
+        ".125",
+        "0.50",
+        "RTE-2 dev",
+        "identical words",
+        ".747",
+        ".800",
+        ".700",
+        ".253",
+        "–",
+        "–",
+    ]
     assert "(fixed on RTE-2 dev)" in page and "python -m trainers align test" in page
 
 
 def test_the_line_under_the_matrix_says_what_its_rows_are():
     roles = {"first": "premise", "second": "hypothesis"}
     assert card.agreement({"roles": roles, "alignment": ALIGNMENT}) == {
-        "rows": "hypothesis", "text": "F1 .33 against people’s word alignments (RTE-2 dev)",
-    }  # fmt: skip
+        "rows": "hypothesis",
+        "text": "F1 .33 against people’s word alignments (RTE-2 dev)",
+    }
     assert card.agreement({"roles": roles}) is None
 
 
 def test_one_bad_card_costs_its_own_line_on_every_page(checkpoints, tmp_path, monkeypatch):
     changes = {
-        "words": "no", "architecture": ["phrases"], "title": None, "config": 5, "labels": ["a", "b"],
-        "roles": {"first": "a", "second": "a", "judged": "a"}, "typical_length": {"premise": "long"},
-        "token_limits": {"premise": "long"}, "results": {"SNLI dev": 3}, "epochs": 5, "data": 5, "recipe": 5,
-        "seeds": {"mean": "x"}, "training": {"seconds": 1e308}, "parameters": {"model": 1, "projection": "x"},
+        "words": "no",
+        "architecture": ["phrases"],
+        "title": None,
+        "config": 5,
+        "labels": ["a", "b"],
+        "roles": {"first": "a", "second": "a", "judged": "a"},
+        "typical_length": {"premise": "long"},
+        "token_limits": {"premise": "long"},
+        "results": {"SNLI dev": 3},
+        "epochs": 5,
+        "data": 5,
+        "recipe": 5,
+        "seeds": {"mean": "x"},
+        "training": {"seconds": 1e308},
+        "parameters": {"model": 1, "projection": "x"},
         "alignment": {"threshold": 1},
-    }  # fmt: skip
+    }
     for key, value in changes.items():
         shutil.copytree(checkpoints / "test-light", tmp_path / f"bad-{key}")
         card_file = tmp_path / f"bad-{key}" / "card.json"
@@ -176,12 +207,21 @@ def test_a_bare_card_is_enough(tmp_path):
 
 def test_a_full_card_is_told_in_words(tmp_path):
     full = {
-        "name": "own", "title": "Own", "architecture": "attconv-light", "licence": "CC0", "words": {"name": "w"},
-        "results": {"SNLI dev": {"accuracy": 0.7914, "macro_f1": 0.79, "items": 9842}}, "paper": {"SNLI test": 0.863},
-        "config": {}, "seed": 1, "seeds": {"seeds": [1, 2, 3], "mean": 0.79, "spread": 0.002},
-        "parameters": {"model": 360000}, "training": {"seconds": 660, "device": "CPU"},
-        "epochs": [{"epoch": 1, "loss": 0.9, "snli_dev": 0.6, "seconds": 0.5}], "notes": "Made by `x y`.",
-    }  # fmt: skip
+        "name": "own",
+        "title": "Own",
+        "architecture": "attconv-light",
+        "licence": "CC0",
+        "words": {"name": "w"},
+        "results": {"SNLI dev": {"accuracy": 0.7914, "macro_f1": 0.79, "items": 9842}},
+        "paper": {"SNLI test": 0.863},
+        "config": {},
+        "seed": 1,
+        "seeds": {"seeds": [1, 2, 3], "mean": 0.79, "spread": 0.002},
+        "parameters": {"model": 360000},
+        "training": {"seconds": 660, "device": "CPU"},
+        "epochs": [{"epoch": 1, "loss": 0.9, "snli_dev": 0.6, "seconds": 0.5}],
+        "notes": "Made by `x y`.",
+    }
     assert card.description(full).endswith(" Made by “x y”.")
     assert card.results(full)[0] == ("SNLI dev", "79.1 %", "9,842 pairs, macro-F1 79.0 %")
     assert card.results(full)[1][:2] == ("SNLI test, in the paper", "86.3 %")
@@ -199,14 +239,19 @@ def test_a_card_of_fact_checking_tells_what_stands_beside_its_accuracy():
 
 def test_a_rankers_card_tells_map_and_mrr_and_the_classifier_that_was_kept(tmp_path):
     ranked = {
-        "name": "as", "title": "AS", "architecture": "phrases", "licence": "CC0", "words": {"name": "w"},
+        "name": "as",
+        "title": "AS",
+        "architecture": "phrases",
+        "licence": "CC0",
+        "words": {"name": "w"},
         "results": {"WikiQA dev": {"map": 0.67123, "mrr": 0.684, "items": 126}},
-        "paper": {"WikiQA test MAP": 0.7124, "WikiQA test MRR": 0.7237}, "seed": 1,
+        "paper": {"WikiQA test MAP": 0.7124, "WikiQA test MRR": 0.7237},
+        "seed": 1,
         "seeds": {"seeds": [1, 2], "mean": 0.67, "spread": 0.004},
         "classifier": "linear SVM, C = 0.1",
         "classifiers": {"network": {"map": 0.66, "mrr": 0.67}, "linear SVM, C = 0.1": {"map": 0.67123, "mrr": 0.684}},
         "epochs": [{"epoch": 1, "loss": 0.9, "wikiqa_dev": 0.6, "wikiqa_dev_mrr": 0.61}],
-    }  # fmt: skip
+    }
     assert card.results(ranked) == [
         ("WikiQA dev", "MAP 0.6712", "MRR 0.6840, 126 questions"),
         ("WikiQA test MAP, in the paper", "0.7124", "other training data"),
@@ -274,11 +319,17 @@ def table(folder, name, head, *rows):
 
 
 def test_a_table_has_a_row_a_variant_with_means_intervals_and_plain_names(tmp_path):
-    ablation = sweeps.read(table(
-        tmp_path, "ablation.csv", "model.features,model.extra," + HEAD,
-        "rep+simi,none,1,3,network,0.80,0.7,0.79,0.80", "simi,entailment,1,3,network,0.9,0.7,0.9,",
-        "rep+simi,none,2,3,network,0.82,0.7,0.80,0.81", "rep+simi,none,3,3,network,0.84,0.7,0.81,0.85",
-    ))  # fmt: skip
+    ablation = sweeps.read(
+        table(
+            tmp_path,
+            "ablation.csv",
+            "model.features,model.extra," + HEAD,
+            "rep+simi,none,1,3,network,0.80,0.7,0.79,0.80",
+            "simi,entailment,1,3,network,0.9,0.7,0.9,",
+            "rep+simi,none,2,3,network,0.82,0.7,0.80,0.81",
+            "rep+simi,none,3,3,network,0.84,0.7,0.81,0.85",
+        )
+    )
     (first, means), (second, single) = ablation.variants
     assert sweeps.label(first) == "rep + simi, without extra"
     assert sweeps.label(second) == "simi, with extra"
@@ -305,18 +356,31 @@ def test_names_are_plain_words():
 
 def test_k_is_drawn_as_points_and_one_seed_has_no_interval(tmp_path):
     head = "model.pooling,model.k,seed,best_epoch,classifier,map,mrr"
-    path = table(tmp_path, "figure6.csv", head, "kmin,1,1,3,network,0.61,0.7", "kmax,1,1,3,network,0.62,0.7",
-                 "kmin,10,1,3,network,0.65,0.7")  # fmt: skip
+    path = table(
+        tmp_path,
+        "figure6.csv",
+        head,
+        "kmin,1,1,3,network,0.61,0.7",
+        "kmax,1,1,3,network,0.62,0.7",
+        "kmin,10,1,3,network,0.65,0.7",
+    )
     sweep = sweeps.read(path)
     assert [(p["line"], p["x"], p["mean"], p["low"], p["high"], p["text"]) for p in sweep.points()] == [
-        ("k-min pooling", 1, 0.61, 0.61, 0.61, "0.6100"), ("k-max pooling", 1, 0.62, 0.62, 0.62, "0.6200"),
+        ("k-min pooling", 1, 0.61, 0.61, 0.61, "0.6100"),
+        ("k-max pooling", 1, 0.62, 0.62, 0.62, "0.6200"),
         ("k-min pooling", 10, 0.65, 0.65, 0.65, "0.6500"),
-    ]  # fmt: skip
+    ]
     assert sweeps.caption(sweep, "WikiQA dev", bars=True) == (
         "MAP on WikiQA dev with the classifier that was kept. One run each, so there is no interval."
     )
-    seeds = sweeps.read(table(tmp_path, "two.csv", head.partition(",")[2], *(
-        f"{k},{seed},3,network,{0.6 + seed / 100},0.7" for k in (1, 2) for seed in (1, 2))))  # fmt: skip
+    seeds = sweeps.read(
+        table(
+            tmp_path,
+            "two.csv",
+            head.partition(",")[2],
+            *(f"{k},{seed},3,network,{0.6 + seed / 100},0.7" for k in (1, 2) for seed in (1, 2)),
+        )
+    )
     # t(.975, 1) = 12.7062, s = 0.00707107, n = 2: half = 0.063531
     assert [(p["low"], p["high"]) for p in seeds.points()] == [pytest.approx((0.551469, 0.678531), abs=1e-6)] * 2
     assert "Bars: the 95\u00a0% interval of the mean over 2 runs" in sweeps.caption(seeds, "WikiQA dev", bars=True)
@@ -324,17 +388,31 @@ def test_k_is_drawn_as_points_and_one_seed_has_no_interval(tmp_path):
 
 def test_question_words_and_numbers_of_filters_are_drawn_too(tmp_path):
     tail = "seed,best_epoch,dev,questions,map,mrr"
-    words = sweeps.read(table(tmp_path, "figure3b.csv", "model.adaptivity,model.matching,question_word," + tail, *(
-        f"{kind},{matching},{word},{seed},3,WikiQA dev,9,0.{seed},0.7" for word in ("how", "other") for seed in (5, 7)
-        for kind, matching in (("none", "none"), ("two-way", "none"), ("two-way", "multi-perspective")))))  # fmt: skip
+    words = sweeps.read(
+        table(
+            tmp_path,
+            "figure3b.csv",
+            "model.adaptivity,model.matching,question_word," + tail,
+            *(
+                f"{kind},{matching},{word},{seed},3,WikiQA dev,9,0.{seed},0.7"
+                for word in ("how", "other")
+                for seed in (5, 7)
+                for kind, matching in (("none", "none"), ("two-way", "none"), ("two-way", "multi-perspective"))
+            ),
+        )
+    )
     assert words.axis and words.axis.kinds
     assert [(p["x"], p["line"], p["look"], p["mean"]) for p in words.points()[:3]] == [
-        ("how (9)", "fixed filters", "none", 0.6), ("how (9)", "the other text’s filters", "two-way", 0.6),
+        ("how (9)", "fixed filters", "none", 0.6),
+        ("how (9)", "the other text’s filters", "two-way", 0.6),
         ("how (9)", "the other text’s filters, with matching", "multi-perspective", 0.6),
-    ]  # fmt: skip
+    ]
     head = "model.filters,model.adaptivity,seed,best_epoch,accuracy"
-    drawn = sweeps.read(table(tmp_path, "figure3a.csv", head, *(
-        f"{k},{kind},1,3,0.5" for k in (1, 10, 300) for kind in ("none", "self"))))  # fmt: skip
+    drawn = sweeps.read(
+        table(
+            tmp_path, "figure3a.csv", head, *(f"{k},{kind},1,3,0.5" for k in (1, 10, 300) for kind in ("none", "self"))
+        )
+    )
     assert drawn.axis and drawn.axis.logarithmic
     assert [p["x"] for p in drawn.points()] == [1, 1, 10, 10, 300, 300]
     two = sweeps.read(table(tmp_path, "two.csv", head, "1,none,1,3,0.5", "100,none,1,3,0.5"))
@@ -345,24 +423,42 @@ COMPARED = "comparison,measure,dev,ours,theirs,difference,low,high,items,seeds,s
 
 
 def test_comparisons_say_what_is_resolved(tmp_path):
-    sweep = sweeps.read(table(
-        tmp_path, "comparisons.csv", COMPARED, "a,accuracy,SICK trial,0.96,0.95,0.01,0.002,0.02,6600,3,3",
-        "b,map,WikiQA dev,0.65,0.66,-0.01,-0.03,0.01,126,3,3", "c,map,WikiQA dev,0.6,0.7,-0.1,-0.2,-0.05,126,3,3",
-    ))  # fmt: skip
+    sweep = sweeps.read(
+        table(
+            tmp_path,
+            "comparisons.csv",
+            COMPARED,
+            "a,accuracy,SICK trial,0.96,0.95,0.01,0.002,0.02,6600,3,3",
+            "b,map,WikiQA dev,0.65,0.66,-0.01,-0.03,0.01,126,3,3",
+            "c,map,WikiQA dev,0.6,0.7,-0.1,-0.2,-0.05,126,3,3",
+        )
+    )
     assert [tuple(row.values()) for row in sweep.rows] == [
         ("a", "SICK trial: 6,600 items, 3 seeds", "accuracy 96.0 % against 95.0 %", "+1.0 [+0.2, +2.0]", "higher"),
-        ("b", "WikiQA dev: 126 items, 3 seeds", "MAP 0.6500 against 0.6600", "−0.0100 [−0.0300, +0.0100]",
-         "unresolved"),
+        (
+            "b",
+            "WikiQA dev: 126 items, 3 seeds",
+            "MAP 0.6500 against 0.6600",
+            "−0.0100 [−0.0300, +0.0100]",
+            "unresolved",
+        ),
         ("c", "WikiQA dev: 126 items, 3 seeds", "MAP 0.6000 against 0.7000", "−0.1000 [−0.2000, −0.0500]", "lower"),
-    ]  # fmt: skip
+    ]
     for broken in ("a,map,x,0.9,0.8,nan,0,0,1,1,1", "a,map,x,9,0.8,0.1,0,0,1,1,1", "a,map,x,0.9,0.8,0,0,0,z,1,1"):
         with pytest.raises(sweeps.SweepError, match="cannot be read"):
             sweeps.read(table(tmp_path, "broken.csv", COMPARED, broken))
 
 
 def test_folds_are_told_one_by_one_and_together(tmp_path):
-    folds = sweeps.read(table(tmp_path, "folds.csv", "seed,fold,best_epoch,classifier,accuracy,macro_f1",
-                              "1,1,3,network,0.8,0.7", "1,2,3,network,0.9,0.7"))  # fmt: skip
+    folds = sweeps.read(
+        table(
+            tmp_path,
+            "folds.csv",
+            "seed,fold,best_epoch,classifier,accuracy,macro_f1",
+            "1,1,3,network,0.8,0.7",
+            "1,2,3,network,0.9,0.7",
+        )
+    )
     assert [sweeps.label(varied) for varied, _ in folds.variants] == ["fold 1", "fold 2", "all folds"]
     assert folds.variants[2][1]["accuracy"].value == pytest.approx(0.85)
     assert "cross-validation over train and dev (2 folds)" in sweeps.caption(folds, "SICK dev", bars=False)
@@ -376,12 +472,20 @@ def test_a_table_that_names_its_dev_set_is_not_said_to_be_of_another(tmp_path: P
     )
 
 
-@pytest.mark.parametrize(("content", "why"), [
-    (b"", "no runs"), (b"\xff\xfe\x00", "not UTF-8"), (b"epoch,loss\n1,2\n", "does not name"),
-    (HEAD.encode() + b"1,3,network,0.8\n", "longer or shorter"), (HEAD.encode() + b'1,"3\n', "end of data"),
-    (HEAD.encode() + b"1,3,network,nan,1,1,1\n", "accuracy holds 'nan'"), (b"seed," + HEAD.encode() + b"1," * 7 + b"1",
-    "does not name"), (HEAD.encode() + b"1,3,network,84.1,1,1,1\n", "from 0 to 1"), (b"x" * 1_000_001, "1 MB"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "no runs"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"epoch,loss\n1,2\n", "does not name"),
+        (HEAD.encode() + b"1,3,network,0.8\n", "longer or shorter"),
+        (HEAD.encode() + b'1,"3\n', "end of data"),
+        (HEAD.encode() + b"1,3,network,nan,1,1,1\n", "accuracy holds 'nan'"),
+        (b"seed," + HEAD.encode() + b"1," * 7 + b"1", "does not name"),
+        (HEAD.encode() + b"1,3,network,84.1,1,1,1\n", "from 0 to 1"),
+        (b"x" * 1_000_001, "1 MB"),
+    ],
+)
 def test_a_broken_or_foreign_table_gets_one_sentence(tmp_path, content, why):
     (tmp_path / "own.csv").write_bytes(content)
     with pytest.raises(sweeps.SweepError, match=why) as error:
@@ -407,8 +511,11 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     app, page = models(model="own")
     assert "&lt;img src=x&gt; &lt;script&gt;1&lt;/script&gt;**x**" in page
     assert [one.label for one in app.expander] == [
-        r"A b\<b\>", "Comparisons", "Accuracy by question word", "Accuracy at each k",
-    ]  # fmt: skip
+        r"A b\<b\>",
+        "Comparisons",
+        "Accuracy by question word",
+        "Accuracy at each k",
+    ]
     assert "Accuracy on &lt;i&gt;dev&lt;/i&gt;" in page
     assert not any(tag in page for tag in ("<script", "<img", "<i>", "<u>", "<b>"))
     assert page.count('class="pl-notice"') == 1
@@ -419,5 +526,8 @@ def test_tables_are_drawn_as_text_beside_their_card_and_can_be_downloaded(checkp
     assert "<code>trainers &lt;b&gt;again&lt;/b&gt;</code>" in page
     assert "&lt;b&gt;x&lt;/b&gt;" in page and "+0.1000 [+0.0500, +0.2000]" in page and "higher" in page
     assert [button.proto.label for button in app.get("download_button")] == [
-        r"a\_b\<b\>\.csv", r"comparisons\.csv", r"figure3b\.csv", r"figure6\.csv",
-    ]  # fmt: skip
+        r"a\_b\<b\>\.csv",
+        r"comparisons\.csv",
+        r"figure3b\.csv",
+        r"figure6\.csv",
+    ]

@@ -31,8 +31,10 @@ def some_texts(source, codec):
     if source.random() < 0.3:
         return source.choice(fitting).texts
     version = lambda: (source.choice(ODD), source.choice(ODD))  # noqa: E731
-    earlier = [tuple(v for v in (version() for _ in range(source.randint(0, codec.trail))) if any(v))
-               for _ in range(source.randint(1, codec.most))]  # fmt: skip
+    earlier = [
+        tuple(v for v in (version() for _ in range(source.randint(0, codec.trail))) if any(v))
+        for _ in range(source.randint(1, codec.most))
+    ]
     return tuple(Pair(*version(), trail) for trail in earlier)
 
 
@@ -41,14 +43,21 @@ def some_state(page, seed):
     source = random.Random(seed)
     texts = some_texts(source, page._texts())
     values = {
-        "show": source.choice(list(SHOWN)), "k": source.randint(1, LARGEST_K), "view": source.choice(list(VIEWS)),
-        "temperature": source.choice(TEMPERATURES), "projector": source.choice([True, False]),
-        "selection": Selection(source.randrange(200), source.choice([None, 3])) if page is ExploreState
+        "show": source.choice(list(SHOWN)),
+        "k": source.randint(1, LARGEST_K),
+        "view": source.choice(list(VIEWS)),
+        "temperature": source.choice(TEMPERATURES),
+        "projector": source.choice([True, False]),
+        "selection": Selection(source.randrange(200), source.choice([None, 3]))
+        if page is ExploreState
         else PickedPhrase(source.randrange(2), source.randrange(500)),
-        "layout": source.choice(["all filters", "filter {0}"]), "look": source.randrange(len(texts)),
-        "side": source.choice(["first", "second"]), "filter": source.randrange(300),
-        "direction": source.choice(ODD[1:]), "candidates": source.choice(["", "\n".join(ODD)]),
-    }  # fmt: skip
+        "layout": source.choice(["all filters", "filter {0}"]),
+        "look": source.randrange(len(texts)),
+        "side": source.choice(["first", "second"]),
+        "filter": source.randrange(300),
+        "direction": source.choice(ODD[1:]),
+        "candidates": source.choice(["", "\n".join(ODD)]),
+    }
     state = page("topic-acnn", texts)
     others = [f.name for f in fields(page) if f.name not in ("model", "texts")]
     return replace(state, **{name: values[name] for name in others if source.random() < 0.7})
@@ -97,18 +106,35 @@ def test_odd_places_and_trails_go_through_address_and_file(state):
 @pytest.mark.parametrize(
     ("page", "address", "values"),
     [
-        (ExploreState, "model=topic-acnn&example=negation&show=score&select=x2y1",
-         {"texts": texts_of("negation", EXAMPLES), "show": "score", "selection": Selection(1, 0)}),
+        (
+            ExploreState,
+            "model=topic-acnn&example=negation&show=score&select=x2y1",
+            {"texts": texts_of("negation", EXAMPLES), "show": "score", "selection": Selection(1, 0)},
+        ),
         (ExploreState, "model=topic-acnn&first=A+dog&second=", {"texts": (Pair("A dog"),)}),
-        (PhraseState, "model=topic-acnn&example=no-answer&k=7&select=b3",
-         {"texts": texts_of("no-answer", PHRASE_EXAMPLES), "k": 7, "selection": PickedPhrase(1, 2)}),
-        (MapState, "model=topic-acnn&first=a+dog&first2=a+cat&first.1=a+man&layout=filter+0&look=2&filter=12&view=near",
-         {"texts": (Pair("a dog", "", (("a man", ""),)), Pair("a cat")), "layout": "filter 0", "look": 1, "filter": 12,
-          "view": "near"}),
-        (MapState, "model=as-adaqa&example=where-when&side=second",
-         {"texts": texts_of("where-when", MAP_EXAMPLES), "side": "second"}),
+        (
+            PhraseState,
+            "model=topic-acnn&example=no-answer&k=7&select=b3",
+            {"texts": texts_of("no-answer", PHRASE_EXAMPLES), "k": 7, "selection": PickedPhrase(1, 2)},
+        ),
+        (
+            MapState,
+            "model=topic-acnn&first=a+dog&first2=a+cat&first.1=a+man&layout=filter+0&look=2&filter=12&view=near",
+            {
+                "texts": (Pair("a dog", "", (("a man", ""),)), Pair("a cat")),
+                "layout": "filter 0",
+                "look": 1,
+                "filter": 12,
+                "view": "near",
+            },
+        ),
+        (
+            MapState,
+            "model=as-adaqa&example=where-when&side=second",
+            {"texts": texts_of("where-when", MAP_EXAMPLES), "side": "second"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_addresses_that_were_shared_before_open_as_they_did(page, address, values):
     from urllib.parse import parse_qsl
 
@@ -120,14 +146,23 @@ def test_addresses_that_were_shared_before_open_as_they_did(page, address, value
 @pytest.mark.parametrize(
     ("page", "saved", "values"),
     [
-        (ExploreState, {"pairlens": "explore", "first": "A dog", "second": "", "model": "as-adaqa", "show": "score"},
-         {"texts": (Pair("A dog"),), "model": "as-adaqa", "show": "score"}),
-        (PhraseState, {"pairlens": "phrases", "first": "A dog", "second": "A cat", "k": "3", "select": "a1"},
-         {"texts": (Pair("A dog", "A cat"),), "k": 3, "selection": PickedPhrase(0, 0)}),
-        (MapState, {"pairlens": "filter map", "first": "now", "first.1": "then", "first2": "b", "look": "2"},
-         {"texts": (Pair("now", "", (("then", ""),)), Pair("b")), "look": 1}),
+        (
+            ExploreState,
+            {"pairlens": "explore", "first": "A dog", "second": "", "model": "as-adaqa", "show": "score"},
+            {"texts": (Pair("A dog"),), "model": "as-adaqa", "show": "score"},
+        ),
+        (
+            PhraseState,
+            {"pairlens": "phrases", "first": "A dog", "second": "A cat", "k": "3", "select": "a1"},
+            {"texts": (Pair("A dog", "A cat"),), "k": 3, "selection": PickedPhrase(0, 0)},
+        ),
+        (
+            MapState,
+            {"pairlens": "filter map", "first": "now", "first.1": "then", "first2": "b", "look": "2"},
+            {"texts": (Pair("now", "", (("then", ""),)), Pair("b")), "look": 1},
+        ),
     ],
-)  # fmt: skip
+)
 def test_files_that_were_saved_before_open_as_they_did(page, saved, values):
     state, problems = page.from_file(json.dumps(saved | {"version": 1}), MODELS)
     assert problems == []
@@ -190,10 +225,21 @@ def test_a_broken_character_is_replaced_and_said(page):
         assert "broken character" in problems[0]
 
 
-FOREIGN = ["", "{", "[]", "null", '{"pairlens": "explore", "version": 2}', '{"first": "a"}', "\x00\ufffd", "9" * 5000,
-           '{"pairlens": ["x"], "version": 1, "first": "a"}', '{"pairlens": "x", "version": 1}', '{"a":' * 100_000,
-           "[" * 100_000 + "]" * 100_000,
-           '{"pairlens": "explore", "version": 1, "first": ' + "[" * 100_000 + "]" * 100_000 + "}"]  # fmt: skip
+FOREIGN = [
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"pairlens": "explore", "version": 2}',
+    '{"first": "a"}',
+    "\x00\ufffd",
+    "9" * 5000,
+    '{"pairlens": ["x"], "version": 1, "first": "a"}',
+    '{"pairlens": "x", "version": 1}',
+    '{"a":' * 100_000,
+    "[" * 100_000 + "]" * 100_000,
+    '{"pairlens": "explore", "version": 1, "first": ' + "[" * 100_000 + "]" * 100_000 + "}",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -340,8 +386,9 @@ def test_a_page_is_its_dataclass():
     assert MadeUpDesk.from_parameters(desk.to_parameters(), {}) == (desk, [])
     assert MadeUpDesk.from_file(desk.to_file(), {}) == (desk, [])
     assert MadeUpDesk.from_parameters({"row": "0", "labels": "x"}, {}) == (
-        MadeUpDesk(), ["The link opens row “0”.", "No “x”."],
-    )  # fmt: skip
+        MadeUpDesk(),
+        ["The link opens row “0”.", "No “x”."],
+    )
     assert desk.anew(row=8) == MadeUpDesk(8, "wrong")
     assert desk.take_pair(("a", "b"), {}).suited({}) == desk
     assert desk.give_pair(("a", "b"), {}) == ("a", "b")

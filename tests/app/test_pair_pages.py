@@ -50,10 +50,19 @@ def test_an_empty_page_says_what_to_do(view):
 @both_pages
 @pytest.mark.parametrize(
     "text",
-    ["dog", "🐕 dog 👨‍👩‍👧", "הכלב משחק בשלג", "d\u200bog \x01\x02 plays", "=1+1 dog", "a" * 3000,
-     "'; DROP TABLE x; --", "<img src=x onerror=alert(1)> a dog", "**bold** $x$ :smile: `code`"],
+    [
+        "dog",
+        "🐕 dog 👨‍👩‍👧",
+        "הכלב משחק בשלג",
+        "d\u200bog \x01\x02 plays",
+        "=1+1 dog",
+        "a" * 3000,
+        "'; DROP TABLE x; --",
+        "<img src=x onerror=alert(1)> a dog",
+        "**bold** $x$ :smile: `code`",
+    ],
     ids=["one word", "emoji", "right to left", "zero width", "formula", "long word", "quote", "markup", "markdown"],
-)  # fmt: skip
+)
 def test_odd_text_is_drawn_as_typed(view, text, drawn):
     app = page(view)
     box(app, "second").input(text).run()
@@ -67,12 +76,18 @@ def test_odd_text_is_drawn_as_typed(view, text, drawn):
 @pytest.mark.parametrize(
     ("view", "wrong"),
     [
-        ("explore", {"model": "gone"}), ("explore", {"show": "all"}), ("explore", {"select": "banana"}),
-        ("explore", {"select": "x99"}), ("explore", {"example": "none"}), ("phrases", {"model": "test-light"}),
-        ("phrases", {"k": "99"}), ("phrases", {"select": "banana"}), ("phrases", {"select": "a999"}),
+        ("explore", {"model": "gone"}),
+        ("explore", {"show": "all"}),
+        ("explore", {"select": "banana"}),
+        ("explore", {"select": "x99"}),
+        ("explore", {"example": "none"}),
+        ("phrases", {"model": "test-light"}),
+        ("phrases", {"k": "99"}),
+        ("phrases", {"select": "banana"}),
+        ("phrases", {"select": "a999"}),
         ("phrases", {"example": "none"}),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_value_in_the_address_gets_one_sentence(view, wrong, drawn):
     app = page(view, **wrong)
     assert not app.exception
@@ -85,9 +100,13 @@ def test_a_wrong_value_in_the_address_gets_one_sentence(view, wrong, drawn):
 
 @pytest.mark.parametrize(
     ("view", "name"),
-    [("explore", "test-truncated"), ("explore", "test-foreign"), ("explore", "test-no-json"),
-     ("phrases", "test-te-truncated")],
-)  # fmt: skip
+    [
+        ("explore", "test-truncated"),
+        ("explore", "test-foreign"),
+        ("explore", "test-no-json"),
+        ("phrases", "test-te-truncated"),
+    ],
+)
 def test_a_broken_checkpoint_gets_one_sentence(view, name):
     app = page(view, model=name)
     assert not app.exception

@@ -44,9 +44,13 @@ def test_every_folder_declares_the_panel_of_its_name_and_its_script_registers_it
         scripts = "".join(script.read_text(encoding="utf-8") for script in folder.glob("*.js"))
         assert (f"PANELS.{folder.name} =" in scripts) == bool(scripts)
     assert {folder.name for folder in panels.folders()} == {
-        "attention_map", "attentive_context", "filter_provenance", "generated_filters", "phrase_selection",
+        "attention_map",
+        "attentive_context",
+        "filter_provenance",
+        "generated_filters",
+        "phrase_selection",
         "pooled_attention",
-    }  # fmt: skip
+    }
 
 
 def test_a_record_without_a_panel_is_passed_over():
@@ -99,8 +103,9 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     both = pair(by_question, by_answer, judged=judged)
     assert axes(both) == [("question", "row"), ("answer", "column")]
     assert [(p["data"]["rows"], len(p["data"]["weights"])) for p in panels.drawing(both)["panels"]] == [
-        ("question", 4), ("answer", 3),
-    ]  # fmt: skip
+        ("question", 4),
+        ("answer", 3),
+    ]
     assert verdict.class_names(pair(judged="both")) == ("not an answer", "answer")
 
 
@@ -109,8 +114,10 @@ def test_a_final_state_is_one_row_that_stands_for_the_last_word():
     explanation = pair(once)
     (panel,) = panels.drawing(explanation)["panels"]
     assert (panel["data"]["units"], panel["data"]["weights"], panel["data"]["focus"]) == (
-        "final state", [list(WEIGHTS[1])], 2,
-    )  # fmt: skip
+        "final state",
+        [list(WEIGHTS[1])],
+        2,
+    )
     assert once.to_csv(explanation).splitlines()[2] == "3,final state,2,made,0.7,0.7"
     assert once.to_text(explanation)[1:] == [
         "Where the final state of the answer looks in the question:",

@@ -56,8 +56,17 @@ def test_the_drawing_holds_the_choices_of_every_k(drawn):
 def test_phrases_stand_in_the_papers_order(drawn):
     side = drawn(page(first="A man with snow", second="dog"))["sides"][0]
     assert [p[:2] for p in side["phrases"]] == [
-        [0, 1], [1, 2], [0, 2], [2, 3], [1, 3], [0, 3], [3, 4], [2, 4], [1, 4], [0, 4],
-    ]  # fmt: skip
+        [0, 1],
+        [1, 2],
+        [0, 2],
+        [2, 3],
+        [1, 3],
+        [0, 3],
+        [3, 4],
+        [2, 4],
+        [1, 4],
+        [0, 4],
+    ]
     assert {p[2] for p in side["phrases"]} == {0}
 
 
@@ -106,8 +115,9 @@ def test_a_late_value_of_another_widget_does_not_undo_typing():
     chooser(app, "Example").select("answer").run()  # selected for the pair before: it arrives with the typed text
     pair = {name: query(app).get(name) for name in ("first", "second", "example")}
     assert pair in (
-        {"first": "A girl", "second": "A woman", "example": None}, {"first": None, "second": None, "example": "answer"},
-    )  # fmt: skip
+        {"first": "A girl", "second": "A woman", "example": None},
+        {"first": None, "second": None, "example": "answer"},
+    )
     assert [box(app, "first").value, box(app, "second").value] != ["A man", "A woman"]
 
 
@@ -163,10 +173,15 @@ def test_the_table_has_one_line_a_phrase(checkpoints):
     lines = list(csv.DictReader(io.StringIO(record.table(explanation, 2))))
     assert len(lines) == sum(len(side.phrases) for side in record.sides)
     assert lines[0] == {
-        "side": "premise", "phrase": "'=", "first_word": "1", "last_word": "1",
-        "score": str(record.sides[0].phrases[0].score), "partner": lines[0]["partner"],
-        "kept_by_kmin_2": lines[0]["kept_by_kmin_2"], "kept_by_kmax_2": lines[0]["kept_by_kmax_2"],
-    }  # fmt: skip
+        "side": "premise",
+        "phrase": "'=",
+        "first_word": "1",
+        "last_word": "1",
+        "score": str(record.sides[0].phrases[0].score),
+        "partner": lines[0]["partner"],
+        "kept_by_kmin_2": lines[0]["kept_by_kmin_2"],
+        "kept_by_kmax_2": lines[0]["kept_by_kmax_2"],
+    }
     assert lines[2]["phrase"] == "'= A"
     for pooling in ("kmin", "kmax"):
         assert sum(int(line[f"kept_by_{pooling}_2"]) for line in lines) == 4

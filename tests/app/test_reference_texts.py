@@ -33,13 +33,18 @@ def test_single_texts_are_found_by_the_ids_of_their_rows():
 
 
 def test_a_pairs_texts_are_those_of_their_side():
-    items = [MapItem("a", "question", "", "question"), MapItem("a", "0", "", "answer"), MapItem("b", "0", "", "answer"),
-             MapItem("b", "0", "", "another side")]  # fmt: skip
+    items = [
+        MapItem("a", "question", "", "question"),
+        MapItem("a", "0", "", "answer"),
+        MapItem("b", "0", "", "answer"),
+        MapItem("b", "0", "", "another side"),
+    ]
     texts = texts_of(items, rows("a", "b"), PAIR, STAMP)
     assert texts.own == ("first of a", "second of a", "second of b", "")
     assert dict(texts.by_role) == {
-        "question": ("first of a", "", "", ""), "answer": ("", "second of a", "second of b", ""),
-    }  # fmt: skip
+        "question": ("first of a", "", "", ""),
+        "answer": ("", "second of a", "second of b", ""),
+    }
 
 
 def test_a_map_of_questions_alone_has_the_answers_of_their_rows():
@@ -101,9 +106,21 @@ def test_a_file_that_names_none_of_the_items_has_no_texts(checkpoints, monkeypat
 
 
 @pytest.mark.parametrize(
-    "data", [None, "texts.csv", {}, {"file": None}, {"file": ""}, {"file": ".."}, {"file": "../texts.csv"},
-             {"file": "/etc/passwd"}, {"file": "*.csv"}, {"file": "te\0xt"}, {"file": "texts.csv"}]
-)  # fmt: skip
+    "data",
+    [
+        None,
+        "texts.csv",
+        {},
+        {"file": None},
+        {"file": ""},
+        {"file": ".."},
+        {"file": "../texts.csv"},
+        {"file": "/etc/passwd"},
+        {"file": "*.csv"},
+        {"file": "te\0xt"},
+        {"file": "texts.csv"},
+    ],
+)
 @pytest.mark.parametrize("folder", ["data/topics", "gone", "data/topics/texts.csv"])
 def test_a_card_or_folder_that_leads_nowhere_has_no_texts(checkpoints, monkeypatch, data, folder):
     checkpoint, filter_map = opened(checkpoints / "test-topics")

@@ -155,9 +155,7 @@ def test_another_pair_drops_what_was_selected_in_the_old_one():
     go(app, "phrases")
     assert query(go(app, "explore"))["select"] == "x1y1", "the pair is the same"
     type_into(go(app, "phrases"), 0, "A woman")
-    assert query(go(app, "explore")) == {
-        "model": "test-light", "first": "A woman", "second": OWN[1], "show": "score"
-    }  # fmt: skip
+    assert query(go(app, "explore")) == {"model": "test-light", "first": "A woman", "second": OWN[1], "show": "score"}
 
 
 def test_the_projector_is_one_for_all_pages():

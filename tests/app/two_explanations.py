@@ -18,7 +18,12 @@ for column, key, explanation in zip(st.columns(2), ("left", "right"), (attention
     with column, st.container(key=f"{key} pair"):
         drawn = panels.drawing(explanation) | {"id": key, "notices": [], "footer": [key], "link": None}
         components.draw(
-            "pair", drawn, key=key, late={}, explicit=False, turn=picked.get("turn", 0),
+            "pair",
+            drawn,
+            key=key,
+            late={},
+            explicit=False,
+            turn=picked.get("turn", 0),
             selection={"row": picked.get("row"), "column": picked.get("column")},
-        )  # fmt: skip
+        )
         st.text(f"{key}: row {picked.get('row')}, column {picked.get('column')}")

@@ -23,8 +23,10 @@ def pair(source, target, sure="", possible=""):
 
 def attended(aligned, weights, backward=None):
     """A pair as a model read it whose words look as ``weights`` [T_target, T_source] say."""
-    source, target = (ReadText(role, text, tuple(tokenize(text)))
-                      for role, text in (("premise", aligned.source), ("hypothesis", aligned.target)))  # fmt: skip
+    source, target = (
+        ReadText(role, text, tuple(tokenize(text)))
+        for role, text in (("premise", aligned.source), ("hypothesis", aligned.target))
+    )
     forward = AttentionMap("attention", "hypothesis", "premise", (), weights)
     other = None if backward is None else AttentionMap("attention", "premise", "hypothesis", (), backward)
     return alignment.Attended(aligned, source, target, forward, other)
@@ -124,9 +126,14 @@ def test_both_directions_links_are_those_that_both_have_and_that_one_has():
 def test_jacanas_layout_is_read_and_broken_entries_are_named(tmp_path):
     good = {"id": "7", "source": "a b", "target": "c d .", "sureAlign": "0-0 1-2", "possibleAlign": "0-0 0-1"}
     broken = [
-        "no object", good | {"source": None}, good | {"target": " "}, good | {"sureAlign": "0-0 1"},
-        good | {"sureAlign": "0-3"}, good | {"possibleAlign": "2-0"}, good | {"sureAlign": 5},
-    ]  # fmt: skip
+        "no object",
+        good | {"source": None},
+        good | {"target": " "},
+        good | {"sureAlign": "0-0 1"},
+        good | {"sureAlign": "0-3"},
+        good | {"possibleAlign": "2-0"},
+        good | {"sureAlign": 5},
+    ]
     path = tmp_path / "pairs.json"
     path.write_text(json.dumps([good, *broken, {"source": "a", "target": "b"}], indent=1))
     data = read(path)
@@ -180,9 +187,11 @@ def test_chunks_are_read_and_those_that_hold_a_link_are_counted(tmp_path):
     path = tmp_path / "chunks.wa"
     good = CHUNKS.format(id=1, kind="SIMI_FACT")
     broken = [
-        good.replace("2 dog :", "3 dog :", 1), good.replace("1 2 <==> 1 2", "1 2 <==> 1 9"), good.replace("<==>", "-"),
+        good.replace("2 dog :", "3 dog :", 1),
+        good.replace("1 2 <==> 1 2", "1 2 <==> 1 9"),
+        good.replace("<==>", "-"),
         good.replace("</sentence>", ""),
-    ]  # fmt: skip
+    ]
     path.write_text("".join([good, *broken, CHUNKS.format(id="6th", kind="EQUI")]))
     data = read(path)
     assert data.chunked and [one.id for one in data.pairs] == ["1", "6th"]
@@ -212,13 +221,19 @@ def test_a_model_whose_sentences_look_at_each_other_has_links_both_ways(tmp_path
     checkpoint = make_checkpoint(tmp_path / "tiny", table, "two-sided", "both")
     aligned = pair("a dog plays in snow", "the dog is cold .", "1-1")
     (one,) = alignment.attend(checkpoint, [aligned])
-    maps = [record for record in explain(checkpoint, aligned.source, aligned.target).evidence
-            if isinstance(record, AttentionMap)]  # fmt: skip
+    maps = [
+        record
+        for record in explain(checkpoint, aligned.source, aligned.target).evidence
+        if isinstance(record, AttentionMap)
+    ]
     assert [one.forward, one.backward] == maps and (maps[0].rows, maps[1].rows) == ("hypothesis", "premise")
     for links, record, turn in ((one.links(), maps[0], False), (one.backward_links(), maps[1], True)):
         best = {i: max(range(len(row)), key=row.__getitem__) for i, row in enumerate(record.weights)}
-        expected = {((i, j) if turn else (j, i)): record.weights[i][j] for i, j in best.items()
-                    if record.weights[i][j] > record.null[i]}  # fmt: skip
+        expected = {
+            ((i, j) if turn else (j, i)): record.weights[i][j]
+            for i, j in best.items()
+            if record.weights[i][j] > record.null[i]
+        }
         assert links == pytest.approx(expected) and links
     figures = alignment.word_scores([one], alignment.fix_thresholds([one]))
     assert set(figures["both_ways"]) == {"intersection", "union"}

@@ -46,8 +46,9 @@ def test_attention_by_hand():
     first, second = (projected(model, side.words[0]) for side in (batch.first, batch.second))
     states, cell = lstm(model.first, first, [0.0] * 5, [0.0] * 5)
     last = lstm(model.second, second, states[-1], cell)[0][-1]
-    expected = tanh(add(matvec(model.combine_context.weight, trace.states[0, 1].tolist()),
-                        matvec(model.combine_last.weight, last)))  # fmt: skip
+    expected = tanh(
+        add(matvec(model.combine_context.weight, trace.states[0, 1].tolist()), matvec(model.combine_last.weight, last))
+    )
     assert features[0].tolist() == pytest.approx(expected, abs=1e-9)
 
 

@@ -115,10 +115,13 @@ def test_a_word_that_is_not_there_is_one_sentence(folder, run):
 def test_ctrl_c_while_it_is_imported_is_one_line(command):
     """Sent when numpy is there and torch is still being imported."""
     process = subprocess.Popen(
-        [sys.executable, "-X", "importtime", "-m", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-X", "importtime", "-m", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         # Tests that a shell runs in the background are told to ignore the signal, and their children with them.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
     next(line for line in process.stderr if "numpy._core" in line)
     process.send_signal(signal.SIGINT)
     out, rest = process.communicate(timeout=60)

@@ -43,9 +43,7 @@ def three(claims=2):
 def test_their_order_changes_nothing(architecture):
     model = make(architecture, context="each")
     claims, contexts = three()
-    first, *others = (
-        model(Batch.of(claims, *order, judged="first")) for order in itertools.permutations(contexts)
-    )  # fmt: skip
+    first, *others = (model(Batch.of(claims, *order, judged="first")) for order in itertools.permutations(contexts))
     assert len(others) == 5
     for other in others:
         assert torch.equal(other.logits, first.logits)
@@ -56,8 +54,10 @@ def test_their_order_changes_nothing(architecture):
 def test_one_that_a_row_lacks_changes_nothing_whatever_stands_on_it(architecture):
     model = make(architecture, context="each")
     claims, contexts = three()
-    alone = [model(Batch.of([claim], *([c[row]] for c in contexts[: row + 1]), judged="first"))
-             for row, claim in enumerate(claims)]  # fmt: skip
+    alone = [
+        model(Batch.of([claim], *([c[row]] for c in contexts[: row + 1]), judged="first"))
+        for row, claim in enumerate(claims)
+    ]
     sides = [Side.of(texts) for texts in contexts]
     sides[1].mask[0] = sides[2].mask[:] = False
     noisy = tuple(Side(side.words.masked_fill(~side.mask[..., None], torch.nan), side.mask) for side in sides)

@@ -29,9 +29,15 @@ def annotations(database):
 def test_the_migrations_make_the_schema_and_attconvs_kinds_of_error(annotations, database):
     names = [tag.name for tag in annotations.taxonomy()]
     assert names == [
-        "language conventions", "knowledge beyond the text", "discourse relation", "evidence missing",
-        "misled by noise", "out-of-vocabulary", "wrong gold label", "other",
-    ]  # fmt: skip
+        "language conventions",
+        "knowledge beyond the text",
+        "discourse relation",
+        "evidence missing",
+        "misled by noise",
+        "out-of-vocabulary",
+        "wrong gold label",
+        "other",
+    ]
     with sa.create_engine(database).connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
     assert [tag.name for tag in Annotations(open_database()).taxonomy()] == names
@@ -84,8 +90,11 @@ def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
     assert annotations.taxonomy()[-1].merged == ("irony",)
     merged, renamed = annotations.history(limit=2)
     assert (merged.what, renamed.what, renamed.before, renamed.after) == (
-        "tag merged", "tag renamed", "sarcasm", "irony",
-    )  # fmt: skip
+        "tag merged",
+        "tag renamed",
+        "sarcasm",
+        "irony",
+    )
     annotations.undo("Ann", merged.id)
     annotations.undo("Ann", renamed.id)
     assert annotations.state(FILE).marks == {"sarcasm": {"Ann": {"1"}}, "other": {"Bob": {"2"}}}

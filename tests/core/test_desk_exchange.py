@@ -51,8 +51,9 @@ def test_a_text_stays_in_its_cell(text):
     table = csv_text(["text", "n"], [[text, -1]])
     # As a spreadsheet divides it, for which a bare carriage return ends a row, too.
     assert [[restored(cell) for cell in row] for row in csv.reader(io.StringIO(table, newline=""))] == [
-        ["text", "n"], [text, "-1"],
-    ]  # fmt: skip
+        ["text", "n"],
+        [text, "-1"],
+    ]
     assert "\r" not in re.sub(r'"[^"]*"', "", table)
 
 
@@ -74,8 +75,10 @@ def test_rows_go_out_with_predictions_tags_and_the_files_columns(run, annotation
     assert len(lines) == 6 and lines[4]["second"] == "'=SUM(A1) <b>toy</b>"
     assert (lines[4]["tags"], lines[4]["notes"], lines[4]["genre"]) == ("other", "Ann: =cmd()", "fiction")
     assert (lines[1]["predicted"], lines[1]["predicted2"], lines[1]["p_contradiction"]) == (
-        "contradiction", "entailment", "0.7",
-    )  # fmt: skip
+        "contradiction",
+        "entailment",
+        "0.7",
+    )
     assert lines[0]["general_q2"] == "'-"
     whole = json.loads(to_json(run, state, run.right(0)))
     assert [row["id"] for row in whole["rows"]] == ["1e", "1c", "2n", "2e"]
@@ -147,10 +150,14 @@ def test_an_import_is_whole_or_not_at_all_and_each_of_its_changes_can_be_undone(
     assert state.looked == {"Ann": {"1e", "1c", "2n"}}
     changes = annotations.history()[: -len(history) - 1]
     assert [(change.row, change.what, change.before, change.after) for change in reversed(changes)] == [
-        ("1e", "tag", "yes", None), ("1e", "tag", None, "yes"), ("1e", "note", "old", "new"),
-        ("1c", "tag", None, "yes"), ("1c", "tag", None, "yes"), ("1c", "tag", None, "yes"),
+        ("1e", "tag", "yes", None),
+        ("1e", "tag", None, "yes"),
+        ("1e", "note", "old", "new"),
+        ("1c", "tag", None, "yes"),
+        ("1c", "tag", None, "yes"),
+        ("1c", "tag", None, "yes"),
         ("2n", "looked", None, "yes"),
-    ]  # fmt: skip
+    ]
     for change in changes:
         annotations.undo("Bob", change.id)
     assert annotations.state(file) == before
@@ -191,13 +198,14 @@ def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, t
     scores = scored(run, 0, slices(run, known))
     parts = [score.slice for score in scores[:3]]
     drawn = [
-        figures.confusion(run, 0, ALL, NAMES), figures.classes(run, 0, ALL, NAMES),
+        figures.confusion(run, 0, ALL, NAMES),
+        figures.classes(run, 0, ALL, NAMES),
         figures.calibration("The <one>", reliability(run.models[0].probabilities.max(1), run.right(0))),
         figures.slices("The one", scores, "accuracy"),
         figures.against(run, 0, 1, mcnemar(run.right(0), run.right(1))),
         figures.agreements(agreement(["<t>"], {"a": ["1e"], "b": ["1e"]}, {"<t>": {"a": ["1e"]}})),
         figures.tags_by_slice(parts, {"<t>": run.right(0)}),
-    ]  # fmt: skip
+    ]
     checkpoint = make_checkpoint(tmp_path / "tiny", table)
     row = run.dataset.rows[4]
     example = ReportedRow("2n", 4, [explain(checkpoint, row.first, row.second)], ["<i>"], [("<u>", "<s>note</s>")])

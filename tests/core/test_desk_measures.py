@@ -69,8 +69,10 @@ def test_cohens_kappa_by_hand():
     assert (measured.rows, measured.given, measured.agreed) == (10, 7, 7)
     apart = disagreements(["other"], looked, marks)
     assert [(d.row, d.gave, d.left_out) for d in apart] == [
-        ("r4", ("ann",), ("bob",)), ("r5", ("ann",), ("bob",)), ("r9", ("bob",), ("ann",)),
-    ]  # fmt: skip
+        ("r4", ("ann",), ("bob",)),
+        ("r5", ("ann",), ("bob",)),
+        ("r9", ("bob",), ("ann",)),
+    ]
 
 
 def test_krippendorffs_alpha_with_missing_ratings_by_hand():

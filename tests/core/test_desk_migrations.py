@@ -38,9 +38,11 @@ def old(database):
     old = sa.MetaData()
     old.reflect(engine)
     with writing(engine) as connection:
-        connection.execute(sa.insert(old.tables["annotator"]).values([
-            {"name": "Ann", "removed": False}, {"name": "annotator 2", "removed": True}
-        ]))  # fmt: skip
+        connection.execute(
+            sa.insert(old.tables["annotator"]).values(
+                [{"name": "Ann", "removed": False}, {"name": "annotator 2", "removed": True}]
+            )
+        )
         tag = old.tables["tag"]
         connection.execute(sa.insert(tag).values(name="sarcasm", merged_into=8))
         connection.execute(sa.insert(tag).values(name="irony"))
@@ -84,8 +86,9 @@ def test_an_old_database_is_brought_up_to_date_with_all_its_data(old):
 def test_an_old_database_goes_on_without_its_faults(old):
     annotations = Annotations(open_database())
     assert annotations.state(FILE).marks == {
-        "other": {"annotator 2": {"3"}}, "language conventions": {"annotator 2": {"3"}},
-    }  # fmt: skip
+        "other": {"annotator 2": {"3"}},
+        "language conventions": {"annotator 2": {"3"}},
+    }
     for row, count in (("1", 4), ("2", 4)):
         changes = annotations.history(FILE, row)
         assert len({change.id for change in changes}) == len(changes) == count

@@ -39,8 +39,11 @@ def test_a_run_comes_back_as_it_was_with_the_files_other_columns(run, tmp_path):
     assert again.dataset.rows[0].columns == {"negation_logic": "0", "general_q2": "-", "genre": "fiction"}
     for one, other in zip(again.models, run.models, strict=True):
         assert (one.model, one.sha256, one.labels, dict(one.roles)) == (
-            other.model, other.sha256, other.labels, dict(other.roles),
-        )  # fmt: skip
+            other.model,
+            other.sha256,
+            other.labels,
+            dict(other.roles),
+        )
         assert np.array_equal(one.probabilities, other.probabilities)
     assert again.right(0).tolist() == [True, True, False, False, True, True]
     assert again.right(1).tolist() == [True, False, True, False, False, True]

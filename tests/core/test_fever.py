@@ -39,8 +39,11 @@ def test_both_layouts_say_the_same_and_each_sentence_stands_once(tmp_path: Path)
     flat = read(write(tmp_path / "flat.jsonl", CLAIMS))
     assert flat.layout == "FEVER jsonl" and not flat.problems
     assert [(row.id, row.label) for row in flat.rows] == [
-        ("1", "supports"), ("2", "refutes"), ("3", "not enough info"), ("4", "not enough info")
-    ]  # fmt: skip
+        ("1", "supports"),
+        ("2", "refutes"),
+        ("3", "not enough info"),
+        ("4", "not enough info"),
+    ]
     assert flat.rows[0].second == "The red dog runs .\nIt is a man ."
     assert read(write(tmp_path / "nested.jsonl", [nested(record) for record in CLAIMS])).rows == flat.rows
     twice = nested(CLAIMS[0])
@@ -88,10 +91,19 @@ def test_evidence_without_text_is_named(tmp_path: Path) -> None:
 def test_a_fever_run_says_how_it_does_on_claims_with_evidence(tmp_path: Path) -> None:
     source = DataSource("FEVER", write(tmp_path / "x.jsonl", CLAIMS * 3).name)
     recipe = Recipe(
-        "made-up", "Made up", "attconv-light", train=(source,), dev=source, model={"hidden": 4},
-        task="fact checking", labels=("supports", "refutes", "not enough info"), roles=("claim", "evidence"),
-        judged="claim", epochs=1, token_limits={"evidence": 9},
-    )  # fmt: skip
+        "made-up",
+        "Made up",
+        "attconv-light",
+        train=(source,),
+        dev=source,
+        model={"hidden": 4},
+        task="fact checking",
+        labels=("supports", "refutes", "not enough info"),
+        roles=("claim", "evidence"),
+        judged="claim",
+        epochs=1,
+        token_limits={"evidence": 9},
+    )
     card = train(recipe, load_data(recipe, tmp_path), make_table(), Options(tmp_path / "out", device="cpu"), False)
     scores = card["results"]["FEVER"]
     assert scores["accuracy_with_evidence"] * 6 == pytest.approx(round(scores["accuracy_with_evidence"] * 6))
@@ -104,5 +116,6 @@ def test_scitail_rows(tmp_path: Path) -> None:
     dataset = read(path)
     assert dataset.layout == "SciTail" and [problem.line for problem in dataset.problems] == [3, 4, 5]
     assert [(row.first, row.second, row.label) for row in dataset.rows] == [
-        ('A "dog" runs.', "It moves.", "entailment"), ("x", "y", "neutral")
-    ]  # fmt: skip
+        ('A "dog" runs.', "It moves.", "entailment"),
+        ("x", "y", "neutral"),
+    ]

@@ -432,12 +432,29 @@ def test_a_layout_may_tell_more_of_its_quality(kept):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"n_iter": "x"}, {"n_iter": 2.5}, {"n_iter": -1}, {"perplexity": 0}, {"perplexity": None}, {"momentum": True},
-     {"learning_rate": float("nan")}, {"exaggeration": []}, {"max_step_norm": "x"}, {"initialization": 1},
-     {"initialization": "nowhere"}, {"more": 1}, {"perplexity": 1e308}, {"exaggeration": 0}, {"exaggeration": 1e308},
-     {"learning_rate": 1e308}, {"momentum": 1}, {"n_iter": 10**9}, {"max_grad_norm": 1e308}],
+    [
+        {"n_iter": "x"},
+        {"n_iter": 2.5},
+        {"n_iter": -1},
+        {"perplexity": 0},
+        {"perplexity": None},
+        {"momentum": True},
+        {"learning_rate": float("nan")},
+        {"exaggeration": []},
+        {"max_step_norm": "x"},
+        {"initialization": 1},
+        {"initialization": "nowhere"},
+        {"more": 1},
+        {"perplexity": 1e308},
+        {"exaggeration": 0},
+        {"exaggeration": 1e308},
+        {"learning_rate": 1e308},
+        {"momentum": 1},
+        {"n_iter": 10**9},
+        {"max_grad_norm": 1e308},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_placing_that_opentsne_cannot_do_is_refused(kept, changes):
     _change(available_map(kept), placing=PLACING | changes)
     with pytest.raises(FilterMapError, match="does not say how a text is placed"):

@@ -55,8 +55,10 @@ def test_the_slides_worked_example_is_exact():
     assert [round(number, 4) for number in values["kappa"]] == [0.0799, 0.1258]
     total = sum(math.exp(score) for score in (0.16, 0.10, 0.03))
     assert values["alpha"] == pytest.approx([math.exp(s) / total for s in (0.16, 0.10, 0.03)])
-    rounded_ = [sum(w * h for w, h in zip((0.35, 0.33, 0.31), column, strict=True)) / 3
-                for column in ((0.4, 0.2, 0.1), (0.6, 0.4, 0.1))]  # fmt: skip
+    rounded_ = [
+        sum(w * h for w, h in zip((0.35, 0.33, 0.31), column, strict=True)) / 3
+        for column in ((0.4, 0.2, 0.1), (0.6, 0.4, 0.1))
+    ]
     assert [round(number, 3) for number in rounded_] == [0.079, 0.124]
     assert values["kappa_sum"] == pytest.approx([3 * number for number in values["kappa"]])
 
@@ -215,9 +217,14 @@ def test_a_file_that_is_no_lesson_gets_one_sentence(tmp_path, written, problem):
 
 @pytest.mark.parametrize(
     ("latex", "problem"),
-    [(r"\colour{a}", "unknown command"), (r"\val{nothing}", "no value 'nothing'"), (r"\frac{a}", "lacks a brace"),
-     (r"\val{a", "closing brace"), (r"\begin{pmatrix} a", "bmatrix")],
-)  # fmt: skip
+    [
+        (r"\colour{a}", "unknown command"),
+        (r"\val{nothing}", "no value 'nothing'"),
+        (r"\frac{a}", "lacks a brace"),
+        (r"\val{a", "closing brace"),
+        (r"\begin{pmatrix} a", "bmatrix"),
+    ],
+)
 def test_a_formula_that_cannot_be_drawn_gets_one_sentence(latex, problem):
     with pytest.raises(LessonError, match=problem):
         mathml(latex, {"a": 1.0}, 3)
@@ -234,8 +241,13 @@ def test_numbers_of_the_example_stand_in_the_formula():
 
 def test_numbers_are_short_and_a_tiny_one_is_not_nought():
     assert [shown(n, 3) for n in (0.25, 1.0, -0.5, 0.0, 0.0004, 0.0000004)] == [
-        "0.25", "1", "−0.5", "0", "0.0004", "4e−7",
-    ]  # fmt: skip
+        "0.25",
+        "1",
+        "−0.5",
+        "0",
+        "0.0004",
+        "4e−7",
+    ]
     assert rounded([[0.12345]], 2) == [["0.12"]]
 
 

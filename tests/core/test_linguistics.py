@@ -254,9 +254,14 @@ def test_wordnet_is_read_from_the_named_folder(tmp_path, monkeypatch):
 
 def test_threads_give_the_same_values(monkeypatch, table):
     texts = [
-        "a man rides a brown horse", "two kids swim in cold water", "the big dogs sleep", "no woman cuts an onion",
-        "an old car drives quickly", "somebody is slicing a vegetable", "people watch the small children play",
-    ]  # fmt: skip
+        "a man rides a brown horse",
+        "two kids swim in cold water",
+        "the big dogs sleep",
+        "no woman cuts an onion",
+        "an old car drives quickly",
+        "somebody is slicing a vegetable",
+        "people watch the small children play",
+    ]
     pairs = [(tokenize(a), tokenize(b)) for a, b in itertools.permutations(texts, 2)]
     one = [extra_features("entailment", *pair, table) for pair in pairs]
     # A fresh lexicon, so that the threads load it and fill its memory at the same time.

@@ -55,8 +55,12 @@ def matching(w, u, own, other):
         total = sum(scores)
         mean = scaled([s / total if total else 0.0 for s in scores], other)
         most = other[max(range(len(other)), key=scores.__getitem__)]
-        rows.append(m(0, state, largest(other)) + largest([m(1, state, o) for o in other]) + m(2, state, mean)
-                    + m(3, state, most))  # fmt: skip
+        rows.append(
+            m(0, state, largest(other))
+            + largest([m(1, state, o) for o in other])
+            + m(2, state, mean)
+            + m(3, state, most)
+        )
     return largest(rows) + scaled(softmax([dot(u.tolist(), state) for state in own]), rows)
 
 
@@ -96,8 +100,13 @@ LOOPS = {"acnn": acnn, "adaqa": adaqa}
 CHOICES = {
     "acnn": [{"adaptivity": "none"}, {"rank": 2}, {"projection": 4}],
     "adaqa": [
-        *({"adaptivity": adaptivity, "matching": match} for adaptivity in ("none", "self", "one-way", "two-way")
-          for match in ("none", "multi-perspective")),
-        {"rank": 2, "matching": "multi-perspective"}, {"projection": 4}, *LINGUISTIC,
+        *(
+            {"adaptivity": adaptivity, "matching": match}
+            for adaptivity in ("none", "self", "one-way", "two-way")
+            for match in ("none", "multi-perspective")
+        ),
+        {"rank": 2, "matching": "multi-perspective"},
+        {"projection": 4},
+        *LINGUISTIC,
     ],
-}  # fmt: skip
+}

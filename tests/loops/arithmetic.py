@@ -93,8 +93,12 @@ def lstm(layer, words, h, c):
     """All outputs and the last cell state of torch's LSTM (gates in the order i, f, g, o)."""
     size, outputs = layer.hidden_size, []
     for word in words:
-        gates = add(matvec(layer.weight_ih_l0, word), layer.bias_ih_l0.tolist(),
-                    matvec(layer.weight_hh_l0, h), layer.bias_hh_l0.tolist())  # fmt: skip
+        gates = add(
+            matvec(layer.weight_ih_l0, word),
+            layer.bias_ih_l0.tolist(),
+            matvec(layer.weight_hh_l0, h),
+            layer.bias_hh_l0.tolist(),
+        )
         i, f, o = (sigmoid(gates[k * size : (k + 1) * size]) for k in (0, 1, 3))
         g = tanh(gates[2 * size : 3 * size])
         c = [f[k] * c[k] + i[k] * g[k] for k in range(size)]

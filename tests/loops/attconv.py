@@ -86,6 +86,7 @@ def feedforward(model, first, contexts, judged, extra):
 LOOPS = {"attconv-light": attconv, "attconv-advanced": attconv}
 VARIANTS = [{"match": "bilinear"}, {"match": "additive"}, {"context": "intra"}, {"context": "none"}, {"width": 5}]
 VARIANTS += [{"context": "each"}]
-CHOICES = dict.fromkeys(LOOPS, VARIANTS) | {"attconv-feedforward": [{"match": "additive"}, {"context": "intra"},
-                                                                   {"context": "each"}]}  # fmt: skip
+CHOICES = dict.fromkeys(LOOPS, VARIANTS) | {
+    "attconv-feedforward": [{"match": "additive"}, {"context": "intra"}, {"context": "each"}]
+}
 LOOPS |= {"attconv-feedforward": feedforward}

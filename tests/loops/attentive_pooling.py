@@ -70,8 +70,11 @@ def abcnn(model, first, contexts, judged, extra):
     r_y, r_x = pooled
     return {
         **classified(model, [*joined(model, r_y, r_x), cosine(r_y, r_x), nearness(r_y, r_x)], extra),
-        "scores": out if kind == "states" else a, "output_scores": out, "x_weights": x_weights, "y_weights": y_weights,
-    }  # fmt: skip
+        "scores": out if kind == "states" else a,
+        "output_scores": out,
+        "x_weights": x_weights,
+        "y_weights": y_weights,
+    }
 
 
 LOOPS = {"apcnn": apcnn, "abcnn": abcnn}

@@ -26,12 +26,13 @@ def phrases(model, first, contexts, judged, extra):
     parts = {
         "rep": [*s_1, *s_2, *s_p, *pairs[1][0], *pairs[1][1]],
         "interaction": [
-            value for a, b in pairs
+            value
+            for a, b in pairs
             for value in [abs(p - q) for p, q in zip(a, b, strict=True)] + [p * q for p, q in zip(a, b, strict=True)]
         ],
         "simi": [cosine(a, b) for a, b in pairs]
         + [nearness(a, b) for a, b in pairs if config.similarities == "cosine+euclid"],
-    }  # fmt: skip
+    }
     order = [part for part in parts if part in config.parts]
     return classified(model, [value for part in order for value in parts[part]], extra)
 
@@ -39,7 +40,11 @@ def phrases(model, first, contexts, judged, extra):
 LOOPS = {"phrases": phrases}
 CHOICES = {
     "phrases": [
-        {"pooling": "kmax"}, {"pooling": "full"}, {"projection": 4}, {"features": "interaction+simi"},
-        {"similarities": "cosine", **LINGUISTIC[0]}, LINGUISTIC[1],
+        {"pooling": "kmax"},
+        {"pooling": "full"},
+        {"projection": 4},
+        {"features": "interaction+simi"},
+        {"similarities": "cosine", **LINGUISTIC[0]},
+        LINGUISTIC[1],
     ]
-}  # fmt: skip
+}

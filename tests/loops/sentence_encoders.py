@@ -75,9 +75,12 @@ def self_attention(model, text):
 
 
 LOOPS = {
-    "bi-cnn": encoder(bi_cnn), "internal-attention-cnn": encoder(internal_attention),
-    "multichannel-cnn": encoder(multichannel), "bi-lstm": encoder(bi_lstm), "self-attention": encoder(self_attention),
-}  # fmt: skip
+    "bi-cnn": encoder(bi_cnn),
+    "internal-attention-cnn": encoder(internal_attention),
+    "multichannel-cnn": encoder(multichannel),
+    "bi-lstm": encoder(bi_lstm),
+    "self-attention": encoder(self_attention),
+}
 CHOICES = {name: [{"context": "none"}, {"compare": True}] for name in LOOPS}
 CHOICES["bi-cnn"] += [{"width": 5}, {"extra": "entailment"}]
 CHOICES["self-attention"] += [{"hops": 1}]

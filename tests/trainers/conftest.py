@@ -17,10 +17,14 @@ WORDS = [
     "happy", "tall", "old", "young",
 ]  # fmt: skip
 SETS = {
-    "snli/snli_1.0_train_86k.jsonl": 96, "snli/cad_revised_train.jsonl": 8, "mnli/multinli_train_23k.jsonl": 8,
-    "wanli/wanli_15k.jsonl": 8, "snli/snli_1.0_dev.jsonl": 24, "mnli/multinli_dev_matched.jsonl": 10,
+    "snli/snli_1.0_train_86k.jsonl": 96,
+    "snli/cad_revised_train.jsonl": 8,
+    "mnli/multinli_train_23k.jsonl": 8,
+    "wanli/wanli_15k.jsonl": 8,
+    "snli/snli_1.0_dev.jsonl": 24,
+    "mnli/multinli_dev_matched.jsonl": 10,
     "made/pairs.jsonl": 24,
-}  # fmt: skip
+}
 
 
 def pair(source: random.Random, number: int) -> dict[str, str]:

@@ -73,8 +73,10 @@ def test_a_threshold_is_fixed_once_kept_in_the_card_and_used_for_other_files(
     assert {**card, "alignment": None} == {**before, "alignment": None}
     stored = card["alignment"]
     assert (stored["threshold"], stored["fixed_on"], list(stored["results"])) == (
-        fixed["threshold"], "Made up", ["Made up", "Others"],
-    )  # fmt: skip
+        fixed["threshold"],
+        "Made up",
+        ["Made up", "Others"],
+    )
     assert stored["results"]["Made up"]["f1"] == fixed["f1"] and stored["results"]["Others"]["aer"] == other["aer"]
     assert stored["results"]["Others"]["command"] == "python -m trainers align tiny others.json --card Others"
     # A threshold that is fixed anew takes the figures of the old one with it.
@@ -108,9 +110,15 @@ def test_links_of_both_directions_have_thresholds_of_their_own(
     assert f"union, above {stored['both_ways']['union']:.2f}" in out and "no links by both directions" not in out
 
 
-@pytest.mark.parametrize(("architecture", "settings"), [
-    ("phrases", {}), ("attconv-light", {"context": "intra"}), ("attconv-light", {"context": "none"}), ("acnn", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("architecture", "settings"),
+    [
+        ("phrases", {}),
+        ("attconv-light", {"context": "intra"}),
+        ("attconv-light", {"context": "none"}),
+        ("acnn", {}),
+    ],
+)
 def test_a_model_without_attention_between_the_words_gets_one_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], architecture: str, settings: dict[str, str]
 ) -> None:

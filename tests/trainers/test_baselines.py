@@ -8,9 +8,7 @@ from trainers.baselines import of_pairs, overlaps, skipped
 
 def test_n_grams_may_leave_out_one_word():
     assert skipped(["a", "b", "c"], 2) == {("a", "b"), ("b", "c"), ("a", "c")}
-    assert skipped(["a", "b", "c", "d"], 3) == {
-        ("a", "b", "c"), ("b", "c", "d"), ("a", "c", "d"), ("a", "b", "d")
-    }  # fmt: skip
+    assert skipped(["a", "b", "c", "d"], 3) == {("a", "b", "c"), ("b", "c", "d"), ("a", "c", "d"), ("a", "b", "d")}
     assert skipped(["a"], 2) == set()
 
 

@@ -246,8 +246,11 @@ def test_predict_under_torchrun_writes_the_same_run(trained: Path, data: Path, t
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "trainers"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [*command, "predict", str(trained), str(many), "--out", str(shared), "--device", "cpu"], env=environment,
-        capture_output=True, text=True, cwd=ROOT,
-    )  # fmt: skip
+        [*command, "predict", str(trained), str(many), "--out", str(shared), "--device", "cpu"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
     assert done.returncode == 0, done.stderr
     assert shared.read_bytes() == alone.read_bytes()

@@ -38,8 +38,9 @@ def test_snli_jsonl_drops_rows_without_gold_label_and_names_broken_ones(tmp_path
     ]
     dataset = read(write(tmp_path / "x.jsonl", b"\xef\xbb\xbf" + b"\r\n".join(lines)))
     assert [(r.id, r.label, r.first) for r in dataset.rows] == [
-        ("7", "neutral", "A dog runs."), ("8", "contradiction", "A dog runs.")
-    ]  # fmt: skip
+        ("7", "neutral", "A dog runs."),
+        ("8", "contradiction", "A dog runs."),
+    ]
     assert dataset.dropped == 1
     assert [p.line for p in dataset.problems] == [3, 4, 5, 6, 7, 8, 9]
     assert "UTF-8" in dataset.problems[4].what and "maybe" in dataset.problems[2].what
@@ -59,10 +60,12 @@ ROW = b"a dog,a cat,neutral\n"
 
 @pytest.mark.parametrize(
     ("content", "what"),
-    [(b"premise,hypothesis,label\n" + ROW * 200_000, "bomb.csv.gz holds more than 1 MB of text; divide it"),
-     (b"x" * 20_000_000, "line 1 of bomb.csv.gz has more than 16,777,216 bytes")],
+    [
+        (b"premise,hypothesis,label\n" + ROW * 200_000, "bomb.csv.gz holds more than 1 MB of text; divide it"),
+        (b"x" * 20_000_000, "line 1 of bomb.csv.gz has more than 16,777,216 bytes"),
+    ],
     ids=["lines", "one line"],
-)  # fmt: skip
+)
 def test_a_small_file_that_holds_a_large_one_is_refused_while_it_is_unpacked(
     tmp_path: Path, content: bytes, what: str
 ) -> None:
@@ -147,8 +150,11 @@ def test_plain_tables_with_a_header(tmp_path: Path, header: str) -> None:
     rows = 'one,two,1\n"a, b",c,0\n5" pipe,d,1\n,empty,0\nx,y\n"open,row,1\nlast,row,0\n'
     dataset = read(write(tmp_path / "x.csv", f"{header}\n{rows}"))
     assert [(r.first, r.second, r.label) for r in dataset.rows] == [
-        ("one", "two", "1"), ("a, b", "c", "0"), ('5" pipe', "d", "1"), ("last", "row", "0")
-    ]  # fmt: skip
+        ("one", "two", "1"),
+        ("a, b", "c", "0"),
+        ('5" pipe', "d", "1"),
+        ("last", "row", "0"),
+    ]
     assert [p.line for p in dataset.problems] == [5, 6, 7]
     assert dataset.problems[2].what == 'a quote (") is opened and never closed'
     tabs = read(write(tmp_path / "x.tsv", f"{header}\na,b,1\n".replace(",", "\t")))

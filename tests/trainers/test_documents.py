@@ -41,8 +41,9 @@ def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
     assert (dataset.layout, dataset.single, dataset.ranking, dataset.dropped) == ("document jsonl", True, False, 1)
     assert texts(dataset) == [("Lake Nowhere. It is a lake.", "natural place"), ("No title here.", "3")]
     assert [(r.id, r.title, r.second, r.group) for r in dataset.rows] == [
-        ("7", "Lake Nowhere", "", None), ("line 10", "", "", None)
-    ]  # fmt: skip
+        ("7", "Lake Nowhere", "", None),
+        ("line 10", "", "", None),
+    ]
     assert [(p.line, p.what) for p in dataset.problems] == [
         (2, "the text is empty"),
         (3, "no text"),
@@ -57,8 +58,9 @@ def test_jsonl_documents_name_broken_rows(tmp_path: Path) -> None:
 
 def test_texts_alone_can_be_read_for_prediction(tmp_path: Path) -> None:
     assert texts(given(tmp_path, '{"text": "a"}\n{"text": "b", "label": "-"}', labelled=False)) == [
-        ("a", None), ("b", None)
-    ]  # fmt: skip
+        ("a", None),
+        ("b", None),
+    ]
     assert texts(given(tmp_path, "id,text\n4,a\n", labelled=False)) == [("a", None)]
     with pytest.raises(DataError, match="line 1: no label"):
         given(tmp_path, '{"text": "a"}')
@@ -129,8 +131,10 @@ def test_tables_of_documents(tmp_path: Path, delimiter: str) -> None:
     assert (dataset.layout, dataset.single, dataset.dropped) == ("document table", True, 1)
     assert texts(dataset) == [("fine", "pos")]
     assert [(p.line, p.what) for p in dataset.problems] == [
-        (3, "the text is empty"), (4, "the label is empty"), (6, "3 columns instead of 2")
-    ]  # fmt: skip
+        (3, "the text is empty"),
+        (4, "the label is empty"),
+        (6, "3 columns instead of 2"),
+    ]
 
 
 def test_tables_of_documents_may_have_titles_and_long_quoted_texts(tmp_path: Path) -> None:
@@ -173,11 +177,15 @@ def test_quora_is_not_taken_for_selqa(tmp_path: Path) -> None:
     dataset = given(tmp_path, BOM + "\r\n".join(rows))
     assert (dataset.layout, dataset.single, dataset.ranking) == ("Quora TSV", False, False)
     assert [(r.id, r.first, r.second, r.label) for r in dataset.rows] == [
-        ("31", 'What is "it ?', "What is it, then?", "1"), ("34", "A?", "B?", "0"), ("line 6", "A?", "B?", "0")
-    ]  # fmt: skip
+        ("31", 'What is "it ?', "What is it, then?", "1"),
+        ("34", "A?", "B?", "0"),
+        ("line 6", "A?", "B?", "0"),
+    ]
     assert [(p.line, p.what) for p in dataset.problems] == [
-        (2, "3 columns instead of 4"), (3, "label '2' is neither 0 nor 1"), (4, "an empty question")
-    ]  # fmt: skip
+        (2, "3 columns instead of 4"),
+        (3, "label '2' is neither 0 nor 1"),
+        (4, "an empty question"),
+    ]
     assert given(tmp_path, "Q?\tA.\t0\n1\tQ?\tA.\t5\nQ?\tB.\t1\n").layout == "SelQA TSV"
 
 

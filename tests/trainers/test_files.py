@@ -133,9 +133,13 @@ def writers(checkpoint: str, data: Path, out: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("name", ["evaluate", "predict", "sweep", "compare", "bench"])
 def test_a_file_that_cannot_be_written_is_told_before_any_work(
-    name: str, checkpoint: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    checkpoint: str,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "file").touch()
     for work in ("core.checkpoint.load", "trainers.train.load_data", "trainers.compare.table"):

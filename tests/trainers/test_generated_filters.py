@@ -72,8 +72,18 @@ def test_word_vectors_learn_with_the_model(data: Path, tmp_path: Path, capsys: p
 
 def test_frequent_words_are_tuned_over_the_shared_table(data: Path, tmp_path: Path, capsys) -> None:
     out, copy = tmp_path / "run", tmp_path / "copy"
-    learn = ["--set", "tune_words=35", "--set", "lr=0.02", "--set", "epochs=3", "--set", "batch_size=20",
-             "--set", "model.word_dropout=0.1"]  # fmt: skip
+    learn = [
+        "--set",
+        "tune_words=35",
+        "--set",
+        "lr=0.02",
+        "--set",
+        "epochs=3",
+        "--set",
+        "batch_size=20",
+        "--set",
+        "model.word_dropout=0.1",
+    ]
     assert main(["train", "topic-acnn", "--data", str(data), "--out", str(out), *SMALL, *learn]) == 0
     checkpoint, shared = load(out), default_table()
     texts = [{word.norm for word in tokenize(row.first)} for row in read(data / "dbpedia/train_6k.jsonl").rows]

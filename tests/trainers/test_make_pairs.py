@@ -172,8 +172,16 @@ def test_words_that_may_both_hold_do_not_contradict(lists: Lists) -> None:
 def test_plurals_and_articles() -> None:
     given = ("child", "knife", "woman", "cherry", "bus", "toy", "piece of fruit", "mango", "sheep")
     assert [plural(word) for word in given] == [
-        "children", "knives", "women", "cherries", "buses", "toys", "pieces of fruit", "mangoes", "sheep",
-    ]  # fmt: skip
+        "children",
+        "knives",
+        "women",
+        "cherries",
+        "buses",
+        "toys",
+        "pieces of fruit",
+        "mangoes",
+        "sheep",
+    ]
     words = ("apple", "unicycle", "umbrella", "hour", "house", "ukulele", "European")
     assert [article(word) for word in words] == ["an", "a", "an", "an", "a", "a", "a"]
 

@@ -14,9 +14,13 @@ from trainers.near_pairs import pairs
 from .test_training import arguments
 
 TEXTS = [
-    "How do I learn to swim?", "How can I learn to swim fast?", "How do I learn to dance?", "Why is the sky blue?",
-    "Why is the sky so blue today?", "What is love?",
-]  # fmt: skip
+    "How do I learn to swim?",
+    "How can I learn to swim fast?",
+    "How do I learn to dance?",
+    "Why is the sky blue?",
+    "Why is the sky so blue today?",
+    "What is love?",
+]
 SETTINGS = ("model.hidden=12", "model.compared=12", "model.filters=12", "epochs=1", "batch_size=60", "init=''")
 
 

@@ -29,8 +29,9 @@ def native(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
 def train(data: Path, out: Path, *more: str) -> int:
     settings = ("--set", "model.hidden=12", "--set", "epochs=1", "--vectors", str(data / "vectors.txt"))
-    return main(["train", "nli-attconv-light", "--data", str(data), "--out", str(out), "--device", "cpu",
-                 *settings, *more])  # fmt: skip
+    return main(
+        ["train", "nli-attconv-light", "--data", str(data), "--out", str(out), "--device", "cpu", *settings, *more]
+    )
 
 
 @pytest.mark.parametrize("name", ["train", "sweep", "table", "words"])
@@ -43,9 +44,13 @@ def test_every_command_fits_its_precision_to_the_machine_unless_it_is_told(name:
 
 @pytest.mark.parametrize(("has_bf16", "used"), [(True, "bf16"), (False, "32")])
 def test_auto_is_bf16_on_a_processor_that_has_it(
-    has_bf16: bool, used: str, native: Callable[[bool], None], data: Path, tmp_path: Path,
+    has_bf16: bool,
+    used: str,
+    native: Callable[[bool], None],
+    data: Path,
+    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     native(has_bf16)
     assert train(data, tmp_path / "run") == 0
     training = read_card(tmp_path / "run")["training"]
@@ -72,9 +77,12 @@ def test_bf16_asked_for_by_name_runs_where_it_is_emulated_with_one_warning(
 
 
 def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
-    native: Callable[[bool], None], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    native: Callable[[bool], None],
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     """As on a processor with bf16, and gone on with on a laptop."""
     out = tmp_path / "run"
     with monkeypatch.context() as stopped:

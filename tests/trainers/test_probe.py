@@ -14,9 +14,19 @@ from core.evaluation.probe import SUITE, suits
 from trainers.__main__ import main
 
 KINDS = {
-    "paraphrase", "dropped", "added", "swapped", "scene", "negation", "antonym", "number", "colour", "co-hyponym",
-    "hypernym", "hyponym",
-}  # fmt: skip
+    "paraphrase",
+    "dropped",
+    "added",
+    "swapped",
+    "scene",
+    "negation",
+    "antonym",
+    "number",
+    "colour",
+    "co-hyponym",
+    "hypernym",
+    "hyponym",
+}
 
 
 @pytest.fixture(scope="module")

@@ -27,13 +27,26 @@ def card(name: str, **changes: Any) -> dict[str, Any]:
     source = {"name": "SICK train", "rows": 4500, "licence": "CC BY-NC-SA 3.0"}
     made = {"seconds": 93.6, "threads": 2, "device": "CPU (Abacus)", "torch": "9.9", "command": "train it --data DATA"}
     return {
-        "schema_version": 1, "name": name, "title": "A <b>made-up</b> | model", "architecture": "phrases", "config": {},
-        "task": "entailment", "labels": ["a", "b"], "roles": {"first": "x", "second": "y", "judged": "y"},
+        "schema_version": 1,
+        "name": name,
+        "title": "A <b>made-up</b> | model",
+        "architecture": "phrases",
+        "config": {},
+        "task": "entailment",
+        "labels": ["a", "b"],
+        "roles": {"first": "x", "second": "y", "judged": "y"},
         "words": {"sha256": "0"},
-        "licence": "free", "sha256": "0", "data": [source], "paper": {"SICK test": 0.871},
-        "parameters": {"model": 1234, "projection": 56}, "recipe": {"dev": {"name": "SICK trial"}}, "seed": 7,
-        "results": {"SICK trial": {"accuracy": 0.8125, "items": 500}}, "training": made, "notes": "*Noted*.",
-    } | changes  # fmt: skip
+        "licence": "free",
+        "sha256": "0",
+        "data": [source],
+        "paper": {"SICK test": 0.871},
+        "parameters": {"model": 1234, "projection": 56},
+        "recipe": {"dev": {"name": "SICK trial"}},
+        "seed": 7,
+        "results": {"SICK trial": {"accuracy": 0.8125, "items": 500}},
+        "training": made,
+        "notes": "*Noted*.",
+    } | changes
 
 
 def write(path: Path, content: Any) -> None:
@@ -49,24 +62,48 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(results, "DOCS", tmp_path / "docs")
     (tmp_path / "docs").mkdir()
     write(folder / "sick-phrases-kmin/card.json", card("sick-phrases-kmin", init={"name": "earlier", "sha256": "1"}))
-    write(folder / "sick-phrases-kmin/seeds.csv", "seed,best_epoch,dev,accuracy,command\n"
-          "1,2,SICK trial,0.8,sweep again\n2,2,SICK trial,0.81,\n3,2,SICK trial,0.82,\n")  # fmt: skip
-    write(folder / "sick-phrases-kmin/figure6.csv", "model.pooling,model.k,seed,best_epoch,accuracy\n"
-          "kmin,1,1,2,0.7\nkmin,2,1,2,0.72\nkmax,1,1,2,0.6\nkmax,2,1,2,0.625\n")  # fmt: skip
-    write(folder / "sick-phrases-kmin/comparisons.csv",
-          f"{COMPARED}\nk-min against k-max,accuracy,SICK trial,0.8,0.7,0.1,0.05,0.15,500,3,3\n")  # fmt: skip
+    write(
+        folder / "sick-phrases-kmin/seeds.csv",
+        "seed,best_epoch,dev,accuracy,command\n"
+        "1,2,SICK trial,0.8,sweep again\n2,2,SICK trial,0.81,\n3,2,SICK trial,0.82,\n",
+    )
+    write(
+        folder / "sick-phrases-kmin/figure6.csv",
+        "model.pooling,model.k,seed,best_epoch,accuracy\n"
+        "kmin,1,1,2,0.7\nkmin,2,1,2,0.72\nkmax,1,1,2,0.6\nkmax,2,1,2,0.625\n",
+    )
+    write(
+        folder / "sick-phrases-kmin/comparisons.csv",
+        f"{COMPARED}\nk-min against k-max,accuracy,SICK trial,0.8,0.7,0.1,0.05,0.15,500,3,3\n",
+    )
     answers = {"WikiQA dev": {"map": 0.71234, "mrr": 0.72, "items": 126}}
     seeds = {"seeds": [1, 2], "results": {"SICK trial": {"values": [0.8, 0.9]}}}
     ranker = card("as-adaqa", task="answer selection", results=answers, paper={"WikiQA test MAP": 0.7107}, seeds=seeds)
     write(folder / "as-adaqa/card.json", ranker)
     quality = {"knn_filters": 0.94, "knn_plane": 0.92, "majority": 0.5, "trustworthiness": 0.98765, "knn_held_out": 0.9}
-    write(folder / "as-adaqa/map/map.json", {
-        "layouts": [{"name": "all filters", "quality": quality}], "items": [["a"]] * 1234, "quality_neighbours": 10,
-        "data": {"file": "train.tsv"}, "held_out": {"file": "dev.tsv", "texts": 321}, "command": "map it"})  # fmt: skip
-    write(folder / "words/card.json", {
-        "words": 102122, "width": 160, "licence": "CC BY-SA 4.0", "made_from": [{"name": "GloVe", "licence": "PDDL"}],
-        "epochs": [{"epoch": 1, "snli_dev": 0.7}, {"epoch": 2, "snli_dev": 0.79}], "notes": "",
-        "training": {"seconds": 25.1, "threads": 1, "torch": "9.9", "command": "words again"}})  # fmt: skip
+    write(
+        folder / "as-adaqa/map/map.json",
+        {
+            "layouts": [{"name": "all filters", "quality": quality}],
+            "items": [["a"]] * 1234,
+            "quality_neighbours": 10,
+            "data": {"file": "train.tsv"},
+            "held_out": {"file": "dev.tsv", "texts": 321},
+            "command": "map it",
+        },
+    )
+    write(
+        folder / "words/card.json",
+        {
+            "words": 102122,
+            "width": 160,
+            "licence": "CC BY-SA 4.0",
+            "made_from": [{"name": "GloVe", "licence": "PDDL"}],
+            "epochs": [{"epoch": 1, "snli_dev": 0.7}, {"epoch": 2, "snli_dev": 0.79}],
+            "notes": "",
+            "training": {"seconds": 25.1, "threads": 1, "torch": "9.9", "command": "words again"},
+        },
+    )
     return folder
 
 
@@ -80,17 +117,23 @@ def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
         "| `as-adaqa` | A \\<b\\>made-up\\</b\\> \\| model | SICK train | MAP 0.7123, MRR 0.7200 "
         # t(.975, 1) = 12.7062, s = 0.0707107, n = 2: half = 0.63531
         "| SICK trial 85.0 ± 63.5 % (2 seeds) | WikiQA test MAP 0.7107 | 7 | 1,234 + 56 | 1.6 minutes, 2 threads |",
-        r"From its card: \*Noted\*.", r"From the card of `as-adaqa`: \*Noted\*.",
-        "| k: accuracy | k-min pooling | k-max pooling |", "| 1 | 70.0 % | 60.0 % |", "| 2 | 72.0 % | 62.5 % |",
+        r"From its card: \*Noted\*.",
+        r"From the card of `as-adaqa`: \*Noted\*.",
+        "| k: accuracy | k-min pooling | k-max pooling |",
+        "| 1 | 70.0 % | 60.0 % |",
+        "| 2 | 72.0 % | 62.5 % |",
         r"| k-min against k-max | SICK trial: 500 items, 3 seeds | accuracy 80.0 % against 70.0 % "
         r"| +10.0 \[+5.0, +15.0] | higher |",
-        "    sweep again", "Train: SICK train; dev: SICK trial. Seeds 1, 2, 3. Made by",
+        "    sweep again",
+        "Train: SICK train; dev: SICK trial. Seeds 1, 2, 3. Made by",
         "Train: SICK train; dev: SICK trial. Seed 1. The table names no command.",
         "| `as-adaqa` | all filters | 1,234 of train.tsv | 10 | 94.0 % | 92.0 % | 90.0 % (321 of dev.tsv) | 50.0 % "
-        "| 0.988 |", "    map it",
-        "| 102,122 | 160 | GloVe (PDDL) | 79.0 % | 25 seconds, 1 thread, torch 9.9 | CC BY-SA 4.0 |", "    words again",
+        "| 0.988 |",
+        "    map it",
+        "| 102,122 | 160 | GloVe (PDDL) | 79.0 % | 25 seconds, 1 thread, torch 9.9 | CC BY-SA 4.0 |",
+        "    words again",
         "| `sick-phrases-kmin` | free | SICK train (4,500, CC BY-NC-SA 3.0) | `earlier` |",
-    ):  # fmt: skip
+    ):
         assert line in page
     assert "Trained on CPU (Abacus), torch 9.9" in page and "No speeds are kept here yet" in page
 
@@ -143,9 +186,11 @@ def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     figures = ".333 | .500 | .250 | .667"
     for links_of, rest in {
-        "largest weight, above .25": ".125 | 0.50", "intersection of both, above .10": "– | –",
-        "union of both, above .90": "– | –", "identical words": "– | –",
-    }.items():  # fmt: skip
+        "largest weight, above .25": ".125 | 0.50",
+        "intersection of both, above .10": "– | –",
+        "union of both, above .90": "– | –",
+        "identical words": "– | –",
+    }.items():
         assert f"| `nli` | RTE-2 dev | {links_of} | {figures} | {rest} |" in page
     assert "(fixed on RTE-2 dev)" in page and "\n    align it\n" in page
 
@@ -175,16 +220,30 @@ def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: py
     assert (made_up.parent / "docs/results.md").read_text(encoding="utf-8") == page
 
 
-@pytest.mark.parametrize(("path", "content", "why"), [
-    ("as-adaqa/card.json", "{", "as-adaqa/card.json is no readable JSON"),
-    ("as-adaqa/card.json", json.dumps({k: v for k, v in card("as-adaqa").items() if k != "training"}),
-     "as-adaqa/card.json lacks training: train the checkpoint again"),
-    ("sick-phrases-kmin/figure6.csv", "epoch\n1\n", "figure6.csv beside the card of sick-phrases-kmin cannot be read"),
-    ("sick-phrases-kmin/seeds.csv", f"{COMPARED}\na,map,x,0.6,0.5,0.1,0,0.2,9,1,1\n", "seeds.csv is a table of compar"),
-    ("as-adaqa/map/map.json", "[", "map/map.json is no readable JSON"),
-    ("words/card.json", "", "words/card.json is no readable JSON"),
-    ("../docs/speed.json", "{", "docs/speed.json is no readable JSON"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "content", "why"),
+    [
+        ("as-adaqa/card.json", "{", "as-adaqa/card.json is no readable JSON"),
+        (
+            "as-adaqa/card.json",
+            json.dumps({k: v for k, v in card("as-adaqa").items() if k != "training"}),
+            "as-adaqa/card.json lacks training: train the checkpoint again",
+        ),
+        (
+            "sick-phrases-kmin/figure6.csv",
+            "epoch\n1\n",
+            "figure6.csv beside the card of sick-phrases-kmin cannot be read",
+        ),
+        (
+            "sick-phrases-kmin/seeds.csv",
+            f"{COMPARED}\na,map,x,0.6,0.5,0.1,0,0.2,9,1,1\n",
+            "seeds.csv is a table of compar",
+        ),
+        ("as-adaqa/map/map.json", "[", "map/map.json is no readable JSON"),
+        ("words/card.json", "", "words/card.json is no readable JSON"),
+        ("../docs/speed.json", "{", "docs/speed.json is no readable JSON"),
+    ],
+)
 def test_a_broken_file_gets_one_sentence(
     made_up: Path, capsys: pytest.CaptureFixture[str], path: str, content: str, why: str
 ) -> None:
@@ -200,8 +259,15 @@ def test_the_page_is_what_the_shipped_cards_say() -> None:
 
 
 def test_the_words_around_the_tables_hold_no_measured_number() -> None:
-    prose = [alike.SYSTEMS, results.OPENING, results.DIFFERENCES, results.MAPS, results.WORDS, *results.TASKS.values(),
-             *results.TABLES.values()]  # fmt: skip
+    prose = [
+        alike.SYSTEMS,
+        results.OPENING,
+        results.DIFFERENCES,
+        results.MAPS,
+        results.WORDS,
+        *results.TASKS.values(),
+        *results.TABLES.values(),
+    ]
     assert not re.findall(r"\d*\.\d+|\d+ ?%", "\n".join(prose).replace("95 % interval", ""))
 
 
@@ -236,8 +302,11 @@ def test_numbers_of_trainings_in_readme_are_the_cards() -> None:
         )
         assert made["training"]["device"] == "CPU (AMD EPYC)"
     assert not re.findall(r"\d+(?:\.\d+)? ?(?:%|seconds|minutes|hours|points)", re.sub("#.+", "", TRAINER))
-    assert all(read_card(path.parent)["training"]["device"].startswith("CPU")
-               for path in PRETRAINED.glob("*/card.json") if path.parent.name != "words")  # fmt: skip
+    assert all(
+        read_card(path.parent)["training"]["device"].startswith("CPU")
+        for path in PRETRAINED.glob("*/card.json")
+        if path.parent.name != "words"
+    )
 
 
 def test_commands_in_readme_are_understood() -> None:

@@ -113,8 +113,15 @@ def test_another_run_in_a_systems_place_is_named_and_the_others_go_on(tmp_path, 
 
 
 def test_a_sample_is_the_same_for_every_seed_and_rows_without_weight_are_no_part_of_it(tmp_path):
-    rows = [{"gold_label": "neutral", "sentence1": f"a {i}", "sentence2": "b",
-             "pairID": f"{'odd' if i % 2 else 'even'}-{i}"} for i in range(100)]  # fmt: skip
+    rows = [
+        {
+            "gold_label": "neutral",
+            "sentence1": f"a {i}",
+            "sentence2": "b",
+            "pairID": f"{'odd' if i % 2 else 'even'}-{i}",
+        }
+        for i in range(100)
+    ]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     source = DataSource("x", "x.jsonl", rows=20, part_weights={"odd": 0.0})
     drawn = read_source(tmp_path, source).rows

@@ -111,10 +111,13 @@ def test_questions_count_for_their_first_question_word() -> None:
         "How, when?",
         "Whatever is it",
     ]
-    found = by_question_word(asked, ["1", "1", "2", "3", "4", "5"], [False, True, True, True, True, False],
-                             [0.9, 0.1, 0.5, 0.5, 0.5, 0.5])  # fmt: skip
+    found = by_question_word(
+        asked, ["1", "1", "2", "3", "4", "5"], [False, True, True, True, True, False], [0.9, 0.1, 0.5, 0.5, 0.5, 0.5]
+    )
     assert found == {
-        "where": {"map": 1.0, "mrr": 1.0, "questions": 1}, "how": {"map": 1.0, "mrr": 1.0, "questions": 1},
-        "who": {"map": 0.5, "mrr": 0.5, "questions": 1}, "other": {"map": 1.0, "mrr": 1.0, "questions": 1},
-    }  # fmt: skip
+        "where": {"map": 1.0, "mrr": 1.0, "questions": 1},
+        "how": {"map": 1.0, "mrr": 1.0, "questions": 1},
+        "who": {"map": 0.5, "mrr": 0.5, "questions": 1},
+        "other": {"map": 1.0, "mrr": 1.0, "questions": 1},
+    }
     assert list(found) == ["where", "how", "who", "other"]

@@ -42,8 +42,21 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path: Path, capsys) -> None:
     table = tmp_path / "figure6.csv"
-    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(table),
-               "--runs", str(tmp_path / "runs"), "--vary", "model.k=1,2", "--seeds", "1,2", *CHANGES]  # fmt: skip
+    command = [
+        "sweep",
+        "wikiqa-phrases-kmax",
+        "--data",
+        str(data),
+        "--csv",
+        str(table),
+        "--runs",
+        str(tmp_path / "runs"),
+        "--vary",
+        "model.k=1,2",
+        "--seeds",
+        "1,2",
+        *CHANGES,
+    ]
     assert main(command) == 0
     found = rows(table)
     assert [(row["model.k"], row["seed"]) for row in found] == [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
@@ -70,8 +83,9 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
         assert main(["compare", *folders_of, "--csv", str(kept_in), "--named", name.removesuffix(" again")]) == 0
     told = rows(kept_in)
     assert [(row["comparison"], row["measure"], row["dev"]) for row in told] == [
-        ("one", "map", "WikiQA dev"), ("two", "map", "WikiQA dev"),
-    ]  # fmt: skip
+        ("one", "map", "WikiQA dev"),
+        ("two", "map", "WikiQA dev"),
+    ]
     assert float(told[0]["difference"]) == -float(told[1]["difference"])
     assert float(told[0]["ours"]) == pytest.approx(np.mean(values), abs=1e-4)
     foreign = tmp_path / "foreign.csv"
@@ -84,8 +98,21 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
 
 def test_rankings_are_told_by_question_word(data: Path, tmp_path: Path, capsys) -> None:
     both = {name: tmp_path / f"{name}.csv" for name in ("all", "words")}
-    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(both["all"]), "--question-words",
-               str(both["words"]), "--runs", str(tmp_path / "runs"), "--vary", "model.k=1,2", *CHANGES]  # fmt: skip
+    command = [
+        "sweep",
+        "wikiqa-phrases-kmax",
+        "--data",
+        str(data),
+        "--csv",
+        str(both["all"]),
+        "--question-words",
+        str(both["words"]),
+        "--runs",
+        str(tmp_path / "runs"),
+        "--vary",
+        "model.k=1,2",
+        *CHANGES,
+    ]
     assert main(command) == 0
     scored, parts = rows(both["all"]), rows(both["words"])
     evaluated = [
@@ -113,11 +140,27 @@ def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_pa
     words.write_text(json.dumps(PAIRS))
     others.write_text(json.dumps(PAIRS[:1]))
     chunks.write_text(CHUNKS)
-    command = ["sweep", "nli-two-sided-natural", "--data", str(data), "--csv", str(tmp_path / "a.csv"),
-               "--runs", str(tmp_path / "runs"), "--vary", "model.place=0.3,0", "--alignments", str(words),
-               "--alignments", str(others)]  # fmt: skip
-    command += [part_ for change in ("model.hidden=6", "model.compared=6", "model.filters=6", "epochs=1")
-                for part_ in ("--set", change)]  # fmt: skip
+    command = [
+        "sweep",
+        "nli-two-sided-natural",
+        "--data",
+        str(data),
+        "--csv",
+        str(tmp_path / "a.csv"),
+        "--runs",
+        str(tmp_path / "runs"),
+        "--vary",
+        "model.place=0.3,0",
+        "--alignments",
+        str(words),
+        "--alignments",
+        str(others),
+    ]
+    command += [
+        part_
+        for change in ("model.hidden=6", "model.compared=6", "model.filters=6", "epochs=1")
+        for part_ in ("--set", change)
+    ]
     assert main(command) == 0
     assert "F1 (words)" in capsys.readouterr().out.splitlines()[-1]
     for row, run in zip(rows(tmp_path / "a.csv"), sorted((tmp_path / "runs").iterdir(), reverse=True), strict=True):
@@ -134,8 +177,22 @@ def test_attention_of_each_run_is_measured_on_word_alignments(data: Path, tmp_pa
 
 
 def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tmp_path: Path, capsys) -> None:
-    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--alone",
-               "--runs", str(tmp_path / "runs"), "--vary", "model.k=1,2", "--vary", "lr=0.01", *CHANGES]  # fmt: skip
+    command = [
+        "sweep",
+        "wikiqa-phrases-kmax",
+        "--data",
+        str(data),
+        "--csv",
+        str(tmp_path / "a.csv"),
+        "--alone",
+        "--runs",
+        str(tmp_path / "runs"),
+        "--vary",
+        "model.k=1,2",
+        "--vary",
+        "lr=0.01",
+        *CHANGES,
+    ]
     assert main(command) == 0
     table = rows(tmp_path / "a.csv")
     assert [(row["model.k"], row["lr"]) for row in table] == [("", ""), ("1", ""), ("2", ""), ("", "0.01")]
@@ -146,8 +203,21 @@ def test_keys_are_varied_one_at_a_time_beside_the_recipe_as_it_is(data: Path, tm
 
 def test_questions_of_folds_keep_their_words(data: Path, tmp_path: Path) -> None:
     words = tmp_path / "words.csv"
-    command = ["sweep", "wikiqa-phrases-kmax", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--folds", "2",
-               "--question-words", str(words), "--runs", str(tmp_path / "runs"), *CHANGES]  # fmt: skip
+    command = [
+        "sweep",
+        "wikiqa-phrases-kmax",
+        "--data",
+        str(data),
+        "--csv",
+        str(tmp_path / "a.csv"),
+        "--folds",
+        "2",
+        "--question-words",
+        str(words),
+        "--runs",
+        str(tmp_path / "runs"),
+        *CHANGES,
+    ]
     assert main(command) == 0
     counts = {"who": 0, "what": 0}
     for row in rows(words):
@@ -173,8 +243,17 @@ def test_folds_hold_every_row_out_once_and_keep_questions_whole(data: Path) -> N
 
 
 def test_a_run_of_other_settings_is_not_taken_for_this_one(data: Path, tmp_path: Path, capsys) -> None:
-    command = ["sweep", "sick-phrases-kmin", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--runs",
-               str(tmp_path / "runs"), *CHANGES]  # fmt: skip
+    command = [
+        "sweep",
+        "sick-phrases-kmin",
+        "--data",
+        str(data),
+        "--csv",
+        str(tmp_path / "a.csv"),
+        "--runs",
+        str(tmp_path / "runs"),
+        *CHANGES,
+    ]
     assert main(command) == 0
     assert main([*command, "--set", "lr=0.5"]) == 2
     assert "holds a run of other settings" in capsys.readouterr().err
@@ -324,10 +403,24 @@ def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, cap
 
 
 def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path: Path, capsys) -> None:
-    command = ["sweep", "nli-two-sided-natural", "--data", str(data), "--csv", str(tmp_path / "a.csv"), "--probe",
-               "--runs", str(tmp_path / "runs"), "--vary", "train.MNLI-23k.weight=0,1"]  # fmt: skip
-    command += [part_ for change in ("model.hidden=6", "model.compared=6", "model.filters=6", "epochs=1")
-                for part_ in ("--set", change)]  # fmt: skip
+    command = [
+        "sweep",
+        "nli-two-sided-natural",
+        "--data",
+        str(data),
+        "--csv",
+        str(tmp_path / "a.csv"),
+        "--probe",
+        "--runs",
+        str(tmp_path / "runs"),
+        "--vary",
+        "train.MNLI-23k.weight=0,1",
+    ]
+    command += [
+        part_
+        for change in ("model.hidden=6", "model.compared=6", "model.filters=6", "epochs=1")
+        for part_ in ("--set", change)
+    ]
     assert main(command) == 0
     assert "(simple pairs)" in capsys.readouterr().out.splitlines()[-1]
     table, runs = rows(tmp_path / "a.csv"), sorted((tmp_path / "runs").iterdir())

@@ -17,14 +17,23 @@ def run(folder: Path, name: str, architecture: str, accuracy: float, seed: int =
     config = {"context": "extra"} | more.pop("config", {})
     (folder / name).mkdir(parents=True)
     card = {
-        "schema_version": CARD_VERSION, "name": name, "title": name, "architecture": architecture, "config": config,
-        "task": "entailment", "labels": ["a", "b"], "licence": "CC0", "sha256": "0",
+        "schema_version": CARD_VERSION,
+        "name": name,
+        "title": name,
+        "architecture": architecture,
+        "config": config,
+        "task": "entailment",
+        "labels": ["a", "b"],
+        "licence": "CC0",
+        "sha256": "0",
         "roles": {"first": "premise", "second": "hypothesis", "judged": "hypothesis"},
-        "words": {"name": "made up", "sha256": "0"}, "seed": seed, "parameters": {"model": 1234, "projection": 5},
+        "words": {"name": "made up", "sha256": "0"},
+        "seed": seed,
+        "parameters": {"model": 1234, "projection": 5},
         "data": [{"name": "few", "rows": rows, "licence": "CC0"}],
         "recipe": {"dev": {"name": "dev"}, "train": [{"path": "few.csv", "rows": rows, "part_weights": {}}]},
         "results": {"dev": {"accuracy": accuracy, "macro_f1": 0.5, "items": 10} | more},
-    }  # fmt: skip
+    }
     (folder / name / "card.json").write_text(json.dumps(card))
 
 

@@ -77,10 +77,19 @@ def test_thirty_two_pairs_are_learnt_by_heart(data: Path, tmp_path: Path) -> Non
         out = tmp_path / architecture
         source = "{name: few, path: snli/snli_1.0_train_86k.jsonl, rows: 32}"
         changes = [
-            f"train=[{source}]", f"dev={source}", "report=[]", "epochs=60", "batch_size=16", "ema=0", "lr=0.01",
-            "schedule=constant", "model.hidden=32", "model.dropout=0", "model.embedding_dropout=0",
+            f"train=[{source}]",
+            f"dev={source}",
+            "report=[]",
+            "epochs=60",
+            "batch_size=16",
+            "ema=0",
+            "lr=0.01",
+            "schedule=constant",
+            "model.hidden=32",
+            "model.dropout=0",
+            "model.embedding_dropout=0",
             f"architecture={architecture}",
-        ]  # fmt: skip
+        ]
         more = [part for change in changes for part in ("--set", change)]
         assert main(arguments(data, out, *more)) == 0
         assert load(out).card["results"]["few"] == pytest.approx({"accuracy": 1.0, "macro_f1": 1.0, "items": 32})

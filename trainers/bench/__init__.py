@@ -113,10 +113,14 @@ def run(args: argparse.Namespace) -> int:
     for name in args.names or BENCHMARKS:
         rows += BENCHMARKS[name](args.quick)
     machine: dict[str, Any] = {
-        "device": device_name(torch.device("cpu")), "cores": os.cpu_count(), "threads": torch.get_num_threads(),
-        "torch": torch.__version__, "python": platform.python_version(), "load_before": load,
+        "device": device_name(torch.device("cpu")),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "load_before": load,
         "date": date.today().isoformat(),
-    }  # fmt: skip
+    }
     print(f"{machine['device']}, {machine['threads']} threads, torch {machine['torch']}")
     if machine["load_before"] > 0.5 * (machine["cores"] or 1):
         print(f"the machine was busy (load {machine['load_before']:.1f}): these times say little")
@@ -226,11 +230,22 @@ def filter_speed(quick: bool) -> list[Row]:
     note = f"{step.time:.2f} x the time of M-CNN's step ({step.adaptive_ms:.0f} and {step.basic_ms:.0f} ms), "
     texts = bench_filters.TEXTS
     return [
-        Row(f"step of M-ACNN, batch {texts}, time by multiply-adds", step.time / step.work, "x", 1.3,
-            note=f"{note}{step.work:.2f} x its multiply-adds"),
-        Row(f"filters of {texts} texts, times faster than a loop", ratio, "x", 3, False,
-            f"{fast:.0f} ms; conv1d text by text {slow:,.0f} ms"),
-    ]  # fmt: skip
+        Row(
+            f"step of M-ACNN, batch {texts}, time by multiply-adds",
+            step.time / step.work,
+            "x",
+            1.3,
+            note=f"{note}{step.work:.2f} x its multiply-adds",
+        ),
+        Row(
+            f"filters of {texts} texts, times faster than a loop",
+            ratio,
+            "x",
+            3,
+            False,
+            f"{fast:.0f} ms; conv1d text by text {slow:,.0f} ms",
+        ),
+    ]
 
 
 def rival_speed(quick: bool) -> list[Row]:
@@ -312,8 +327,9 @@ def app_speed(quick: bool) -> list[Row]:
     notes += [f"{times.visits[page]:.2f} s; of the empty page {times.empty_visit:.2f} s" for page in PAGES]
     notes += [
         f"times its explanation ({1000 * explain_time:.0f} ms) beyond an empty run, {1000 * times.empty_rerun:.0f} ms",
-        "median of clicks on cells", f"largest of {repeats}",
-    ]  # fmt: skip
+        "median of clicks on cells",
+        f"largest of {repeats}",
+    ]
     return [Row(*row[:4], note=row[4]) for row in zip(names, values, units, bars, notes, strict=True)]
 
 
@@ -322,8 +338,10 @@ def map_speed(quick: bool) -> list[Row]:
     names = ("filter map: a new text's place", "filter map: star after Enter")
     folder = available_map(load_named(MAPPED)) if MAPPED in available() else None
     if folder is None:
-        return [Row(name, None, unit, bar, note="the map is not there")
-                for name, unit, bar in ((names[0], "ms", 500), (names[1], "s", 1))]  # fmt: skip
+        return [
+            Row(name, None, unit, bar, note="the map is not there")
+            for name, unit, bar in ((names[0], "ms", 500), (names[1], "s", 1))
+        ]
     checkpoint = load_named(MAPPED)
     filter_map, times = FilterMap.load(folder, checkpoint), []
     layout = next(iter(filter_map.layouts))

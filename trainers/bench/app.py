@@ -23,10 +23,13 @@ from core.errors import RunError
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = (
-    "Blue River is a village in Poland", "Blue River is a species of plant in the orchid family",
-    "The Blue River is a company that makes cars", "Blue River is a novel by an English author",
-    "Blue River is a river in the west of the state", "Blue River is the first album of the band",
-)  # fmt: skip
+    "Blue River is a village in Poland",
+    "Blue River is a species of plant in the orchid family",
+    "The Blue River is a company that makes cars",
+    "Blue River is a novel by an English author",
+    "Blue River is a river in the west of the state",
+    "Blue River is the first album of the band",
+)
 EMPTY = """import streamlit as st
 st.title("Empty")
 st.text(st.text_input("Text"))
@@ -152,9 +155,15 @@ def pages(repeats: int) -> Pages:
                 memory = max(memory, used / 1e9)
     medians = {name: statistics.median(values) for name, values in times.items()}
     return Pages(
-        medians["first"], {page: medians[page] for page in COMPLETE}, memory, medians["click"], medians["verdict"],
-        medians["empty first"], medians["empty visit"], medians["empty rerun"],
-    )  # fmt: skip
+        medians["first"],
+        {page: medians[page] for page in COMPLETE},
+        memory,
+        medians["click"],
+        medians["verdict"],
+        medians["empty first"],
+        medians["empty visit"],
+        medians["empty rerun"],
+    )
 
 
 def _click(tab: Any, place: int) -> float:

@@ -53,8 +53,10 @@ class LoopedABCNN(ABCNN):
         return torch.stack([torch.tanh(self.convolution(states[:, i : i + 3].flatten(1))) for i in places], dim=1)
 
     def _near(self, x: Tensor, y: Tensor) -> Tensor:
-        rows = [torch.stack([1 / (1 + (x[:, i] - y[:, j]).norm(dim=1)) for j in range(y.shape[1])], 1)
-                for i in range(x.shape[1])]  # fmt: skip
+        rows = [
+            torch.stack([1 / (1 + (x[:, i] - y[:, j]).norm(dim=1)) for j in range(y.shape[1])], 1)
+            for i in range(x.shape[1])
+        ]
         return torch.stack(rows, dim=1)
 
     def _pooled(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
@@ -73,8 +75,9 @@ def batch(of: Sequence[Sequence[int]]) -> Batch:
 def esim(repeats: int) -> tuple[float, float, float]:
     """How many times faster a training step of ESIM is than with packed nn.LSTM, a call a side, both in what trainings
     here compute in; and both times in ms. Raises AssertionError when the two do not compute the same."""
-    ours, plain = (build("esim", {"input_size": WORDS, "hidden": 128, "dropout": 0.0, "embedding_dropout": 0.0})
-                   for _ in range(2))  # fmt: skip
+    ours, plain = (
+        build("esim", {"input_size": WORDS, "hidden": 128, "dropout": 0.0, "embedding_dropout": 0.0}) for _ in range(2)
+    )
     plain.load_state_dict(ours.state_dict())
     plain.encoder = PackedBiLSTM(plain.encoder)  # type: ignore[arg-type]
     plain.composition = PackedBiLSTM(plain.composition)  # type: ignore[arg-type]

@@ -16,13 +16,22 @@ SOMEBODY = {
     "guy", "kids",
 }  # fmt: skip
 PHRASES = (
-    (("in",), "countries", ()), (("in",), "cities", ()), (("on",), "days", ()), (("in",), "months", ()),
-    (("in", "the"), "seasons", ()), (("in", "the"), "daytimes", ()), (("for", "the"), "ordinals", ("time",)),
-)  # fmt: skip
+    (("in",), "countries", ()),
+    (("in",), "cities", ()),
+    (("on",), "days", ()),
+    (("in",), "months", ()),
+    (("in", "the"), "seasons", ()),
+    (("in", "the"), "daytimes", ()),
+    (("for", "the"), "ordinals", ("time",)),
+)
 """What is put in at the end of a sentence: the words before, the list, the words after."""
 SUBJECTS = (
-    "reading a book about", "looking at a picture of", "talking about", "watching a movie about", "writing about",
-)  # fmt: skip
+    "reading a book about",
+    "looking at a picture of",
+    "talking about",
+    "watching a movie about",
+    "writing about",
+)
 PRONOUNS = {"his", "her", "its", "their", "it", "them", "him", "who", "that", "and", "which", "each", "other"}
 
 

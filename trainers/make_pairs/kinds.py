@@ -26,7 +26,7 @@ from trainers.make_pairs.sentences import (
     positions,
     shortened,
     write,
-)  # fmt: skip
+)
 from trainers.make_pairs.slots import Frame, Slot, Slots
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"

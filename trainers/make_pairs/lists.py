@@ -22,10 +22,12 @@ IRREGULAR = {
 FREQUENT_VERBS = {"hold", "look", "wear", "take", "try", "have", "get", "use", "sell", "make", "watche", "has", "go"}
 NOUNS_TOO = {"dress", "paint", "paints", "box", "drinks", "drink", "hikes", "hike", "swing", "swings", "race"}
 ABOVE = {
-    "small animal": ("bird.n.01", "reptile.n.01"), "sea animal": ("fish.n.01",),
+    "small animal": ("bird.n.01", "reptile.n.01"),
+    "sea animal": ("fish.n.01",),
     "vehicle": ("boat.n.01", "aircraft.n.01"),
-    "held thing": ("tool.n.01", "weapon.n.01"), "headwear": ("hat.n.01",),
-}  # fmt: skip
+    "held thing": ("tool.n.01", "weapon.n.01"),
+    "headwear": ("hat.n.01",),
+}
 """Synsets of WordNet whose word a made pair may put above a word of a group: what people say themselves."""
 
 

@@ -19,7 +19,7 @@ from trainers.make_pairs.sentences import (
     Sentence,
     places,
     positions,
-)  # fmt: skip
+)
 
 PERSONS = {"people", "occupation", "performer", "athlete"}
 COAT_COLOURS = ("black", "white", "brown", "gray")
@@ -33,8 +33,18 @@ MOVING = {
 }  # fmt: skip
 """What someone does who goes up, down, into or over something."""
 DRINKING = {
-    "drinking", "drinks", "drink", "sipping", "pouring", "pours", "bottle", "bottles", "cup", "serving", "glass",
-}  # fmt: skip
+    "drinking",
+    "drinks",
+    "drink",
+    "sipping",
+    "pouring",
+    "pours",
+    "bottle",
+    "bottles",
+    "cup",
+    "serving",
+    "glass",
+}
 """Without one of these "water" is no drink."""
 STILL = {"in front of", "behind", "inside", "outside", "near", "far from", "on top of"}
 ADVERBS = {"indoors", "outdoors", "uphill", "downhill", "upstairs", "downstairs"}
@@ -116,10 +126,14 @@ class Slots:
         """The place of a noun."""
         pool = [] if noun.group == "people" else self.lists.groups[noun.group]
         return Slot(
-            "cohyponym", at, noun.base, pool,
+            "cohyponym",
+            at,
+            noun.base,
+            pool,
             lambda word: self.lists.partners(Noun(word, noun.group, noun.number)),
-            lambda word: self.lists.words_above(word, noun.group), lambda word: self.lists.form(word, noun.number),
-        )  # fmt: skip
+            lambda word: self.lists.words_above(word, noun.group),
+            lambda word: self.lists.form(word, noun.number),
+        )
 
     def colour(self, sentence: Sentence, at: int) -> list[Slot]:
         """A colour, but for people's and hair's."""

@@ -47,13 +47,15 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
             "weights": _rounded(record.null),
             "scores": _rounded(null_scores),
             "values": _rounded(null),
-        } if record.null else None,
+        }
+        if record.null
+        else None,
         "apart": record.apart,
         "low": low,
         "high": max(max(flat), low + 1e-9),
         "lead": lead(record, explanation),
         "focus": telling_word(record, explanation),
-    }  # fmt: skip
+    }
 
 
 def windows(record: AttentionMap, explanation: Explanation) -> Payload | None:
@@ -69,8 +71,13 @@ def windows(record: AttentionMap, explanation: Explanation) -> Payload | None:
     for i, (scores, weights) in enumerate(zip(record.scores, record.weights, strict=True)):
         best = max(range(len(weights)), key=weights.__getitem__)
         lines.append([i, best if weights[best] > 0 else None, *compact([[scores[best], weights[best]]])[0]])
-    return {"units": record.units, "rows": record.rows, "columns": record.columns, "width": filters.width,
-            "lines": lines}  # fmt: skip
+    return {
+        "units": record.units,
+        "rows": record.rows,
+        "columns": record.columns,
+        "width": filters.width,
+        "lines": lines,
+    }
 
 
 def rescaled(weights: Matrix) -> Matrix:

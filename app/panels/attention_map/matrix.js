@@ -16,29 +16,53 @@ class MatrixPanel {
     this.none = attention.none; // the null word's column, in a model that has one
     this.mirrored = directionOf(this.columns) === "rtl";
     this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
-    this.frame = html("div", { class: "matrix", role: "grid", "aria-label": this.title(), "aria-rowcount": this.rows.length, "aria-colcount": this.count });
+    this.frame = html("div", {
+      class: "matrix",
+      role: "grid",
+      "aria-label": this.title(),
+      "aria-rowcount": this.rows.length,
+      "aria-colcount": this.count,
+    });
     const [how, more] = this.reading();
-    this.scrolls = html("span", { hidden: true }, `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`);
+    this.scrolls = html(
+      "span",
+      { hidden: true },
+      `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`,
+    );
     const key = this.legend();
     key.append(this.scrolls);
     const { agreement } = view.data;
     if (agreement?.rows === attention.rows) key.append(html("span", {}, agreement.text));
     const saves = saveButtons(view, this.what, this.file, (ink) => this.saved(ink));
-    this.element = html("section", { class: "attention", "aria-label": this.title() }, heading(this.headed, how, more, saves), this.frame, key, this.tip);
+    this.element = html(
+      "section",
+      { class: "attention", "aria-label": this.title() },
+      heading(this.headed, how, more, saves),
+      this.frame,
+      key,
+      this.tip,
+    );
     this.listen();
   }
 
   // How to read it: one line, and more on demand.
   reading() {
     const { view, attention } = this;
-    const how = attention.show === "column"
-      ? "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column."
-      : attention.show === "score"
-        ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
-        : `Brighter cell: more weight. A row adds up to 1${attention.apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`;
-    const [judged, context] = view.sideOf(attention.rows).judged ? [", the sentence that is judged", ", its context"] : ["", ""];
-    const rows = this.final === null ? `Rows are ${the(attention.rows)}${judged}` : `The row is the state after the last word of ${the(attention.rows)}, the only one that looks back`;
-    const more = `${rows}; columns ${the(attention.columns)}${context}. ` +
+    const how =
+      attention.show === "column"
+        ? "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column."
+        : attention.show === "score"
+          ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
+          : `Brighter cell: more weight. A row adds up to 1${attention.apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`;
+    const [judged, context] = view.sideOf(attention.rows).judged
+      ? [", the sentence that is judged", ", its context"]
+      : ["", ""];
+    const rows =
+      this.final === null
+        ? `Rows are ${the(attention.rows)}${judged}`
+        : `The row is the state after the last word of ${the(attention.rows)}, the only one that looks back`;
+    const more =
+      `${rows}; columns ${the(attention.columns)}${context}. ` +
       `${this.several ? `Numbered blocks of columns are its lines${attention.apart ? ": the model reads each of them by itself" : ""}. ` : ""}The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(attention.columns)}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
     return [how, more];
   }
@@ -125,8 +149,10 @@ class MatrixPanel {
 
   title() {
     const { show, rows, columns } = this.attention;
-    if (this.final !== null) return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
-    if (show === "column") return `Whose weight each word of ${the(columns)} gets (columns rescaled: not what the model used)`;
+    if (this.final !== null)
+      return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
+    if (show === "column")
+      return `Whose weight each word of ${the(columns)} gets (columns rescaled: not what the model used)`;
     return show === "score" ? `Raw scores of each word of ${the(rows)}` : `Where each word of ${the(rows)} looks`;
   }
 
@@ -134,7 +160,9 @@ class MatrixPanel {
     const { show } = this.attention;
     const cell = `${this.rows[i]} to ${this.word(j)}: `;
     if (show === "score") return cell + this.score(i, j, 3);
-    return show === "column" ? `${cell}${percent(this.number("values", i, j))} of the column, not what the model used` : `${cell}weight ${percent(this.number("weights", i, j))}`;
+    return show === "column"
+      ? `${cell}${percent(this.number("values", i, j))} of the column, not what the model used`
+      : `${cell}weight ${percent(this.number("weights", i, j))}`;
   }
 
   // The null word's score follows from the model's own weights, where they are above 0.
@@ -168,7 +196,8 @@ class MatrixPanel {
     const { frame } = this;
     const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
     const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
-    const height = width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(236, window.innerHeight - offset - 44);
+    const height =
+      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(236, window.innerHeight - offset - 44);
     this.build(frame.clientWidth || width, height);
   }
 
@@ -184,12 +213,32 @@ class MatrixPanel {
     const whole = this.view.type > 1 && tall + down < 0.8 * window.innerHeight ? tall + down : 0;
     this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell, whole) + 3}px`;
     this.cramped = left + across + slack > width;
-    this.top = svg("svg", { class: "top", width: across + slack, height: tall, "aria-hidden": "true" }, this.columnWords());
+    this.top = svg(
+      "svg",
+      { class: "top", width: across + slack, height: tall, "aria-hidden": "true" },
+      this.columnWords(),
+    );
     this.side = svg("svg", { class: "side", width: left, height: down, "aria-hidden": "true" }, this.rowWords());
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
-    this.body = svg("svg", { class: "cells", width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" }, this.cellRows(), this.numbers(), this.marks, this.lineNumbers(down));
-    this.frame.replaceChildren(html("div", { class: "corner" }), html("div", { class: "pin-top" }, this.top),
-      html("div", { class: "pin-side" }, this.side), this.body);
+    this.body = svg(
+      "svg",
+      {
+        class: "cells",
+        width: across + slack,
+        height: down + (this.several ? 20 * this.view.type : 2),
+        role: "rowgroup",
+      },
+      this.cellRows(),
+      this.numbers(),
+      this.marks,
+      this.lineNumbers(down),
+    );
+    this.frame.replaceChildren(
+      html("div", { class: "corner" }),
+      html("div", { class: "pin-top" }, this.top),
+      html("div", { class: "pin-side" }, this.side),
+      this.body,
+    );
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
     this.draw();
     // A phone's address bar comes and goes: what a person scrolled to stays where it is.
@@ -209,7 +258,18 @@ class MatrixPanel {
       const word = this.word(j);
       const none = j === this.columns.length;
       const x = this.x(j) + cell * 0.5;
-      const text = svg("text", { x, y: tall - 7, transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${tall - 7})`, "data-column": none ? null : j, class: none ? "none" : null, "font-size": size }, shorten(word, 24));
+      const text = svg(
+        "text",
+        {
+          x,
+          y: tall - 7,
+          transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${tall - 7})`,
+          "data-column": none ? null : j,
+          class: none ? "none" : null,
+          "font-size": size,
+        },
+        shorten(word, 24),
+      );
       text.append(svg("title", {}, none ? `The null word: no counterpart in ${the(this.attention.columns)}` : word));
       return text;
     });
@@ -219,7 +279,18 @@ class MatrixPanel {
     const { cell, left } = this;
     const room = Math.max(6, Math.floor((left - 12) / (7 * this.view.type)));
     return this.rows.map((word, i) => {
-      const text = svg("text", { x: left - 8, y: i * cell + cell * 0.5, "text-anchor": "end", "dominant-baseline": "central", "data-row": i, "font-size": this.size }, shorten(word, room));
+      const text = svg(
+        "text",
+        {
+          x: left - 8,
+          y: i * cell + cell * 0.5,
+          "text-anchor": "end",
+          "dominant-baseline": "central",
+          "data-row": i,
+          "font-size": this.size,
+        },
+        shorten(word, room),
+      );
       text.append(svg("title", {}, word));
       return text;
     });
@@ -236,11 +307,28 @@ class MatrixPanel {
     const gap = cell > 22 ? 1 : 0.5;
     const inner = cell - 2 * gap;
     const round = cell > 22 ? 3 : 1.5;
-    return values.map((row, i) => svg("g", { role: "row", "aria-rowindex": i + 1 }, Array.from({ length: this.count }, (_, j) => {
-      const value = this.number("values", i, j);
-      return svg("rect", { x: this.x(j) + gap, y: i * cell + gap, width: inner, height: inner, rx: round, fill: value === null ? "none" : this.colour(value),
-        role: "gridcell", tabindex: -1, "aria-colindex": j + 1, "aria-label": this.describe(i, j), "data-cell": `${i},${j}` });
-    })));
+    return values.map((row, i) =>
+      svg(
+        "g",
+        { role: "row", "aria-rowindex": i + 1 },
+        Array.from({ length: this.count }, (_, j) => {
+          const value = this.number("values", i, j);
+          return svg("rect", {
+            x: this.x(j) + gap,
+            y: i * cell + gap,
+            width: inner,
+            height: inner,
+            rx: round,
+            fill: value === null ? "none" : this.colour(value),
+            role: "gridcell",
+            tabindex: -1,
+            "aria-colindex": j + 1,
+            "aria-label": this.describe(i, j),
+            "data-cell": `${i},${j}`,
+          });
+        }),
+      ),
+    );
   }
 
   // What is written into the cells.
@@ -252,13 +340,25 @@ class MatrixPanel {
   lineNumbers(down) {
     if (!this.several) return null;
     const ends = [...this.lines.slice(1), this.columns.length];
-    return svg("g", { class: "line-numbers", "aria-hidden": "true" }, this.lines.map((start, line) => {
-      const [left, right] = [this.x(start), this.x(ends[line] - 1)].sort((a, b) => a - b);
-      const middle = (left + right + this.cell) / 2;
-      const y = down + 4 * this.view.type;
-      return [svg("line", { x1: left + 1, x2: right + this.cell - 1, y1: y, y2: y }),
-        svg("text", { x: middle, y: down + 16 * this.view.type, "text-anchor": "middle", "font-size": 12 * this.view.type }, String(line + 1))];
-    }).flat());
+    return svg(
+      "g",
+      { class: "line-numbers", "aria-hidden": "true" },
+      this.lines
+        .map((start, line) => {
+          const [left, right] = [this.x(start), this.x(ends[line] - 1)].sort((a, b) => a - b);
+          const middle = (left + right + this.cell) / 2;
+          const y = down + 4 * this.view.type;
+          return [
+            svg("line", { x1: left + 1, x2: right + this.cell - 1, y1: y, y2: y }),
+            svg(
+              "text",
+              { x: middle, y: down + 16 * this.view.type, "text-anchor": "middle", "font-size": 12 * this.view.type },
+              String(line + 1),
+            ),
+          ];
+        })
+        .flat(),
+    );
   }
 
   rect(i, j) {
@@ -274,7 +374,9 @@ class MatrixPanel {
       else if (column !== undefined) this.view.pick({ [this.axes[1]]: Number(column) });
     });
     this.frame.addEventListener("pointermove", (event) => this.point(this.placeOf(event), event));
-    this.frame.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    this.frame.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+    });
     this.frame.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -292,7 +394,10 @@ class MatrixPanel {
     this.tip.hidden = !at;
     if (!at) return;
     const [i, j] = at;
-    this.tip.replaceChildren(html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.word(j))), ...this.facts(i, j));
+    this.tip.replaceChildren(
+      html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.word(j))),
+      ...this.facts(i, j),
+    );
     const right = event.clientX + 190 > window.innerWidth;
     this.tip.style.left = `${event.clientX + (right ? -170 : 14)}px`;
     this.tip.style.top = `${event.clientY + 16}px`;
@@ -300,10 +405,18 @@ class MatrixPanel {
 
   // A cell's exact values.
   facts(i, j) {
-    const lines = [html("span", {}, `weight ${exactPercent(this.number("weights", i, j))}`), html("span", {}, this.score(i, j, 4))];
-    if (this.attention.show === "column") lines.push(html("span", {}, `${exactPercent(this.number("values", i, j))} of its column (not used)`));
+    const lines = [
+      html("span", {}, `weight ${exactPercent(this.number("weights", i, j))}`),
+      html("span", {}, this.score(i, j, 4)),
+    ];
+    if (this.attention.show === "column")
+      lines.push(html("span", {}, `${exactPercent(this.number("values", i, j))} of its column (not used)`));
     const back = this.view.back(this.attention);
-    if (back && j < this.columns.length) lines.push(html("b", {}, html("bdi", {}, this.word(j)), " → ", html("bdi", {}, this.rows[i])), html("span", {}, `weight ${exactPercent(back.weights[j][i])}`));
+    if (back && j < this.columns.length)
+      lines.push(
+        html("b", {}, html("bdi", {}, this.word(j)), " → ", html("bdi", {}, this.rows[i])),
+        html("span", {}, `weight ${exactPercent(back.weights[j][i])}`),
+      );
     return lines;
   }
 
@@ -311,8 +424,16 @@ class MatrixPanel {
     const [i, j] = event.target.dataset?.cell?.split(",").map(Number) ?? this.at;
     const last = [this.rows.length - 1, this.count - 1];
     const right = this.mirrored ? -1 : 1;
-    const next = { ArrowUp: [i - 1, j], ArrowDown: [i + 1, j], ArrowLeft: [i, j - right], ArrowRight: [i, j + right],
-      Home: event.ctrlKey ? [0, 0] : [i, 0], End: event.ctrlKey ? last : [i, last[1]], Enter: [i, j], " ": [i, j] }[event.key];
+    const next = {
+      ArrowUp: [i - 1, j],
+      ArrowDown: [i + 1, j],
+      ArrowLeft: [i, j - right],
+      ArrowRight: [i, j + right],
+      Home: event.ctrlKey ? [0, 0] : [i, 0],
+      End: event.ctrlKey ? last : [i, last[1]],
+      Enter: [i, j],
+      " ": [i, j],
+    }[event.key];
     if (!next) return;
     event.preventDefault();
     const at = next.map((value, axis) => Math.min(last[axis], Math.max(0, value)));
@@ -328,7 +449,13 @@ class MatrixPanel {
     const [row, column] = this.selected;
     if (row === null && column === null) return null;
     if (row === null) return [heaviest(this.rows.map((_, i) => this.number("weights", i, column))), column];
-    return [row, column ?? (this.onNone ? this.at[1] : heaviest(Array.from({ length: this.count }, (_, j) => this.number("weights", row, j))))];
+    return [
+      row,
+      column ??
+        (this.onNone
+          ? this.at[1]
+          : heaviest(Array.from({ length: this.count }, (_, j) => this.number("weights", row, j)))),
+    ];
   }
 
   // Scroll the frame, not the page, until that cell is clear of the fixed edges.
@@ -337,9 +464,11 @@ class MatrixPanel {
     if (!cell || !looked) return;
     const [x, y] = [this.x(looked[1]), looked[0] * cell];
     if (x < frame.scrollLeft) frame.scrollLeft = x - cell;
-    else if (x + cell > frame.scrollLeft + frame.clientWidth - left) frame.scrollLeft = x + 2 * cell - frame.clientWidth + left;
+    else if (x + cell > frame.scrollLeft + frame.clientWidth - left)
+      frame.scrollLeft = x + 2 * cell - frame.clientWidth + left;
     if (y < frame.scrollTop) frame.scrollTop = y - cell;
-    else if (y + cell > frame.scrollTop + frame.clientHeight - tall) frame.scrollTop = y + 2 * cell - frame.clientHeight + tall;
+    else if (y + cell > frame.scrollTop + frame.clientHeight - tall)
+      frame.scrollTop = y + 2 * cell - frame.clientHeight + tall;
   }
 
   draw() {
@@ -348,13 +477,25 @@ class MatrixPanel {
     const { cell } = this;
     this.top.querySelectorAll("text").forEach((text, j) => text.classList.toggle("on", j === column));
     this.side.querySelectorAll("text").forEach((text, i) => text.classList.toggle("on", i === row));
-    const outline = (x, y, width, height) => ["halo", "mark"].map((kind) => svg("rect", { class: kind, x, y, width, height, rx: 4, fill: "none" }));
+    const outline = (x, y, width, height) =>
+      ["halo", "mark"].map((kind) => svg("rect", { class: kind, x, y, width, height, rx: 4, fill: "none" }));
     const marks = [];
     const { across } = this;
     const down = this.rows.length * cell;
     if (row !== null) marks.push(...outline(1, row * cell, across - 1, cell));
     else if (column !== null) marks.push(...outline(this.x(column), 1, cell, down - 1));
-    if (row !== null && column !== null) marks.push(svg("rect", { class: "cell-mark", x: this.x(column) + 1, y: row * cell + 1, width: cell - 2, height: cell - 2, rx: 3, fill: "none" }));
+    if (row !== null && column !== null)
+      marks.push(
+        svg("rect", {
+          class: "cell-mark",
+          x: this.x(column) + 1,
+          y: row * cell + 1,
+          width: cell - 2,
+          height: cell - 2,
+          rx: 3,
+          fill: "none",
+        }),
+      );
     this.marks.replaceChildren(...marks);
     this.marked?.removeAttribute("aria-selected");
     this.reach([row ?? 0, column ?? (this.onNone ? this.at[1] : 0)]);
@@ -378,8 +519,17 @@ class MatrixPanel {
     const { left, tall } = this;
     const across = Number(this.body.getAttribute("width"));
     const down = Number(this.body.getAttribute("height"));
-    return [Math.max(left + across, 420) + 24, down + tall + 70, [label(12, 22, this.title(), { fill: ink, "font-weight": 600 }),
-      place(this.top, 12 + left, 30), place(this.side, 12, 30 + tall), place(this.body, 12 + left, 30 + tall), this.savedLegend(down + tall + 44, ink)]];
+    return [
+      Math.max(left + across, 420) + 24,
+      down + tall + 70,
+      [
+        label(12, 22, this.title(), { fill: ink, "font-weight": 600 }),
+        place(this.top, 12 + left, 30),
+        place(this.side, 12, 30 + tall),
+        place(this.body, 12 + left, 30 + tall),
+        this.savedLegend(down + tall + 44, ink),
+      ],
+    ];
   }
 
   savedLegend(y, ink) {

@@ -18,15 +18,27 @@ class ContextPanel {
     this.late = this.view.data.late.attentive_context?.[this.record.rows] || this.late;
     for (const [row, nearest] of Object.entries(this.late || {})) this.looked.set(Number(row), nearest);
     const [row, column] = this.axes.map((axis) => this.view.selection[axis]);
-    const parts = row !== null ? this.ofRow(row, column) : column !== null ? this.ofColumn(column) : [html("p", { class: "empty" }, "Select a word to see its context.")];
+    const parts =
+      row !== null
+        ? this.ofRow(row, column)
+        : column !== null
+          ? this.ofColumn(column)
+          : [html("p", { class: "empty" }, "Select a word to see its context.")];
     this.element.replaceChildren(...parts.filter(Boolean));
   }
 
   ofRow(row, column) {
     const { rows, columns, weights } = this.record;
     return [
-      this.heading("Attentive context of ", rows, row, this.map?.apart ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100 %.` : `The mix of ${columns} words that the model reads together with it.`,
-        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`),
+      this.heading(
+        "Attentive context of ",
+        rows,
+        row,
+        this.map?.apart
+          ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100 %.`
+          : `The mix of ${columns} words that the model reads together with it.`,
+        `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`,
+      ),
       this.bars(weights[row], 1, column, this.none?.weights[row]),
       this.nearest(row),
       this.won(row),
@@ -36,21 +48,37 @@ class ContextPanel {
   ofColumn(column) {
     const { rows, columns, weights } = this.record;
     return [
-      this.heading("Who looks at ", columns, column, `The share of its weight that each ${rows} word puts here.`,
-        "These shares need not add up to 1: each belongs to another row of the matrix."),
-      this.bars(weights.map((row) => row[column]), 0, null),
+      this.heading(
+        "Who looks at ",
+        columns,
+        column,
+        `The share of its weight that each ${rows} word puts here.`,
+        "These shares need not add up to 1: each belongs to another row of the matrix.",
+      ),
+      this.bars(
+        weights.map((row) => row[column]),
+        0,
+        null,
+      ),
     ];
   }
 
   heading(title, role, index, how, more) {
     const word = this.view.sideOf(role).tokens[index];
     this.shown = { title: title + word };
-    return heading([title, html("bdi", { class: "selected", "data-part": "context-word" }, word)], how, more, saveButtons(this.view, "bars", `context-${role}-${index + 1}`, (ink) => this.saved(ink)));
+    return heading(
+      [title, html("bdi", { class: "selected", "data-part": "context-word" }, word)],
+      how,
+      more,
+      saveButtons(this.view, "bars", `context-${role}-${index + 1}`, (ink) => this.saved(ink)),
+    );
   }
 
   ranked(weights, edge) {
     const { tokens } = this.view.sideOf(edge ? this.record.columns : this.record.rows);
-    return weights.map((weight, index) => ({ weight, index, word: tokens[index] })).sort((a, b) => b.weight - a.weight || a.index - b.index);
+    return weights
+      .map((weight, index) => ({ weight, index, word: tokens[index] }))
+      .sort((a, b) => b.weight - a.weight || a.index - b.index);
   }
 
   // The matrix of the same weights.
@@ -80,38 +108,136 @@ class ContextPanel {
     const left = weights.reduce((a, b) => a + b, 0) - best.reduce((a, b) => a + (b.index === null ? 0 : b.weight), 0);
     const { selection } = this.view;
     const other = this.axes[1 - edge];
-    const name = ({ index, word }) => index === null ? html("span", { class: "none" }, word)
-      : html("button", { type: "button", dir: "auto", "data-word": index, onclick: () => this.view.pick({ [this.axes[edge]]: index, [other]: selection[other] }) }, word);
-    return html("div", { class: "scaled" },
-      html("ol", { class: "bars" }, best.map((bar) =>
-        html("li", { class: bar.index === null ? "of-nothing" : bar.index === selected ? "on" : null, title: exactPercent(bar.weight) },
-          name(bar), html("i", {}, html("span", { style: `width:${100 * bar.weight}%` })), html("em", {}, percent(bar.weight)))),
-        html("li", { class: "axis", "aria-hidden": "true" }, html("span", {}), html("i", {}, html("span", {}, "0"), html("span", {}, "100\u00a0%")), html("span", {})),
-        rest > 0 ? html("li", { class: "rest" }, edge ? `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}` : `${plural(rest, "other word", "other words")} each under ${percent(ranked.filter((bar) => !best.includes(bar))[0].weight + 5e-4)}`) : null,
-        worth.length > MOST_BARS ? html("li", { class: "rest" }, moreButton(this, worth.length, MOST_BARS, "words")) : null));
+    const name = ({ index, word }) =>
+      index === null
+        ? html("span", { class: "none" }, word)
+        : html(
+            "button",
+            {
+              type: "button",
+              dir: "auto",
+              "data-word": index,
+              onclick: () => this.view.pick({ [this.axes[edge]]: index, [other]: selection[other] }),
+            },
+            word,
+          );
+    return html(
+      "div",
+      { class: "scaled" },
+      html(
+        "ol",
+        { class: "bars" },
+        best.map((bar) =>
+          html(
+            "li",
+            {
+              class: bar.index === null ? "of-nothing" : bar.index === selected ? "on" : null,
+              title: exactPercent(bar.weight),
+            },
+            name(bar),
+            html("i", {}, html("span", { style: `width:${100 * bar.weight}%` })),
+            html("em", {}, percent(bar.weight)),
+          ),
+        ),
+        html(
+          "li",
+          { class: "axis", "aria-hidden": "true" },
+          html("span", {}),
+          html("i", {}, html("span", {}, "0"), html("span", {}, "100\u00a0%")),
+          html("span", {}),
+        ),
+        rest > 0
+          ? html(
+              "li",
+              { class: "rest" },
+              edge
+                ? `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}`
+                : `${plural(rest, "other word", "other words")} each under ${percent(ranked.filter((bar) => !best.includes(bar))[0].weight + 5e-4)}`,
+            )
+          : null,
+        worth.length > MOST_BARS
+          ? html("li", { class: "rest" }, moreButton(this, worth.length, MOST_BARS, "words"))
+          : null,
+      ),
+    );
   }
 
   nearest(row) {
     if (!this.late) return null;
     const nearest = this.looked.get(row);
-    if (nearest && !nearest.words.length) return html("p", { class: "nearest", "data-part": "nearest" }, "Mostly ", html("b", {}, html("bdi", {}, this.record.unknown[row])), `, ${this.record.why}`);
-    const words = nearest ? nearest.words.flatMap((word, i) => [i ? ", " : "", html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", {}, word))]) : [html("span", { class: "wait" }, "looking them up …")];
-    return html("p", { class: "nearest", "data-part": "nearest" }, this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ", words);
+    if (nearest && !nearest.words.length)
+      return html(
+        "p",
+        { class: "nearest", "data-part": "nearest" },
+        "Mostly ",
+        html("b", {}, html("bdi", {}, this.record.unknown[row])),
+        `, ${this.record.why}`,
+      );
+    const words = nearest
+      ? nearest.words.flatMap((word, i) => [
+          i ? ", " : "",
+          html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", {}, word)),
+        ])
+      : [html("span", { class: "wait" }, "looking them up …")];
+    return html(
+      "p",
+      { class: "nearest", "data-part": "nearest" },
+      this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ",
+      words,
+    );
   }
 
   won(row) {
-    const filters = this.view.dataOf("filter_provenance")?.sides.find((side) => side.role === this.record.rows)?.filters;
-    return filters ? html("p", { class: "nearest" }, `This word is at the centre of the winning n-gram in ${filters.filter((filter) => filter[1] === row).length} of ${filters.length} filters.`) : null;
+    const filters = this.view
+      .dataOf("filter_provenance")
+      ?.sides.find((side) => side.role === this.record.rows)?.filters;
+    return filters
+      ? html(
+          "p",
+          { class: "nearest" },
+          `This word is at the centre of the winning n-gram in ${filters.filter((filter) => filter[1] === row).length} of ${filters.length} filters.`,
+        )
+      : null;
   }
 
   saved(ink) {
     const { title, bars } = this.shown;
     const colour = inkOf(this.view, "context");
-    const lines = bars.map((bar, i) => [label(130, 56 + i * 26, shorten(bar.word, 18), { fill: ink, "text-anchor": "end", "font-style": bar.index === null ? "italic" : null }),
-      svg("rect", { x: 140, y: 46 + i * 26, width: 200, height: 11, rx: 3, fill: "none", stroke: inkOf(this.view, "line") }),
-      svg("rect", { x: 140, y: 46 + i * 26, width: Math.max(1, 200 * bar.weight), height: 11, rx: 3, fill: bar.index === null ? inkOf(this.view, "soft") : colour }),
-      label(350, 56 + i * 26, percent(bar.weight), { fill: ink })]);
-    return [420, 76 + bars.length * 26, [label(12, 24, title, { fill: ink, "font-weight": 600 }), lines.flat(), label(140, 62 + bars.length * 26, "0", { fill: ink, "font-size": 12 }), label(340, 62 + bars.length * 26, "100\u00a0%", { fill: ink, "font-size": 12, "text-anchor": "end" })]];
+    const lines = bars.map((bar, i) => [
+      label(130, 56 + i * 26, shorten(bar.word, 18), {
+        fill: ink,
+        "text-anchor": "end",
+        "font-style": bar.index === null ? "italic" : null,
+      }),
+      svg("rect", {
+        x: 140,
+        y: 46 + i * 26,
+        width: 200,
+        height: 11,
+        rx: 3,
+        fill: "none",
+        stroke: inkOf(this.view, "line"),
+      }),
+      svg("rect", {
+        x: 140,
+        y: 46 + i * 26,
+        width: Math.max(1, 200 * bar.weight),
+        height: 11,
+        rx: 3,
+        fill: bar.index === null ? inkOf(this.view, "soft") : colour,
+      }),
+      label(350, 56 + i * 26, percent(bar.weight), { fill: ink }),
+    ]);
+    return [
+      420,
+      76 + bars.length * 26,
+      [
+        label(12, 24, title, { fill: ink, "font-weight": 600 }),
+        lines.flat(),
+        label(140, 62 + bars.length * 26, "0", { fill: ink, "font-size": 12 }),
+        label(340, 62 + bars.length * 26, "100\u00a0%", { fill: ink, "font-size": 12, "text-anchor": "end" }),
+      ],
+    ];
   }
 }
 

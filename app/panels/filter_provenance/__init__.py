@@ -33,8 +33,12 @@ def payloads(records: Sequence[object], explanation: Explanation, show: str) -> 
                 "wins": list(record.wins),
                 "beside": [f.beside for f in record.filters] if record.wins else [],
                 "filters": [
-                    [f.index, f.position, *f.window,
-                     *_short((*f.offsets, f.context, f.bias, f.preactivation, f.activation, *f.logit_shares))]
+                    [
+                        f.index,
+                        f.position,
+                        *f.window,
+                        *_short((*f.offsets, f.context, f.bias, f.preactivation, f.activation, *f.logit_shares)),
+                    ]
                     for f in record.filters
                 ],
             }
@@ -44,7 +48,7 @@ def payloads(records: Sequence[object], explanation: Explanation, show: str) -> 
         "rest": [[name, _short(shares)] for name, shares in (products.parts() if products else ())],
         "bias": _short(sides[0].logit_bias),
         "logits": _short(explanation.logits),
-    }  # fmt: skip
+    }
     return [drawn]
 
 

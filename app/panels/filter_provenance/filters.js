@@ -2,7 +2,13 @@
 
 const FIRST_ROWS = 8;
 const LEAST_CONTEXT = 0.001; // of the weight; less of it is no context
-const PART_TITLES = { left: "left neighbour", self: "the word itself", right: "right neighbour", context: "attentive context", bias: "bias" };
+const PART_TITLES = {
+  left: "left neighbour",
+  self: "the word itself",
+  right: "right neighbour",
+  context: "attentive context",
+  bias: "bias",
+};
 
 // Words of a window without names of their own, from light (the first) to dark (the last).
 function partLook(part, parts) {
@@ -11,7 +17,10 @@ function partLook(part, parts) {
   if (place < 0) return { class: `part-${part}` };
   const share = words.length > 1 ? place / (words.length - 1) : 0;
   const grey = (from, to) => `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * share)).join(",")})`;
-  return { class: "part-word", style: `fill:light-dark(${grey([214, 221, 228], [78, 92, 107])},${grey([58, 71, 83], [186, 199, 212])})` };
+  return {
+    class: "part-word",
+    style: `fill:light-dark(${grey([214, 221, 228], [78, 92, 107])},${grey([58, 71, 83], [186, 199, 212])})`,
+  };
 }
 
 class FilterPanel {
@@ -26,17 +35,49 @@ class FilterPanel {
     this.whose = html("div", { class: "whose", role: "group", "aria-label": "Filters that read the" });
     this.choices = html("div", { class: "choices", role: "group", "aria-label": "Which filters" });
     this.table = html("div", { class: "scroll", tabindex: "-1" });
-    const saves = saveButtons(view, "filters", () => `filters-of-${this.side.role}-${this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest"}`.replace(/\s+/g, "-"), (ink) => this.saved(ink));
-    this.element = html("section", { class: "filters listing", "aria-label": "What won the filters" }, heading("What won the filters", this.how(), this.more(), saves), this.whose, this.choices, this.table);
+    const saves = saveButtons(
+      view,
+      "filters",
+      () =>
+        `filters-of-${this.side.role}-${this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest"}`.replace(
+          /\s+/g,
+          "-",
+        ),
+      (ink) => this.saved(ink),
+    );
+    this.element = html(
+      "section",
+      { class: "filters listing", "aria-label": "What won the filters" },
+      heading("What won the filters", this.how(), this.more(), saves),
+      this.whose,
+      this.choices,
+      this.table,
+    );
   }
 
   // One side's filters with names for their numbers. `axis`: what a selected word of this side is called.
   read(side) {
     const sentence = this.view.sideOf(side.role);
     const end = 4 + side.parts.length;
-    const filters = side.filters.map((f, place) => ({ beside: side.beside[place] ?? null, index: f[0], position: f[1], window: [f[2], f[3]], parts: f.slice(4, end), pre: f[end], activation: f[end + 1], shares: f.slice(end + 2) }));
+    const filters = side.filters.map((f, place) => ({
+      beside: side.beside[place] ?? null,
+      index: f[0],
+      position: f[1],
+      window: [f[2], f[3]],
+      parts: f.slice(4, end),
+      pre: f[end],
+      activation: f[end + 1],
+      shares: f.slice(end + 2),
+    }));
     const context = this.view.dataOf("attentive_context", (record) => record.rows === side.role);
-    return { ...side, filters, context, tokens: sentence.tokens, axis: sentence.axis, used: side.parts.filter((_, i) => filters.some((f) => f.parts[i] !== 0)) };
+    return {
+      ...side,
+      filters,
+      context,
+      tokens: sentence.tokens,
+      axis: sentence.axis,
+      used: side.parts.filter((_, i) => filters.some((f) => f.parts[i] !== 0)),
+    };
   }
 
   get all() {
@@ -50,7 +91,9 @@ class FilterPanel {
   how() {
     const [side, other] = this.sides;
     const alone = this.record.shares && !other && !side.context && !side.made_from && !this.record.rest.length;
-    const lines = side.wins.length ? ` Won beside ${side.wins.map((count, line) => `line ${line + 1}: ${count}`).join(", ")}.` : "";
+    const lines = side.wins.length
+      ? ` Won beside ${side.wins.map((count, line) => `line ${line + 1}: ${count}`).join(", ")}.`
+      : "";
     return `${alone ? `This model reads ${the(side.role)} alone. ` : ""}Max-pooling keeps one n-gram a filter. The strip splits its value before the ${side.activation} into parts: right of the line raises it, left lowers it.${lines}`;
   }
 
@@ -58,10 +101,13 @@ class FilterPanel {
     const { activation, parts, context } = this.sides[0];
     const words = parts.includes("left") ? "left + self + right" : `The ${parts.length - 2} words of the n-gram`;
     const sum = `${words}${context ? " + attentive context" : ""} + bias add up to the value before the ${activation}. `;
-    if (!this.record.shares) return `${sum}This model’s classifier reads how the windows of both texts match beside the filters’ values, so no filter has a share of its own in a logit.`;
+    if (!this.record.shares)
+      return `${sum}This model’s classifier reads how the windows of both texts match beside the filters’ values, so no filter has a share of its own in a logit.`;
     const beside = this.record.rest.length ? " with the products of both texts’ filters" : "";
-    return `${sum}The ${activation} of it times the classifier’s weight is the filter’s share in each class’s logit; the shares of all filters${beside} and the class’s bias add up to the logit, ` +
-      "and the softmax of the logits is the verdict. A filter pushes towards the class whose share stands highest above the mean of its shares.";
+    return (
+      `${sum}The ${activation} of it times the classifier’s weight is the filter’s share in each class’s logit; the shares of all filters${beside} and the class’s bias add up to the logit, ` +
+      "and the softmax of the logits is the verdict. A filter pushes towards the class whose share stands highest above the mean of its shares."
+    );
   }
 
   push(filter) {
@@ -72,7 +118,8 @@ class FilterPanel {
   // The filters of the selected list, strongest first.
   listed() {
     const strength = (f) => (this.classes.length ? Math.max(...this.push(f)) : f.activation);
-    if (this.mode === "word" && this.row !== null) return this.all.filter((f) => f.position === this.row).sort((a, b) => strength(b) - strength(a));
+    if (this.mode === "word" && this.row !== null)
+      return this.all.filter((f) => f.position === this.row).sort((a, b) => strength(b) - strength(a));
     if (!this.classes.length) return [...this.all].sort((a, b) => b.pre - a.pre);
     const c = this.mode === "word" ? this.verdictIndex() : Number(this.mode);
     return [...this.all].sort((a, b) => this.push(b)[c] - this.push(a)[c]);
@@ -84,20 +131,58 @@ class FilterPanel {
 
   drawWhose() {
     this.whose.hidden = this.sides.length < 2;
-    this.whose.replaceChildren(html("span", {}, "Filters that read the"), ...this.sides.map((side) =>
-      html("button", { type: "button", class: "choice", "aria-pressed": String(side === this.side), onclick: () => { this.side = side; this.open = false; this.draw(); } }, side.role)),
-      html("span", {}, this.side.made_from ? `They are made from ${the(this.side.made_from)}.` : "They are the same for every text."));
+    this.whose.replaceChildren(
+      html("span", {}, "Filters that read the"),
+      ...this.sides.map((side) =>
+        html(
+          "button",
+          {
+            type: "button",
+            class: "choice",
+            "aria-pressed": String(side === this.side),
+            onclick: () => {
+              this.side = side;
+              this.open = false;
+              this.draw();
+            },
+          },
+          side.role,
+        ),
+      ),
+      html(
+        "span",
+        {},
+        this.side.made_from ? `They are made from ${the(this.side.made_from)}.` : "They are the same for every text.",
+      ),
+    );
   }
 
   drawChoices(hasWord) {
     const word = hasWord ? this.side.tokens[this.row] : null;
     const count = hasWord ? this.all.filter((f) => f.position === this.row).length : 0;
-    const choice = (mode, ...label) => html("button", { type: "button", "aria-pressed": String(this.mode === mode), class: "choice",
-      onclick: () => { this.mode = mode; this.open = false; this.draw(); } }, ...label);
-    this.choices.replaceChildren(...[
-      hasWord ? choice("word", "Won by ", html("bdi", { class: "selected" }, word), ` (${count})`) : null,
-      ...(this.classes.length ? this.classes.map((k, i) => choice(String(i), "Strongest towards ", this.swatch(k), k.label)) : [choice("all", "Strongest")]),
-    ].filter(Boolean));
+    const choice = (mode, ...label) =>
+      html(
+        "button",
+        {
+          type: "button",
+          "aria-pressed": String(this.mode === mode),
+          class: "choice",
+          onclick: () => {
+            this.mode = mode;
+            this.open = false;
+            this.draw();
+          },
+        },
+        ...label,
+      );
+    this.choices.replaceChildren(
+      ...[
+        hasWord ? choice("word", "Won by ", html("bdi", { class: "selected" }, word), ` (${count})`) : null,
+        ...(this.classes.length
+          ? this.classes.map((k, i) => choice(String(i), "Strongest towards ", this.swatch(k), k.label))
+          : [choice("all", "Strongest")]),
+      ].filter(Boolean),
+    );
   }
 
   swatch(k) {
@@ -118,8 +203,10 @@ class FilterPanel {
     const { row, column } = this.view.selection;
     const moved = this.followed !== `${row} ${column}`;
     this.followed = `${row} ${column}`;
-    if (moved && this.row === null) this.side = this.sides.find((side) => this.view.selection[side.axis] !== null) || this.side;
-    if (this.row === null && this.mode === "word") this.mode = this.classes.length ? String(this.verdictIndex()) : "all";
+    if (moved && this.row === null)
+      this.side = this.sides.find((side) => this.view.selection[side.axis] !== null) || this.side;
+    if (this.row === null && this.mode === "word")
+      this.mode = this.classes.length ? String(this.verdictIndex()) : "all";
     else if (this.row !== null && this.row !== this.lastRow) this.mode = "word";
     this.lastRow = this.row;
   }
@@ -133,23 +220,63 @@ class FilterPanel {
     const shown = this.open ? listed : listed.slice(0, FIRST_ROWS);
     this.shown = shown;
     if (!listed.length) {
-      this.table.replaceChildren(html("p", { class: "empty" }, "No filter’s winning n-gram is centred on this word: select another word, or look at the strongest filters."));
+      this.table.replaceChildren(
+        html(
+          "p",
+          { class: "empty" },
+          "No filter’s winning n-gram is centred on this word: select another word, or look at the strongest filters.",
+        ),
+      );
       return;
     }
     const { activation, context } = this.side;
     const names = ["filter", "winning n-gram", "with context", "parts", "sum", activation];
-    const columns = names.filter((name) => (name === "with context" ? context && this.room === "wide" : name === "parts" ? this.room === "wide" : this.room !== "phone" || name === "winning n-gram"));
+    const columns = names.filter((name) =>
+      name === "with context"
+        ? context && this.room === "wide"
+        : name === "parts"
+          ? this.room === "wide"
+          : this.room !== "phone" || name === "winning n-gram",
+    );
     this.columns = columns.length;
-    const head = html("tr", {}, columns.map((t) => html("th", { scope: "col", class: ["sum", activation].includes(t) ? "number" : null }, this.room === "wide" || t !== "winning n-gram" ? t : `${t} and its parts`)),
-      this.classes.map((k) => html("th", { scope: "col", class: "number" }, this.swatch(k), this.room === "phone" ? html("br") : null, k.label)));
+    const head = html(
+      "tr",
+      {},
+      columns.map((t) =>
+        html(
+          "th",
+          { scope: "col", class: ["sum", activation].includes(t) ? "number" : null },
+          this.room === "wide" || t !== "winning n-gram" ? t : `${t} and its parts`,
+        ),
+      ),
+      this.classes.map((k) =>
+        html(
+          "th",
+          { scope: "col", class: "number" },
+          this.swatch(k),
+          this.room === "phone" ? html("br") : null,
+          k.label,
+        ),
+      ),
+    );
     const scale = this.scale(shown);
-    const body = html("tbody", {}, shown.map((f) => this.line(f, scale)));
+    const body = html(
+      "tbody",
+      {},
+      shown.map((f) => this.line(f, scale)),
+    );
     const foot = this.classes.length ? html("tfoot", {}, this.sums(listed)) : "";
-    this.table.replaceChildren(html("table", {}, html("thead", {}, head), body, foot), this.partsLegend(), moreButton(this, listed.length, FIRST_ROWS, "filters") || "");
+    this.table.replaceChildren(
+      html("table", {}, html("thead", {}, head), body, foot),
+      this.partsLegend(),
+      moreButton(this, listed.length, FIRST_ROWS, "filters") || "",
+    );
   }
 
   scale(filters) {
-    const reach = filters.flatMap((f) => [1, -1].map((sign) => f.parts.reduce((sum, p) => sum + Math.max(0, sign * p), 0)));
+    const reach = filters.flatMap((f) =>
+      [1, -1].map((sign) => f.parts.reduce((sum, p) => sum + Math.max(0, sign * p), 0)),
+    );
     return Math.max(...reach, 1e-6);
   }
 
@@ -164,7 +291,12 @@ class FilterPanel {
     const row = weights[f.position];
     const { tokens, lines } = this.view.sideOf(columns);
     const [first, end] = f.beside === null ? [0, row.length] : [lines[f.beside], lines[f.beside + 1] ?? row.length];
-    const order = row.map((_, j) => j).slice(first, end).sort((a, b) => row[b] - row[a]).slice(0, 2).filter((j, place) => place === 0 || row[j] >= LEAST_CONTEXT);
+    const order = row
+      .map((_, j) => j)
+      .slice(first, end)
+      .sort((a, b) => row[b] - row[a])
+      .slice(0, 2)
+      .filter((j, place) => place === 0 || row[j] >= LEAST_CONTEXT);
     return order.map((j) => tokens[j]).join(", ") + (f.beside === null ? "" : ` (line ${f.beside + 1})`);
   }
 
@@ -173,13 +305,37 @@ class FilterPanel {
     const words = this.ngram(f).flatMap(({ word, centre }, i) => [i ? " " : "", centre ? html("b", {}, word) : word]);
     const [wide, phone] = [this.room === "wide", this.room === "phone"];
     const strip = this.strip(f, scale, phone ? 124 : 190);
-    return html("tr", { class: f.position === this.row && this.mode !== "word" ? "on" : null },
+    return html(
+      "tr",
+      { class: f.position === this.row && this.mode !== "word" ? "on" : null },
       phone ? null : html("td", {}, String(f.index)),
-      html("td", { class: "ngram" }, html("button", { type: "button", dir: "auto", title: `Filter ${f.index}`, onclick: () => this.view.pick({ [this.side.axis]: f.position }) }, words), wide ? null : strip),
+      html(
+        "td",
+        { class: "ngram" },
+        html(
+          "button",
+          {
+            type: "button",
+            dir: "auto",
+            title: `Filter ${f.index}`,
+            onclick: () => this.view.pick({ [this.side.axis]: f.position }),
+          },
+          words,
+        ),
+        wide ? null : strip,
+      ),
       this.side.context && wide ? html("td", { dir: "auto" }, this.contextWords(f)) : null,
       wide ? html("td", {}, strip) : null,
-      phone ? null : [html("td", { class: "number", title: String(f.pre) }, signed(f.pre)), html("td", { class: "number", title: String(f.activation) }, signed(f.activation))],
-      f.shares.map((share, i) => html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share, phone ? 2 : 3))));
+      phone
+        ? null
+        : [
+            html("td", { class: "number", title: String(f.pre) }, signed(f.pre)),
+            html("td", { class: "number", title: String(f.activation) }, signed(f.activation)),
+          ],
+      f.shares.map((share, i) =>
+        html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share, phone ? 2 : 3)),
+      ),
+    );
   }
 
   // A part's name in words: of a whole window, the word that stands there.
@@ -195,16 +351,34 @@ class FilterPanel {
     const unit = (middle - 2) / scale;
     const ends = { right: middle, left: middle };
     const order = this.side.parts.map((name, i) => [name, f.parts[i]]).filter(([, value]) => value !== 0);
-    const text = this.side.used.map((name) => `${this.named(name, f)} ${signed(f.parts[this.side.parts.indexOf(name)])}`).join(", ");
+    const text = this.side.used
+      .map((name) => `${this.named(name, f)} ${signed(f.parts[this.side.parts.indexOf(name)])}`)
+      .join(", ");
     const pieces = order.map(([name, value]) => {
       const size = Math.abs(value) * unit;
       const x = value > 0 ? ends.right : ends.left - size;
-      if (value > 0) ends.right += size; else ends.left -= size;
-      return svg("rect", { ...partLook(name, this.side.parts), x: x.toFixed(2), y: 3, width: Math.max(0.5, size - 0.6).toFixed(2), height: 10 }, svg("title", {}, `${this.named(name, f)} ${signed(value, 4)}`));
+      if (value > 0) ends.right += size;
+      else ends.left -= size;
+      return svg(
+        "rect",
+        {
+          ...partLook(name, this.side.parts),
+          x: x.toFixed(2),
+          y: 3,
+          width: Math.max(0.5, size - 0.6).toFixed(2),
+          height: 10,
+        },
+        svg("title", {}, `${this.named(name, f)} ${signed(value, 4)}`),
+      );
     });
     const at = middle + f.pre * unit;
-    return svg("svg", { class: "strip", width, height: 16, role: "img", "aria-label": text }, pieces,
-      svg("line", { class: "zero", x1: middle, x2: middle, y1: 0, y2: 16 }), svg("line", { class: "total", x1: at, x2: at, y1: 1, y2: 15 }));
+    return svg(
+      "svg",
+      { class: "strip", width, height: 16, role: "img", "aria-label": text },
+      pieces,
+      svg("line", { class: "zero", x1: middle, x2: middle, y1: 0, y2: 16 }),
+      svg("line", { class: "total", x1: at, x2: at, y1: 1, y2: 15 }),
+    );
   }
 
   // Each part's name in the legend; of a window's words the first and the last are enough.
@@ -216,8 +390,28 @@ class FilterPanel {
   }
 
   partsLegend() {
-    return html("div", { class: "legend parts" }, this.side.used.map((name) => html("span", {}, svg("svg", { width: 12, height: 10 }, svg("rect", { ...partLook(name, this.side.parts), width: 11, height: 9, x: 0.5, y: 0.5 })), this.partTitle(name))),
-      html("span", {}, svg("svg", { width: 8, height: 12 }, svg("line", { class: "total", x1: 4, x2: 4, y1: 0, y2: 12 })), "their sum"));
+    return html(
+      "div",
+      { class: "legend parts" },
+      this.side.used.map((name) =>
+        html(
+          "span",
+          {},
+          svg(
+            "svg",
+            { width: 12, height: 10 },
+            svg("rect", { ...partLook(name, this.side.parts), width: 11, height: 9, x: 0.5, y: 0.5 }),
+          ),
+          this.partTitle(name),
+        ),
+      ),
+      html(
+        "span",
+        {},
+        svg("svg", { width: 8, height: 12 }, svg("line", { class: "total", x1: 4, x2: 4, y1: 0, y2: 12 })),
+        "their sum",
+      ),
+    );
   }
 
   // Rows that show the shares adding up to the logits.
@@ -225,13 +419,37 @@ class FilterPanel {
     const total = (filters, c) => filters.reduce((sum, f) => sum + f.shares[c], 0);
     const across = this.columns;
     const left = this.all.length - listed.length;
-    const line = (label, values, kind) => html("tr", { class: kind || null }, html("th", { scope: "row", colspan: across }, label), values.map((v) => html("td", { class: "number", title: String(v) }, signed(v, this.room === "phone" ? 2 : 3))));
+    const line = (label, values, kind) =>
+      html(
+        "tr",
+        { class: kind || null },
+        html("th", { scope: "row", colspan: across }, label),
+        values.map((v) => html("td", { class: "number", title: String(v) }, signed(v, this.room === "phone" ? 2 : 3))),
+      );
     const each = (of) => this.classes.map((_, c) => of(c));
     const others = this.sides.filter((side) => side !== this.side);
     return [
-      left > 0 ? line(`${plural(listed.length, "filter", "filters")} of this list`, each((c) => total(listed, c))) : null,
-      left > 0 ? line(`the other ${left}`, each((c) => total(this.all, c) - total(listed, c))) : line(`all ${this.all.length} filters${others.length ? ` over ${the(this.side.role)}` : ""}`, each((c) => total(this.all, c))),
-      others.map((side) => line(`all ${side.filters.length} filters over ${the(side.role)}`, each((c) => total(side.filters, c)))),
+      left > 0
+        ? line(
+            `${plural(listed.length, "filter", "filters")} of this list`,
+            each((c) => total(listed, c)),
+          )
+        : null,
+      left > 0
+        ? line(
+            `the other ${left}`,
+            each((c) => total(this.all, c) - total(listed, c)),
+          )
+        : line(
+            `all ${this.all.length} filters${others.length ? ` over ${the(this.side.role)}` : ""}`,
+            each((c) => total(this.all, c)),
+          ),
+      others.map((side) =>
+        line(
+          `all ${side.filters.length} filters over ${the(side.role)}`,
+          each((c) => total(side.filters, c)),
+        ),
+      ),
       this.record.rest.map(([label, shares]) => line(label, shares)),
       line("the classifier’s bias", this.record.bias),
       line("= logit", this.record.logits, "logit"),
@@ -243,26 +461,61 @@ class FilterPanel {
     const { length } = this.listed();
     const of = `${this.shown.length} of ${length}`;
     if (this.mode === "word") return `won by “${this.side.tokens[this.row]}” (${of})`;
-    return this.classes.length ? `strongest towards ${this.classes[Number(this.mode)].label} (${of})` : `strongest (${of})`;
+    return this.classes.length
+      ? `strongest towards ${this.classes[Number(this.mode)].label} (${of})`
+      : `strongest (${of})`;
   }
 
   saved(ink) {
     const width = 560 + Math.max(1, this.classes.length) * 110;
     const names = ["filter", "winning n-gram", "parts", "sum"];
     const at = [12, 70, 300, 500];
-    const head = [...names.map((name, i) => label(at[i], 52, name, { fill: ink, "font-size": 12 })), ...this.classes.map((k, i) => label(640 + i * 110, 52, k.label, { fill: ink, "font-size": 12, "text-anchor": "end" }))];
+    const head = [
+      ...names.map((name, i) => label(at[i], 52, name, { fill: ink, "font-size": 12 })),
+      ...this.classes.map((k, i) =>
+        label(640 + i * 110, 52, k.label, { fill: ink, "font-size": 12, "text-anchor": "end" }),
+      ),
+    ];
     const drawn = Array.from(this.table.querySelectorAll("svg.strip"));
     const lines = this.shown.map((f, r) => {
       const y = 76 + r * 26;
-      const words = this.ngram(f).flatMap(({ word, centre }, i) => [svg("tspan", {}, i ? " " : ""), svg("tspan", { "font-weight": centre ? 700 : 400 }, shorten(word, 16))]);
-      return [label(at[0], y, String(f.index), { fill: ink }), svg("text", { x: at[1], y, fill: ink, "font-size": 14 }, words), place(drawn[r], at[2], y - 12),
-        label(at[3], y, signed(f.pre), { fill: ink }), ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" }))];
+      const words = this.ngram(f).flatMap(({ word, centre }, i) => [
+        svg("tspan", {}, i ? " " : ""),
+        svg("tspan", { "font-weight": centre ? 700 : 400 }, shorten(word, 16)),
+      ]);
+      return [
+        label(at[0], y, String(f.index), { fill: ink }),
+        svg("text", { x: at[1], y, fill: ink, "font-size": 14 }, words),
+        place(drawn[r], at[2], y - 12),
+        label(at[3], y, signed(f.pre), { fill: ink }),
+        ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" })),
+      ];
     });
     const probes = Array.from(this.table.querySelectorAll(".legend.parts rect"));
     const legend = (probes.length ? this.side.used : []).map((name, i) => [
-      svg("rect", { x: 12 + i * 100, y: 84 + this.shown.length * 26, width: 11, height: 10, fill: getComputedStyle(probes[i]).fill, stroke: getComputedStyle(probes[i]).stroke }),
-      label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 })]);
-    return [width, 110 + this.shown.length * 26, [label(12, 24, `What won the filters that read ${the(this.side.role)}: ${this.listTitle()}`, { fill: ink, "font-weight": 600 }), head, lines.flat(), legend.flat()].flat()];
+      svg("rect", {
+        x: 12 + i * 100,
+        y: 84 + this.shown.length * 26,
+        width: 11,
+        height: 10,
+        fill: getComputedStyle(probes[i]).fill,
+        stroke: getComputedStyle(probes[i]).stroke,
+      }),
+      label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 }),
+    ]);
+    return [
+      width,
+      110 + this.shown.length * 26,
+      [
+        label(12, 24, `What won the filters that read ${the(this.side.role)}: ${this.listTitle()}`, {
+          fill: ink,
+          "font-weight": 600,
+        }),
+        head,
+        lines.flat(),
+        legend.flat(),
+      ].flat(),
+    ];
   }
 }
 

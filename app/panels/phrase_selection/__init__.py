@@ -30,10 +30,14 @@ def kept_phrases(records: Sequence[PhraseSelection], explanation: Explanation, s
         k = min(record.k, LARGEST_K)
         choices = {pooling: record.choice(pooling, k) for pooling in ("kmin", "kmax")}
         sides = [
-            {"role": side.role} | {pooling: [side.phrases[i].span for i in choice.kept[place]]
-                                   for pooling, choice in choices.items() if choice is not None}
+            {"role": side.role}
+            | {
+                pooling: [side.phrases[i].span for i in choice.kept[place]]
+                for pooling, choice in choices.items()
+                if choice is not None
+            }
             for place, side in enumerate(record.sides)
-        ]  # fmt: skip
+        ]
         out.append({"k": k, "trained": record.pooling, "sides": sides})
     return out
 
@@ -66,8 +70,11 @@ def payload(explanation: Explanation) -> Payload:
 def row(explanation: Explanation, name: str, title: str, task: str) -> dict[str, Any]:
     """A model's own verdict, for the comparison of models: under the pooling and the k that it was trained with."""
     record = selection(explanation)
-    cut = [f"read {len(side.tokens)} words of {the(side.role)}" for side in (explanation.first, explanation.second)
-           if side.truncated]  # fmt: skip
+    cut = [
+        f"read {len(side.tokens)} words of {the(side.role)}"
+        for side in (explanation.first, explanation.second)
+        if side.truncated
+    ]
     pooling = "full pooling" if record.pooling == "full" else f"{NAMES[record.pooling]}, k = {record.k}"
     return {
         "name": name,

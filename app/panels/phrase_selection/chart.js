@@ -5,7 +5,19 @@
 function chartSizes(type) {
   const [top, tall, lane, foot] = [8, 92 * type, 13 * type, 22 * type];
   const lanes = { kmin: top + tall + 9 * type, kmax: top + tall + 9 * type + lane };
-  return { least: 7, most: 22 * type, gap: 6, top, tall, lanes, foot, letters: 12.5 * type, marks: 12 * type, axis: 46 * type, height: lanes.kmax + lane + foot };
+  return {
+    least: 7,
+    most: 22 * type,
+    gap: 6,
+    top,
+    tall,
+    lanes,
+    foot,
+    letters: 12.5 * type,
+    marks: 12 * type,
+    axis: 46 * type,
+    height: lanes.kmax + lane + foot,
+  };
 }
 
 const measureText = (() => {
@@ -25,7 +37,12 @@ class BarChart {
     this.frame = html("div", { class: "chart", "data-side": side });
     this.scrolls = html("span", { hidden: true }, ": scroll inside the frame");
     const count = html("small", {}, plural(phrases.length, "phrase", "phrases"), this.scrolls);
-    this.element = html("div", { class: "bars-of", "data-role": role }, html("div", { class: "role" }, `${capital(role)} `, count), this.frame);
+    this.element = html(
+      "div",
+      { class: "bars-of", "data-role": role },
+      html("div", { class: "role" }, `${capital(role)} `, count),
+      this.frame,
+    );
     this.listen();
   }
 
@@ -62,24 +79,107 @@ class BarChart {
     this.scrolls.hidden = this.sizes.axis + across <= width;
     const base = this.sizes.top + this.sizes.tall;
     const { ticks } = this.view.scale;
-    this.axis = svg("svg", { class: "axis", width: this.sizes.axis, height: this.sizes.height, "aria-hidden": "true" },
-      ticks.map((tick) => svg("text", { x: this.sizes.axis - 6, y: this.y(tick), "text-anchor": "end", "dominant-baseline": "central", "font-size": this.sizes.marks }, tick.toFixed(1).replace("-", "\u2212"))),
-      POOLINGS.map((pooling) => svg("text", { x: this.sizes.axis - 6, y: this.sizes.lanes[pooling] + 6, "text-anchor": "end", "dominant-baseline": "central", "font-size": this.sizes.marks }, POOLING_NAMES[pooling])));
+    this.axis = svg(
+      "svg",
+      { class: "axis", width: this.sizes.axis, height: this.sizes.height, "aria-hidden": "true" },
+      ticks.map((tick) =>
+        svg(
+          "text",
+          {
+            x: this.sizes.axis - 6,
+            y: this.y(tick),
+            "text-anchor": "end",
+            "dominant-baseline": "central",
+            "font-size": this.sizes.marks,
+          },
+          tick.toFixed(1).replace("-", "\u2212"),
+        ),
+      ),
+      POOLINGS.map((pooling) =>
+        svg(
+          "text",
+          {
+            x: this.sizes.axis - 6,
+            y: this.sizes.lanes[pooling] + 6,
+            "text-anchor": "end",
+            "dominant-baseline": "central",
+            "font-size": this.sizes.marks,
+          },
+          POOLING_NAMES[pooling],
+        ),
+      ),
+    );
     this.bars = svg("g", { class: "kept-bars", "aria-hidden": "true" });
     this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
-    this.hits = svg("g", { role: "listbox", "aria-label": `Best alignment scores of the phrases of ${the(this.view.data.sides[this.side].role)}`, "aria-orientation": "horizontal" }, this.lefts.map((x, i) =>
-      svg("rect", { class: "hit", x, y: 0, width: bar, height: this.sizes.height - this.sizes.foot + 2, fill: "transparent", role: "option", tabindex: i === this.at ? 0 : -1, "aria-selected": "false",
-        "aria-label": this.view.phrases.describe(this.view.k, this.side, i), "data-phrase": phraseName({ side: this.side, index: i }) })));
-    this.body = svg("svg", { class: "body", width: Math.max(across, width - this.sizes.axis), height: this.sizes.height },
-      svg("g", { "aria-hidden": "true" }, ticks.map((tick) => svg("line", { class: "grid", x1: 0, x2: across, y1: this.y(tick), y2: this.y(tick) })),
-        this.lefts.map((x, i) => svg("rect", { class: "score", x: x + 0.75, y: this.y(this.phrases[i][3]), width: bar - 1.5, height: Math.max(1, base - this.y(this.phrases[i][3])) })),
-        POOLINGS.map((pooling) => svg("line", { class: "lane", x1: 0, x2: across, y1: this.sizes.lanes[pooling] + 6, y2: this.sizes.lanes[pooling] + 6 })),
+    this.hits = svg(
+      "g",
+      {
+        role: "listbox",
+        "aria-label": `Best alignment scores of the phrases of ${the(this.view.data.sides[this.side].role)}`,
+        "aria-orientation": "horizontal",
+      },
+      this.lefts.map((x, i) =>
+        svg("rect", {
+          class: "hit",
+          x,
+          y: 0,
+          width: bar,
+          height: this.sizes.height - this.sizes.foot + 2,
+          fill: "transparent",
+          role: "option",
+          tabindex: i === this.at ? 0 : -1,
+          "aria-selected": "false",
+          "aria-label": this.view.phrases.describe(this.view.k, this.side, i),
+          "data-phrase": phraseName({ side: this.side, index: i }),
+        }),
+      ),
+    );
+    this.body = svg(
+      "svg",
+      { class: "body", width: Math.max(across, width - this.sizes.axis), height: this.sizes.height },
+      svg(
+        "g",
+        { "aria-hidden": "true" },
+        ticks.map((tick) => svg("line", { class: "grid", x1: 0, x2: across, y1: this.y(tick), y2: this.y(tick) })),
+        this.lefts.map((x, i) =>
+          svg("rect", {
+            class: "score",
+            x: x + 0.75,
+            y: this.y(this.phrases[i][3]),
+            width: bar - 1.5,
+            height: Math.max(1, base - this.y(this.phrases[i][3])),
+          }),
+        ),
+        POOLINGS.map((pooling) =>
+          svg("line", {
+            class: "lane",
+            x1: 0,
+            x2: across,
+            y1: this.sizes.lanes[pooling] + 6,
+            y2: this.sizes.lanes[pooling] + 6,
+          }),
+        ),
         groups.map((group) => {
-          const text = svg("text", { class: "last", x: group.x + group.width / 2, y: this.sizes.height - 6, "text-anchor": "middle", "font-size": this.sizes.letters, "data-word": group.last - 1 }, group.word);
+          const text = svg(
+            "text",
+            {
+              class: "last",
+              x: group.x + group.width / 2,
+              y: this.sizes.height - 6,
+              "text-anchor": "middle",
+              "font-size": this.sizes.letters,
+              "data-word": group.last - 1,
+            },
+            group.word,
+          );
           text.append(svg("title", {}, this.tokens[group.last - 1]));
           return text;
-        })),
-      this.bars, this.marks, this.hits);
+        }),
+      ),
+      this.bars,
+      this.marks,
+      this.hits,
+    );
     this.frame.replaceChildren(html("div", { class: "pin" }, this.axis), this.body);
     this.drawKept();
     this.drawFocus();
@@ -90,35 +190,60 @@ class BarChart {
     if (!this.body) return;
     const { phrases, k } = this.view;
     const base = this.sizes.top + this.sizes.tall;
-    const poolings = new Map(POOLINGS.flatMap((pooling) => phrases.pooled(pooling, k, this.side)).map((index) => [index, phrases.poolingsOf(k, this.side, index)]));
-    this.bars.replaceChildren(...[...poolings].flatMap(([index, by]) => {
-      const wide = (this.bar - 1.5) / by.length;
-      const top = Math.min(this.y(this.phrases[index][3]), base - 1);
-      return by.flatMap((pooling, place) => {
-        const x = this.lefts[index] + 0.75 + place * wide;
-        const sign = Math.min(9, this.bar);
-        const middle = this.lefts[index] + this.bar / 2;
-        const y = this.sizes.lanes[pooling] + 6;
-        const points = pooling === "kmin" ? `M${middle - sign / 2},${y - 4}h${sign}l${-sign / 2},8.5Z` : `M${middle},${y - 4.5}l${sign / 2},8.5h${-sign}Z`;
-        const drawn = [svg("rect", { class: pooling, x, y: top, width: wide, height: base - top }), svg("path", { class: pooling, d: points })];
-        if (pooling === "kmin") {
-          const lines = [];
-          for (let at = base - 4; at > top + 1; at -= 4) lines.push(`M${x},${at}h${wide}`);
-          drawn.push(svg("path", { class: "stripes", d: lines.join(""), fill: "none" }));
-        }
-        return drawn;
-      });
-    }));
-    for (const index of new Set([...(this.described || []), ...poolings.keys()])) this.hits.children[index].setAttribute("aria-label", phrases.describe(k, this.side, index));
+    const poolings = new Map(
+      POOLINGS.flatMap((pooling) => phrases.pooled(pooling, k, this.side)).map((index) => [
+        index,
+        phrases.poolingsOf(k, this.side, index),
+      ]),
+    );
+    this.bars.replaceChildren(
+      ...[...poolings].flatMap(([index, by]) => {
+        const wide = (this.bar - 1.5) / by.length;
+        const top = Math.min(this.y(this.phrases[index][3]), base - 1);
+        return by.flatMap((pooling, place) => {
+          const x = this.lefts[index] + 0.75 + place * wide;
+          const sign = Math.min(9, this.bar);
+          const middle = this.lefts[index] + this.bar / 2;
+          const y = this.sizes.lanes[pooling] + 6;
+          const points =
+            pooling === "kmin"
+              ? `M${middle - sign / 2},${y - 4}h${sign}l${-sign / 2},8.5Z`
+              : `M${middle},${y - 4.5}l${sign / 2},8.5h${-sign}Z`;
+          const drawn = [
+            svg("rect", { class: pooling, x, y: top, width: wide, height: base - top }),
+            svg("path", { class: pooling, d: points }),
+          ];
+          if (pooling === "kmin") {
+            const lines = [];
+            for (let at = base - 4; at > top + 1; at -= 4) lines.push(`M${x},${at}h${wide}`);
+            drawn.push(svg("path", { class: "stripes", d: lines.join(""), fill: "none" }));
+          }
+          return drawn;
+        });
+      }),
+    );
+    for (const index of new Set([...(this.described || []), ...poolings.keys()]))
+      this.hits.children[index].setAttribute("aria-label", phrases.describe(k, this.side, index));
     this.described = [...poolings.keys()];
   }
 
   drawFocus() {
     if (!this.body) return;
     const { focus, partner, pinned } = this.view;
-    const outline = (at, kind) => (at && at.side === this.side
-      ? ["halo", kind].map((name) => svg("rect", { class: name, x: this.lefts[at.index] - 1, y: 2, width: this.bar + 2, height: this.sizes.height - this.sizes.foot, rx: 3, fill: "none" }))
-      : []);
+    const outline = (at, kind) =>
+      at && at.side === this.side
+        ? ["halo", kind].map((name) =>
+            svg("rect", {
+              class: name,
+              x: this.lefts[at.index] - 1,
+              y: 2,
+              width: this.bar + 2,
+              height: this.sizes.height - this.sizes.foot,
+              rx: 3,
+              fill: "none",
+            }),
+          )
+        : [];
     this.marks.replaceChildren(...outline(partner, "partner"), ...outline(focus, "mark"));
     this.body.querySelectorAll(".last").forEach((text) => {
       const of = [focus, partner].find((at) => at && at.side === this.side);
@@ -143,7 +268,8 @@ class BarChart {
     const x = this.lefts[index];
     const { frame } = this;
     if (x - 20 < frame.scrollLeft) frame.scrollLeft = x - 60;
-    else if (x + 40 > frame.scrollLeft + frame.clientWidth - this.sizes.axis) frame.scrollLeft = x + 100 - frame.clientWidth + this.sizes.axis;
+    else if (x + 40 > frame.scrollLeft + frame.clientWidth - this.sizes.axis)
+      frame.scrollLeft = x + 100 - frame.clientWidth + this.sizes.axis;
   }
 
   focus(index) {
@@ -157,7 +283,10 @@ class BarChart {
     this.frame.addEventListener("pointerover", (event) => this.view.hover(bar(event), event.target));
     this.frame.addEventListener("pointerleave", () => this.view.hover(null));
     this.frame.addEventListener("click", (event) => bar(event) && this.view.pin(bar(event)));
-    this.frame.addEventListener("focusin", (event) => bar(event) && event.target.matches(":focus-visible") && this.view.hover(bar(event), event.target));
+    this.frame.addEventListener(
+      "focusin",
+      (event) => bar(event) && event.target.matches(":focus-visible") && this.view.hover(bar(event), event.target),
+    );
     this.frame.addEventListener("focusout", () => this.view.hover(null));
     this.frame.addEventListener("keydown", (event) => this.key(event, bar(event)));
   }
@@ -167,7 +296,8 @@ class BarChart {
     const last = this.phrases.length - 1;
     const next = { ArrowLeft: at.index - 1, ArrowRight: at.index + 1, Home: 0, End: last }[event.key];
     if (next !== undefined) this.focus(Math.min(last, Math.max(0, next)));
-    else if (["ArrowUp", "ArrowDown"].includes(event.key)) this.view.figure.charts[1 - this.side].focus(this.view.phrases.partner(at.side, at.index));
+    else if (["ArrowUp", "ArrowDown"].includes(event.key))
+      this.view.figure.charts[1 - this.side].focus(this.view.phrases.partner(at.side, at.index));
     else if (["Enter", " "].includes(event.key)) this.view.pin(at);
     else return;
     event.preventDefault();

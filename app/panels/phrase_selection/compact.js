@@ -4,13 +4,33 @@ class KeptPhrases {
   constructor(view, record) {
     this.view = view;
     const how = `What the rest of the model reads of each sentence with k = ${record.k}; ${record.trained === "full" ? "it was trained with full pooling, which keeps all phrases" : `it was trained with ${POOLING_NAMES[record.trained]}`}.`;
-    const more = "Each phrase of up to 7 words looks for its best partner in the other sentence. k-min keeps the k phrases whose best partner fits least, k-max the k that fit best. " +
+    const more =
+      "Each phrase of up to 7 words looks for its best partner in the other sentence. k-min keeps the k phrases whose best partner fits least, k-max the k that fit best. " +
       "The page Phrases shows every k, the partners and the verdict under each pooling.";
     this.phrases = [];
-    this.element = html("section", { "aria-label": "The phrases that are kept" }, heading("The phrases that are kept", how, more), html("div", { class: "columns brief" }, POOLINGS.map((pooling) =>
-      html("section", { class: `column ${pooling}`, "data-pooling": pooling, "aria-label": POOLING_NAMES[pooling] },
-        html("div", { class: "title" }, poolingSign(pooling), html("h2", {}, POOLING_NAMES[pooling]), html("span", { class: "note" }, pooling === record.trained ? "as trained" : "what if")),
-        record.sides.map((side) => this.rebuilt(side, side[pooling]))))));
+    this.element = html(
+      "section",
+      { "aria-label": "The phrases that are kept" },
+      heading("The phrases that are kept", how, more),
+      html(
+        "div",
+        { class: "columns brief" },
+        POOLINGS.map((pooling) =>
+          html(
+            "section",
+            { class: `column ${pooling}`, "data-pooling": pooling, "aria-label": POOLING_NAMES[pooling] },
+            html(
+              "div",
+              { class: "title" },
+              poolingSign(pooling),
+              html("h2", {}, POOLING_NAMES[pooling]),
+              html("span", { class: "note" }, pooling === record.trained ? "as trained" : "what if"),
+            ),
+            record.sides.map((side) => this.rebuilt(side, side[pooling])),
+          ),
+        ),
+      ),
+    );
   }
 
   rebuilt({ role }, spans) {
@@ -20,7 +40,12 @@ class KeptPhrases {
       this.phrases.push({ text, axis, first, last });
       return text;
     });
-    return html("div", { class: "rebuilt", "data-role": role }, html("span", { class: "role" }, capital(role)), html("div", { class: "phrases" }, texts));
+    return html(
+      "div",
+      { class: "rebuilt", "data-role": role },
+      html("span", { class: "role" }, capital(role)),
+      html("div", { class: "phrases" }, texts),
+    );
   }
 
   // Mark the phrases that the selected word is part of.

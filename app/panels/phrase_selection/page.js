@@ -3,7 +3,9 @@
 class PhraseView extends View {
   constructor(root) {
     super(root);
-    this.onKey = (event) => { if (event.key === "Escape" && this.pinned) this.pin(this.pinned); };
+    this.onKey = (event) => {
+      if (event.key === "Escape" && this.pinned) this.pin(this.pinned);
+    };
   }
 
   start() {
@@ -43,14 +45,34 @@ class PhraseView extends View {
     this.figure = new ScoreFigure(this);
     this.said = html("div", { class: "said", "data-part": "verdict" });
     this.said_by = html("div", { class: "note" });
-    const said = html("div", {}, this.said, html("div", { class: "note model" }, html("bdi", {}, data.model), data.gold ? " · " : null, goldLabel(data.gold)), this.said_by);
-    return html("div", { class: "phrase_selection" }, html("div", { class: "top" }, said, this.slider.element), drawNotices(data.notices), this.columns.element, this.verdicts.element, this.figure.element, this.tip);
+    const said = html(
+      "div",
+      {},
+      this.said,
+      html("div", { class: "note model" }, html("bdi", {}, data.model), data.gold ? " · " : null, goldLabel(data.gold)),
+      this.said_by,
+    );
+    return html(
+      "div",
+      { class: "phrase_selection" },
+      html("div", { class: "top" }, said, this.slider.element),
+      drawNotices(data.notices),
+      this.columns.element,
+      this.verdicts.element,
+      this.figure.element,
+      this.tip,
+    );
   }
 
   // Both charts share an axis: from 0, or nearer when no score is low.
   scores() {
-    const lowest = Math.min(...this.data.sides.map((side) => side.phrases.reduce((low, phrase) => Math.min(low, phrase[3]), 1)));
-    const start = lowest < 0.3 ? Math.min(0, Math.max(-1, Math.floor(10 * lowest) / 10)) : Math.min(0.9, Math.floor(10 * (lowest - 0.04)) / 10);
+    const lowest = Math.min(
+      ...this.data.sides.map((side) => side.phrases.reduce((low, phrase) => Math.min(low, phrase[3]), 1)),
+    );
+    const start =
+      lowest < 0.3
+        ? Math.min(0, Math.max(-1, Math.floor(10 * lowest) / 10))
+        : Math.min(0.9, Math.floor(10 * (lowest - 0.04)) / 10);
     const step = start >= 0.5 ? 0.1 : start >= 0 ? 0.2 : 0.5;
     const ticks = [];
     for (let tick = 1; tick > start + 0.6 * step; tick -= step) ticks.push(tick);
@@ -91,7 +113,9 @@ class PhraseView extends View {
     this.tip.style.left = `${Math.max(8, Math.min(at.left, window.innerWidth - wide - 16))}px`;
     // Above the first chart, so that it does not hide the partner in the second.
     const tall = this.tip.offsetHeight;
-    const above = at.bottom + tall + 8 > window.innerHeight || (element.classList.contains("hit") && target.side === 0 && at.top > tall + 8);
+    const above =
+      at.bottom + tall + 8 > window.innerHeight ||
+      (element.classList.contains("hit") && target.side === 0 && at.top > tall + 8);
     this.tip.style.top = `${above ? at.top - tall - 4 : at.bottom + 6}px`;
   }
 
@@ -110,9 +134,13 @@ class PhraseView extends View {
   drawVerdict() {
     const { pooling, k } = this.data.trained;
     const best = this.verdict;
-    const asked = pooling !== "full" && this.k !== k ? `what if k = ${this.k}: trained with ${POOLING_NAMES[pooling]}, k = ${k}` : null;
+    const asked =
+      pooling !== "full" && this.k !== k
+        ? `what if k = ${this.k}: trained with ${POOLING_NAMES[pooling]}, k = ${k}`
+        : null;
     this.said.textContent = headline(best);
-    this.said_by.textContent = asked || `the model’s verdict: ${pooling === "full" ? "full pooling" : `${POOLING_NAMES[pooling]}, k = ${k}`}`;
+    this.said_by.textContent =
+      asked || `the model’s verdict: ${pooling === "full" ? "full pooling" : `${POOLING_NAMES[pooling]}, k = ${k}`}`;
     this.said_by.classList.toggle("other", Boolean(asked));
   }
 

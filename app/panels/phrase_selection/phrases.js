@@ -63,5 +63,9 @@ function phraseOf(name) {
 // The sign of a pooling, the same in every figure: k-min points down, k-max up.
 function poolingSign(pooling, attributes) {
   const path = pooling === "kmin" ? "M0,1H10L5,10Z" : "M5,0L10,9H0Z";
-  return svg("svg", { class: `sign ${pooling}`, viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true", ...attributes }, svg("path", { d: path }));
+  return svg(
+    "svg",
+    { class: `sign ${pooling}`, viewBox: "0 0 10 10", width: 10, height: 10, "aria-hidden": "true", ...attributes },
+    svg("path", { d: path }),
+  );
 }

@@ -5,13 +5,33 @@ class KSlider {
     this.view = view;
     const { trained } = view.phrases;
     const last = view.data.choices.kmin.length;
-    this.input = html("input", { type: "range", min: 1, max: last, step: 1, "aria-label": "k, the number of phrases that each pooling keeps of a sentence",
-      oninput: () => this.view.setK(Number(this.input.value), 300), onchange: () => this.view.setK(Number(this.input.value)) });
+    this.input = html("input", {
+      type: "range",
+      min: 1,
+      max: last,
+      step: 1,
+      "aria-label": "k, the number of phrases that each pooling keeps of a sentence",
+      oninput: () => this.view.setK(Number(this.input.value), 300),
+      onchange: () => this.view.setK(Number(this.input.value)),
+    });
     this.value = html("output", {});
     this.note = html("span", { class: "note" });
-    const marks = Array.from({ length: last }, (_, i) => html("span", { class: trained.pooling !== "full" && i + 1 === trained.k ? "trained" : null, style: `--place:${last > 1 ? i / (last - 1) : 0}` }, i + 1));
-    this.element = html("div", { class: "slider" }, html("div", { class: "words" }, this.value, this.note),
-      html("div", { class: "track" }, this.input, html("div", { class: "ticks", "aria-hidden": "true" }, marks)));
+    const marks = Array.from({ length: last }, (_, i) =>
+      html(
+        "span",
+        {
+          class: trained.pooling !== "full" && i + 1 === trained.k ? "trained" : null,
+          style: `--place:${last > 1 ? i / (last - 1) : 0}`,
+        },
+        i + 1,
+      ),
+    );
+    this.element = html(
+      "div",
+      { class: "slider" },
+      html("div", { class: "words" }, this.value, this.note),
+      html("div", { class: "track" }, this.input, html("div", { class: "ticks", "aria-hidden": "true" }, marks)),
+    );
   }
 
   draw() {
@@ -21,7 +41,11 @@ class KSlider {
     this.input.setAttribute("aria-valuetext", `k = ${k}`);
     this.value.textContent = `k = ${k}`;
     const full = trained.pooling === "full";
-    this.note.textContent = full ? "trained with full pooling" : k === trained.k ? "as trained" : `trained with k = ${trained.k}`;
+    this.note.textContent = full
+      ? "trained with full pooling"
+      : k === trained.k
+        ? "as trained"
+        : `trained with k = ${trained.k}`;
     this.note.classList.toggle("other", !full && k !== trained.k);
   }
 }

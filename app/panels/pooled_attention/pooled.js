@@ -7,25 +7,54 @@ class PooledPanel {
       const side = view.sideOf(role);
       const words = new WordChips(view, side, {
         describe: (index) => `${side.tokens[index]}: weight ${this.written(weights[index])}`,
-        inside: (index) => html("i", { class: "tall" }, html("i", { class: "weight", style: `height:${(100 * weights[index]) / high}%;background:${scaleColour(weights[index] / high)}` })),
+        inside: (index) =>
+          html(
+            "i",
+            { class: "tall" },
+            html("i", {
+              class: "weight",
+              style: `height:${(100 * weights[index]) / high}%;background:${scaleColour(weights[index] / high)}`,
+            }),
+          ),
       });
       return { role, weights, words, name: html("span", { class: "role" }, capital(role)) };
     });
-    this.stage = html("div", { class: "stage" }, this.sides.map(({ role, words, name }) => html("div", { class: "side", "data-role": role }, name, words.element)));
+    this.stage = html(
+      "div",
+      { class: "stage" },
+      this.sides.map(({ role, words, name }) => html("div", { class: "side", "data-role": role }, name, words.element)),
+    );
     const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
     const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
-    const ends = [this.written(0), record.sides.map(({ role, high }) => `${this.written(high)} of ${the(role)}`).join(", ")];
+    const ends = [
+      this.written(0),
+      record.sides.map(({ role, high }) => `${this.written(high)} of ${the(role)}`).join(", "),
+    ];
     const saves = saveButtons(view, "pooling", "pooling", (ink) => {
       const box = this.stage.getBoundingClientRect();
       const height = Math.ceil(box.height);
       const words = svg("g", { transform: "translate(0,28)" }, drawnWords(view, this.stage));
-      return [Math.max(Math.ceil(box.width) + 20, 640), height + 82, [label(12, 24, this.title, { fill: ink, "font-weight": 600 }), words, savedLegend(height + 56, ...ends, ink)].flat()];
+      return [
+        Math.max(Math.ceil(box.width) + 20, 640),
+        height + 82,
+        [
+          label(12, 24, this.title, { fill: ink, "font-weight": 600 }),
+          words,
+          savedLegend(height + 56, ...ends, ink),
+        ].flat(),
+      ];
     });
     this.readout = html("span", { class: "readout", "aria-live": "polite" });
     const key = legend("weight", ...ends);
     key.append(this.readout);
     const long = this.sides.some(({ weights }) => weights.length > LONG);
-    this.element = html("section", { class: long ? "long" : null, "aria-label": this.title }, heading(this.title, how, more, saves), html("div", { class: "frame", tabindex: "-1" }, this.stage), key);
+    this.element = html(
+      "section",
+      { class: long ? "long" : null, "aria-label": this.title },
+      heading(this.title, how, more, saves),
+      html("div", { class: "frame", tabindex: "-1" }, this.stage),
+      key,
+    );
   }
 
   // Whether both sentences are drawn here, so that they need no panel of their own.
@@ -45,7 +74,12 @@ class PooledPanel {
     const readout = this.sides.map(({ role, weights, words }) => {
       words.draw();
       const index = this.view.selection[words.axis];
-      return index === null ? null : [html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]), ` ${this.written(weights[index])} of ${the(role)}`];
+      return index === null
+        ? null
+        : [
+            html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]),
+            ` ${this.written(weights[index])} of ${the(role)}`,
+          ];
     });
     this.readout.replaceChildren(...readout.filter(Boolean).flatMap((words, i) => (i ? [", ", ...words] : words)));
   }

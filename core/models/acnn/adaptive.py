@@ -129,9 +129,13 @@ class AdaptiveModel(PairFeatures):
         return code, self.generator(code)
 
     def convolve(
-        self, windows: Windows, side: Side, own: tuple[Tensor, Tensor] | None, applied: Tensor | None,
+        self,
+        windows: Windows,
+        side: Side,
+        own: tuple[Tensor, Tensor] | None,
+        applied: Tensor | None,
         bias: Tensor | None,
-    ) -> TextTrace:  # fmt: skip
+    ) -> TextTrace:
         """One text with the filters ``applied`` ``[B, K, h, d]`` and ψ ``bias [K]``, or with the fixed ones. ``own``:
         code and filters made from this text."""
         if applied is not None:
@@ -143,9 +147,7 @@ class AdaptiveModel(PairFeatures):
         pooled, winners = masked_max(values, windows.mask)
         code, filters = own or (None, None)
         # The ReLU is the same after the max as before it, on K numbers in place of T'·K.
-        return TextTrace(
-            windows, code, filters, applied, values, torch.relu(pooled), winners, side.mask.sum(1), added
-        )  # fmt: skip
+        return TextTrace(windows, code, filters, applied, values, torch.relu(pooled), winners, side.mask.sum(1), added)
 
     @classmethod
     def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
@@ -210,13 +212,23 @@ class AdaptiveModel(PairFeatures):
         columns = (winners, offsets, side.bias, preactivations, side.pooled[0])
         records = tuple(
             FilterRecord(
-                k, min(first + half, length - 1), (first, min(first + width, length)), sum(parts[:half]), parts[half],
-                sum(parts[half + 1 :]), 0.0, bias, preactivation, activation, tuple(in_logits[k]), tuple(parts),
+                k,
+                min(first + half, length - 1),
+                (first, min(first + width, length)),
+                sum(parts[:half]),
+                parts[half],
+                sum(parts[half + 1 :]),
+                0.0,
+                bias,
+                preactivation,
+                activation,
+                tuple(in_logits[k]),
+                tuple(parts),
             )
             for k, (first, parts, bias, preactivation, activation) in enumerate(
                 zip(*(column.tolist() for column in columns), strict=True)
             )
-        )  # fmt: skip
+        )
         logit_bias = tuple(self.classifier.bias.tolist())
         return FilterProvenance(name, role, width, records, logit_bias, "ReLU", made_from)
 

@@ -65,9 +65,15 @@ class MultiPerspective(nn.Module):
         return Matched(torch.cat(sides, dim=1), scores, weights)
 
     def _side(
-        self, own: Tensor, own_mask: Tensor, other: Tensor, other_mask: Tensor, scores: Tensor, weights: Tensor,
+        self,
+        own: Tensor,
+        own_mask: Tensor,
+        other: Tensor,
+        other_mask: Tensor,
+        scores: Tensor,
+        weights: Tensor,
         pairs: Tensor,
-    ) -> Tensor:  # fmt: skip
+    ) -> Tensor:
         pooled, _ = masked_max(other, other_mask)
         nearest = scores.masked_fill(~other_mask[:, None], -2.0).argmax(2)
         most = other.gather(1, nearest[..., None].expand(-1, -1, other.shape[2]))

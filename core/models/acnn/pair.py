@@ -51,10 +51,14 @@ class PairTrace:
 
 
 @register(
-    "adaqa", config=AdaQAConfig, title="AdaQA", paper="Shen et al. 2018", section="3.3",
+    "adaqa",
+    config=AdaQAConfig,
+    title="AdaQA",
+    paper="Shen et al. 2018",
+    section="3.3",
     tasks=("answer selection", "paraphrase"),
     shows=(FilterProvenance, FilterProducts, GeneratedFilters, AttentionMap),
-)  # fmt: skip
+)
 class AdaQA(AdaptiveModel):
     """A pair, each text convolved with filters made from itself or from the other one, or with fixed ones (section
     3.3).
@@ -90,8 +94,11 @@ class AdaQA(AdaptiveModel):
         a_own = self.generate(a_windows) if "second" in self.made_from else None
         q_made, a_made = (None if own is None else own[1] for own in (q_own, a_own))
         q_applied, a_applied = {
-            "none": (None, None), "self": (q_made, a_made), "one-way": (None, q_made), "two-way": (a_made, q_made),
-        }[self.config.adaptivity]  # fmt: skip
+            "none": (None, None),
+            "self": (q_made, a_made),
+            "one-way": (None, q_made),
+            "two-way": (a_made, q_made),
+        }[self.config.adaptivity]
         q = self.convolve(q_windows, batch.first, q_own, q_applied, self.bias_q)
         a = self.convolve(a_windows, batch.second, a_own, a_applied, self.bias_a)
         own = [q.pooled, a.pooled, q.pooled - a.pooled, q.pooled * a.pooled]  # [Shen18 eq. 6]
@@ -122,8 +129,11 @@ class AdaQA(AdaptiveModel):
         of_q, of_a, of_difference, of_product = weight[:, : 4 * size].chunk(4, dim=1)
         h_q, h_a = q.pooled[0], a.pooled[0]
         from_a, from_q = {
-            "none": ("", ""), "self": (a_role, q_role), "one-way": (q_role, ""), "two-way": (q_role, a_role),
-        }[self.config.adaptivity]  # fmt: skip
+            "none": ("", ""),
+            "self": (a_role, q_role),
+            "one-way": (q_role, ""),
+            "two-way": (q_role, a_role),
+        }[self.config.adaptivity]
         a_shares, q_shares = (
             ((of_a - of_difference) * h_a, (of_q + of_difference) * h_q) if not matched else (None,) * 2
         )

@@ -118,9 +118,14 @@ class PhraseTrace:
 
 
 @register(
-    "phrases", config=PhraseConfig, title="GRU phrases", paper="Yin & Schütze 2017", section="3",
-    tasks=("entailment", "answer selection"), shows=(PhraseSelection, AttentionMap),
-)  # fmt: skip
+    "phrases",
+    config=PhraseConfig,
+    title="GRU phrases",
+    paper="Yin & Schütze 2017",
+    section="3",
+    tasks=("entailment", "answer selection"),
+    shows=(PhraseSelection, AttentionMap),
+)
 class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
     answer selection (sections 3.2 to 3.4)."""
@@ -164,9 +169,19 @@ class PhraseMatcher(PairFeatures):
             rep = own.shape[1] - self._similarity_count()
             dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
         trace = PhraseTrace(
-            first, second, first_mask, second_mask, sums, scores, a_first.score, a_first.partner, a_second.score,
-            a_second.partner, first_selection, second_selection,
-        )  # fmt: skip
+            first,
+            second,
+            first_mask,
+            second_mask,
+            sums,
+            scores,
+            a_first.score,
+            a_first.partner,
+            a_second.score,
+            a_second.partner,
+            first_selection,
+            second_selection,
+        )
         return Output(self.classifier(dropped), features, trace)
 
     def lay_out(self, override: Any, reading: Reading) -> Tensor:

@@ -58,9 +58,14 @@ class LookingBack(nn.Module):
         self.place_out = nn.Linear(size, 1, bias=False) if predictive else None
 
     def forward(
-        self, asking: Tensor, premise: Tensor, mask: Tensor, places: Tensor, override: Tensor | None = None,
+        self,
+        asking: Tensor,
+        premise: Tensor,
+        mask: Tensor,
+        places: Tensor,
+        override: Tensor | None = None,
         before: Looking | None = None,
-    ) -> Looking:  # fmt: skip
+    ) -> Looking:
         """``asking [B, R, d]`` at the ``places [B or 1, R]`` of the hypothesis, ``premise [B, T_p, d]``."""
         scores = single(self.match(asking, premise))  # a softmax multiplies the steps of bfloat16
         allowed, reach = scores, None
@@ -118,9 +123,14 @@ class WordByWord(nn.Module):
         nn.init.orthogonal_(self.carry.weight)
 
     def forward(
-        self, asking: Tensor, premise: Tensor, mask: Tensor, places: Tensor, override: Tensor | None = None,
+        self,
+        asking: Tensor,
+        premise: Tensor,
+        mask: Tensor,
+        places: Tensor,
+        override: Tensor | None = None,
         before: Looking | None = None,
-    ) -> Looking:  # fmt: skip
+    ) -> Looking:
         """``asking [B, R, d]``: states one after the other, the first of them after ``before``."""
         keys = premise if self.match_states is None else self.match_states(premise)
         states = asking if self.state is None else self.state(asking)

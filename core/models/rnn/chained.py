@@ -114,9 +114,14 @@ class Combination(nn.Module):
 
 
 @register(
-    "chained-rnn", config=ChainedConfig, title="Chained RNN", paper="Potts, CS224u slides", section="Global attention",
-    tasks=("entailment",), shows=(AttentionMap,),
-)  # fmt: skip
+    "chained-rnn",
+    config=ChainedConfig,
+    title="Chained RNN",
+    paper="Potts, CS224u slides",
+    section="Global attention",
+    tasks=("entailment",),
+    shows=(AttentionMap,),
+)
 class ChainedRNN(PairModel):
     r"""A recurrent network that reads the hypothesis after the premise, with attention over the premise's states.
 

@@ -46,9 +46,14 @@ class TransformerTrace:
 
 
 @register(
-    "transformer-reader", config=TransformerConfig, title="Transformer reader", paper="Potts, CS224u slides",
-    section="Connection with the Transformer", tasks=("entailment",), shows=(AttentionMap,),
-)  # fmt: skip
+    "transformer-reader",
+    config=TransformerConfig,
+    title="Transformer reader",
+    paper="Potts, CS224u slides",
+    section="Connection with the Transformer",
+    tasks=("entailment",),
+    shows=(AttentionMap,),
+)
 class TransformerReader(PairModel):
     r"""One Transformer layer and no recurrent network: the hypothesis' words look at the premise's by place and word.
 

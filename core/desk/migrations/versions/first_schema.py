@@ -7,9 +7,15 @@ revision = "1"
 down_revision = None
 
 TAGS = (
-    "language conventions", "knowledge beyond the text", "discourse relation", "evidence missing", "misled by noise",
-    "out-of-vocabulary", "wrong gold label", "other",
-)  # fmt: skip
+    "language conventions",
+    "knowledge beyond the text",
+    "discourse relation",
+    "evidence missing",
+    "misled by noise",
+    "out-of-vocabulary",
+    "wrong gold label",
+    "other",
+)
 
 
 def upgrade() -> None:
