@@ -165,21 +165,19 @@ class ComparedMatrix extends MatrixPanel {
         const value = this.number("values", i, j);
         const [, , ...ink] = this.step(value);
         if (!inks.has(ink.join())) inks.set(ink.join(), []);
-        inks
-          .get(ink.join())
-          .push(
-            svg(
-              "text",
-              {
-                x: this.x(j) + this.cell / 2,
-                y: (i + 0.5) * this.cell,
-                "text-anchor": "middle",
-                "dominant-baseline": "central",
-                "font-size": size,
-              },
-              this.written(value),
-            ),
-          );
+        inks.get(ink.join()).push(
+          svg(
+            "text",
+            {
+              x: this.x(j) + this.cell / 2,
+              y: (i + 0.5) * this.cell,
+              "text-anchor": "middle",
+              "dominant-baseline": "central",
+              "font-size": size,
+            },
+            this.written(value),
+          ),
+        );
       }),
     );
     return svg(
