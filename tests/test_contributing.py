@@ -66,7 +66,7 @@ def project(tmp_path_factory):
     """A copy of the project with the page's model, and made-up data in the layout that its recipe names."""
     folder = tmp_path_factory.mktemp("project")
     for name in ("core", "trainers", "app", "tests", ".streamlit"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
     for name in ("streamlit_app.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     files = section("Add a model")

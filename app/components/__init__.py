@@ -8,7 +8,6 @@ typed is only ever set as text (``textContent``), never as HTML or Markdown.
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import streamlit as st
 
+from app.components.bundle import bundle
 from app.page_state import codec
 from app.pair_form import digest
 from app.palette import CIVIDIS, DIVERGING, css_variables
@@ -26,27 +26,6 @@ from core.wording import percent
 _FOLDER = Path(__file__).parent
 LONGEST_QUOTED = 300
 """Characters of a sentence below a saved figure."""
-_BEFORE = (
-    "elements",
-    "save",
-    "tour",
-    "footer",
-    "shares",
-    "colours",
-    "chips",
-    "verdict",
-    "text",
-    "view",
-    "pair",
-    "models",
-    "lesson",
-    "marks",
-    "filter_map",
-    "filter_weights",
-)
-"""The scripts that the panels build on, in this order."""
-_BEHIND = ("compare", "mount")
-"""Those that build on panels; ``mount`` exports what Streamlit calls and is last."""
 
 
 def draw(
@@ -134,18 +113,15 @@ def _component() -> Any:
 
 def _bundle() -> str:
     """All scripts and styles. A panel's style holds inside of its own element, which has its folder's name."""
-    scripts = [_FOLDER / f"{name}.js" for name in _BEFORE]
-    scripts += [script for folder in folders() for script in sorted(folder.glob("*.js"))]
-    scripts += [_FOLDER / f"{name}.js" for name in _BEHIND]
-    style = _base_style() + "".join(
-        _read(_FOLDER / f"{name}.css") for name in ("pair", "models", "lesson", "compare", "filter_map")
-    )
+    # mount exports what Streamlit calls; loader and enter are components of their own.
+    scripts = [*_FOLDER.glob("*.js"), *(script for folder in folders() for script in folder.glob("*.js"))]
+    alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader", "enter")}
+    style = _base_style() + "".join(map(_read, sorted({*_FOLDER.glob("*.css")} - {_FOLDER / "base.css"})))
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
     constants = {"CIVIDIS": CIVIDIS, "DIVERGING": DIVERGING, "STYLE": style}
-    head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in constants.items())
-    return head + "\n".join(map(_read, scripts))
+    return bundle(_FOLDER / "mount.js", sorted({*scripts} - alone), constants)
 
 
 def _read(file: Path) -> str:

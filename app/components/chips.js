@@ -1,6 +1,9 @@
 // A sentence's words as buttons: a click selects a word everywhere, the arrow keys move along the sentence.
 
-class WordChips {
+import { directionOf, html, plural, svg, the } from "./elements.js";
+import { inkOf, label } from "./save.js";
+
+export class WordChips {
   // `side`: the sentence; `describe(index)`: what a screen reader says of a word beside it; `hover(index or null)`.
   constructor(view, side, { describe, hover, inside } = {}) {
     Object.assign(this, { view, side, axis: side.axis });
@@ -87,7 +90,7 @@ class WordChips {
 }
 
 // A long sentence scrolls inside of its own frame, which ends between two lines; `cut` says so. `whole`: not now.
-function clipLines({ element, chips, cut }, lines, whole = false) {
+export function clipLines({ element, chips, cut }, lines, whole = false) {
   const { scrollTop } = element;
   element.style.maxHeight = "";
   const line =
@@ -100,10 +103,11 @@ function clipLines({ element, chips, cut }, lines, whole = false) {
   cut.hidden = !tall;
 }
 
-const cutMark = (count) => html("span", { class: "cut more-below", hidden: true }, `${count} words: scroll to see all`);
+export const cutMark = (count) =>
+  html("span", { class: "cut more-below", hidden: true }, `${count} words: scroll to see all`);
 
 // Words, roles and bars as they are drawn now, for a saved figure.
-function drawnWords(view, stage) {
+export function drawnWords(view, stage) {
   const range = document.createRange();
   const box = stage.getBoundingClientRect();
   return Array.from(stage.querySelectorAll(".chip, .role, .weight"))

@@ -1,5 +1,13 @@
 // Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
 
+import { CELL, MatrixPanel, PROJECTED } from "../panels/attention_map/matrix.js";
+import { drawnWords } from "./chips.js";
+import { legend, savedLegend } from "./colours.js";
+import { capital, directionOf, exactPercent, heading, html, percent, shorten, signed, svg, the } from "./elements.js";
+import { label, saveButtons } from "./save.js";
+import { headline, named, sharesOf } from "./shares.js";
+import { VIEWS, View } from "./view.js";
+
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
 const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
 

@@ -1,8 +1,8 @@
 // Making elements. Text is set through text nodes only, so nothing that a person typed can become markup.
 
-const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+export const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
-function fill(node, attributes, children) {
+export function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -15,11 +15,12 @@ function fill(node, attributes, children) {
   return node;
 }
 
-const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
+export const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+export const svg = (tag, attributes, ...children) =>
+  fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
 
 // As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
-function percent(share) {
+export function percent(share) {
   const value = 100 * share;
   if (value > 0 && value < 0.1) return "< 0.1\u00a0%";
   if (value > 99.9 && value < 100) return "> 99.9\u00a0%";
@@ -27,41 +28,41 @@ function percent(share) {
   return `${value.toFixed(digits)}\u00a0%`;
 }
 
-function exactPercent(share) {
+export function exactPercent(share) {
   const value = Number((100 * share).toPrecision(4));
   return value === 100 && share < 1 ? percent(share) : `${value}\u00a0%`;
 }
 
 // A signed number with a true minus sign; `digits` after the point.
-function signed(value, digits = 3) {
+export function signed(value, digits = 3) {
   const text = Math.abs(value).toFixed(digits);
   if (Number(text) === 0) return text;
   return (value < 0 ? "\u2212" : "+") + text;
 }
 
 // The place of the largest number.
-const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
+export const heaviest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 // A role in a sentence: the premise, but question 2, which is a name.
-const the = (role) => (/\d$/.test(role) ? role : `the ${role}`);
-const shorten = (text, limit) =>
+export const the = (role) => (/\d$/.test(role) ? role : `the ${role}`);
+export const shorten = (text, limit) =>
   Array.from(text).length > limit
     ? Array.from(text)
         .slice(0, limit - 1)
         .join("") + "…"
     : text;
 // Which way a sentence runs, by its first letter.
-function directionOf(tokens) {
+export function directionOf(tokens) {
   const [letter] = tokens.join(" ").match(/\p{L}/u) || [];
   return letter && /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(letter) ? "rtl" : "ltr";
 }
 
-const LONG = 28; // words; a longer sentence is set smaller
-const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+export const LONG = 28; // words; a longer sentence is set smaller
+export const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
 // A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
-function heading(title, how, more, buttons) {
+export function heading(title, how, more, buttons) {
   const extra = html("p", { class: "more", hidden: true }, more);
   const mark = html(
     "button",
@@ -89,12 +90,12 @@ function heading(title, how, more, buttons) {
   return html("header", {}, html("div", { class: "headline" }, html("h2", {}, title), saves), reading, extra);
 }
 
-function linkButton(text, label, onclick) {
+export function linkButton(text, label, onclick) {
   return html("button", { type: "button", class: "link", "aria-label": label, onclick }, text);
 }
 
 // What shows more or fewer lines of a list of `count`. The panel is drawn anew, and its button keeps the keyboard's place.
-function moreButton(panel, count, first, what) {
+export function moreButton(panel, count, first, what) {
   if (count <= first) return null;
   const button = linkButton(
     panel.open ? `Show the first ${first}` : `Show ${count - first} more`,

@@ -1,6 +1,11 @@
 // The filter map: the reference texts by class, a person's own as stars. A person may zoom and move it, and it stays
 // so while they type; the buttons below it hide and show classes.
 
+import { fill, heading, html, shorten, svg } from "./elements.js";
+import { keyMark, lookOf, marker } from "./marks.js";
+import { inkOf, label, place, saveButtons } from "./save.js";
+import { VIEWS, View } from "./view.js";
+
 const PLANE = { height: 400, mark: 3.5, star: 10, ring: 7, reach: 14, most: 60 };
 const YOURS = "yours (approximate)";
 const EARLIER = "earlier versions";

@@ -1,5 +1,11 @@
 // One filter's weights: a row for each place of its window, a column for each number that stands for a word.
 
+import { legend } from "./colours.js";
+import { DIVERGING } from "./constants.js";
+import { fill, heading, html, signed, svg } from "./elements.js";
+import { label, place, saveButtons } from "./save.js";
+import { VIEWS, View } from "./view.js";
+
 class FilterWeightsView extends View {
   static steps = 24; // of a colour, from clear at zero
 

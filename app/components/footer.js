@@ -1,7 +1,9 @@
 // The last line: facts about the model, and a link to what is on screen now.
 
+import { html, linkButton } from "./elements.js";
+
 // `parameters` is called when the link is copied, so that it holds a selection that the address does not have yet.
-function footerOf(texts, parameters, tour) {
+export function footerOf(texts, parameters, tour) {
   if (!texts.length && !parameters && !tour) return null;
   const copy = linkButton("Copy link", "Copy a link to this page with its selection", () =>
     copyLink(copy, linkOf(parameters())),

@@ -1,6 +1,10 @@
 // A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's own lit.
 // All steps are here from the start, so the arrow keys need no answer of the server.
 
+import { capital, fill, html, linkButton } from "./elements.js";
+import { drawNotices } from "./shares.js";
+import { VIEWS, View } from "./view.js";
+
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const TYPING = "input, textarea, select, [contenteditable]";
 

@@ -81,7 +81,7 @@ const CORNERS = {
 };
 
 // What draws a mark of this radius at a place: the text of a path. An "-open" one is drawn by its line alone.
-function marker(symbol, radius) {
+export function marker(symbol, radius) {
   const shape = symbol.replace("-open", "");
   const number = (value) => Number((value * radius).toFixed(2));
   if (shape === "circle") {
@@ -99,8 +99,8 @@ function marker(symbol, radius) {
 }
 
 // The looks of a path of such marks.
-const lookOf = ({ symbol, colour }) =>
+export const lookOf = ({ symbol, colour }) =>
   symbol.endsWith("-open") ? { fill: "none", stroke: colour, "stroke-width": 1.5 } : { fill: colour, stroke: "none" };
 
 // The same in a list of what the marks mean.
-const keyMark = ({ symbol }) => marker(symbol, symbol === "star" ? 6 : 4.4);
+export const keyMark = ({ symbol }) => marker(symbol, symbol === "star" ? 6 : 4.4);

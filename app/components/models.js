@@ -1,5 +1,8 @@
 // All models in one table: a column's name sorts by it, a model's name opens its card.
 
+import { html } from "./elements.js";
+import { VIEWS, View } from "./view.js";
+
 const MODEL_COLUMNS = [
   ["title", "Model"],
   ["task", "Task"],

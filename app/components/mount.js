@@ -1,6 +1,9 @@
 // How Streamlit calls a view: once for each run of the page, with its data. The component "pairlens" is small, and finds
 // what draws it here (see loader.js).
 
+import { STYLE } from "./constants.js";
+import { VIEWS } from "./view.js";
+
 const views = new WeakMap();
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(STYLE);

@@ -1,6 +1,12 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
+import { html, the } from "./elements.js";
+import { TextPanel } from "./text.js";
+import { EXPLORE_TOUR, Tour } from "./tour.js";
+import { drawVerdict } from "./verdict.js";
+import { PANELS, VIEWS, View } from "./view.js";
+
 const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column], .more, .tour";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 

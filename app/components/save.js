@@ -1,6 +1,8 @@
 // Figures as SVG and PNG files, made here from what is drawn, with every colour written into the file. Always in the
 // light theme: a saved figure goes onto paper and slides.
 
+import { SVG_NAMESPACE, html, linkButton, shorten, svg } from "./elements.js";
+
 const INLINED = [
   "fill",
   "stroke",
@@ -37,13 +39,13 @@ function standalone(source) {
   return copy;
 }
 
-function place(node, x, y) {
+export function place(node, x, y) {
   const group = svg("g", { transform: `translate(${x},${y})` });
   group.append(...Array.from(standalone(node).childNodes));
   return group;
 }
 
-function inkOf(view, name) {
+export function inkOf(view, name) {
   const probe = html("span", { style: `color:var(--${name})` });
   view.root.append(probe);
   const colour = getComputedStyle(probe).color;
@@ -62,12 +64,12 @@ function inLight(view, make) {
   }
 }
 
-function label(x, y, text, attributes) {
+export function label(x, y, text, attributes) {
   return svg("text", { x, y, "font-size": 14, ...attributes }, text);
 }
 
 // Buttons that save a figure: `draw(ink)` gives its width, its height and its elements.
-function saveButtons(view, what, file, draw) {
+export function saveButtons(view, what, file, draw) {
   return ["SVG", "PNG"].map((kind) =>
     linkButton(kind, `Save the ${what} as ${kind}`, () =>
       inLight(view, () => {

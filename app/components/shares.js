@@ -1,6 +1,8 @@
 // Class probabilities: a stacked bar with its labels and percentages, and the sentences of warning.
 
-function sharesOf(classes, best) {
+import { capital, exactPercent, html, percent } from "./elements.js";
+
+export function sharesOf(classes, best) {
   const colour = (c) => `background:light-dark(${c.light},${c.dark})`;
   const summary = classes.map((c) => `${c.label} ${percent(c.p)}`).join(", ");
   const bar = html(
@@ -27,16 +29,16 @@ function sharesOf(classes, best) {
 
 // The class that a headline names. Few of a question's candidates are answers, so that a ranker finds nearly all of them
 // unlikely: its headline is the share of "answer" alone, a score to compare candidates by.
-function named(classes) {
+export function named(classes) {
   const scored = classes.find(({ score }) => score);
   return scored ?? classes.reduce((best, c) => (c.p > best.p ? c : best));
 }
 
-function headline(best) {
+export function headline(best) {
   return best.score ? `Score as an ${best.label}: ${percent(best.p)}` : `${capital(best.label)}, ${percent(best.p)}`;
 }
 
-function drawNotices(notices) {
+export function drawNotices(notices) {
   if (!notices || !notices.length) return null;
   return html(
     "div",

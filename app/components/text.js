@@ -1,10 +1,14 @@
 // Both sentences as words to click, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
+import { WordChips, clipLines, drawnWords } from "./chips.js";
+import { LONG, capital, heading, heaviest, html, linkButton, percent, svg, the } from "./elements.js";
+import { inkOf, label, place, saveButtons } from "./save.js";
+
 const RIBBON_WIDTH = 14;
 const CROWDED = 25; // words of a sentence; above it only the selected word's ribbons are drawn
 const LINES = 4; // of a long sentence are shown, the others scroll
 
-class TextPanel {
+export class TextPanel {
   // `maps`: weights from words of one role to words of another, with their axes, from the panels that have them.
   constructor(view, maps) {
     Object.assign(this, { view, maps });

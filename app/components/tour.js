@@ -1,8 +1,10 @@
 // Five steps through a page for a person's first visit. It can be left at any step, and called again.
 
+import { html, linkButton } from "./elements.js";
+
 const TOUR_SEEN = "pairlens tour";
 
-class Tour {
+export class Tour {
   // `steps`: where each looks (a selector inside the page's root) and what it says.
   constructor(view, steps) {
     Object.assign(this, { view, steps, at: null });
@@ -71,7 +73,7 @@ class Tour {
   }
 }
 
-const EXPLORE_TOUR = [
+export const EXPLORE_TOUR = [
   [
     ".verdict",
     "Type two sentences above, or choose an example in the sidebar. Here is what the model makes of them: its verdict with the probability of every class.",

@@ -1,12 +1,15 @@
 // The verdict: class and percentage, a stacked bar with labels, and the verdict on the judged sentence alone.
 
+import { html, percent, the } from "./elements.js";
+import { drawNotices, headline, named, sharesOf } from "./shares.js";
+
 // What a data set says of an example; nothing for a pair of a person's own.
-const goldLabel = (gold) =>
+export const goldLabel = (gold) =>
   gold
     ? html("span", { class: "gold" }, `Gold label${gold.source && ` (${gold.source})`}: `, html("b", {}, gold.label))
     : null;
 
-function drawVerdict(verdict, notices) {
+export function drawVerdict(verdict, notices) {
   const best = named(verdict.classes);
   const { bar, key } = sharesOf(verdict.classes, best);
   const alone = verdict.alone

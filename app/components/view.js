@@ -1,11 +1,13 @@
 // What every page's view shares: it builds its parts from the data, holds what is selected, draws that at once and then
 // tells the server. Panels and views register themselves here, so that nothing else lists them.
 
-const PANELS = {}; // by kind of record: makes a panel from the view and the panel's data
-const VIEWS = {}; // by the page's name
+import { footerOf } from "./footer.js";
+
+export const PANELS = {}; // by kind of record: makes a panel from the view and the panel's data
+export const VIEWS = {}; // by the page's name
 
 // A subclass has take (the selection in new data), build (its elements), arrange (a new width) and draw.
-class View {
+export class View {
   static narrow = 640; // pixels at the usual size of type; below it parts that stand side by side come below each other
 
   constructor(root) {

@@ -1,10 +1,27 @@
 // The attention matrix: square cells, words along both edges; a long pair scrolls inside its frame, edges fixed.
 
-const CELL = { most: 36, least: 17 };
-const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
+import { legend, savedLegend, scaleColour } from "../../components/colours.js";
+import {
+  directionOf,
+  exactPercent,
+  heading,
+  heaviest,
+  html,
+  percent,
+  shorten,
+  signed,
+  svg,
+  the,
+} from "../../components/elements.js";
+import { label, place, saveButtons } from "../../components/save.js";
+import { PANELS } from "../../components/view.js";
+import { WindowPanel } from "./windows.js";
+
+export const CELL = { most: 36, least: 17 };
+export const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
 const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
 
-class MatrixPanel {
+export class MatrixPanel {
   constructor(view, attention) {
     Object.assign(this, { view, attention, axes: view.axes(attention), at: [0, 0] });
     const { tokens } = view.sideOf(attention.rows);

@@ -1,8 +1,11 @@
 // Which window of the other text each window of the judged one looks at most (models whose attention is over windows).
 
+import { exactPercent, heading, html, moreButton, percent, shorten, signed, the } from "../../components/elements.js";
+import { label, saveButtons } from "../../components/save.js";
+
 const FIRST_WINDOWS = 8;
 
-class WindowPanel {
+export class WindowPanel {
   constructor(view, record) {
     Object.assign(this, { view, record, open: false });
     this.table = html("div", { class: "scroll", tabindex: "-1" });

@@ -1,5 +1,19 @@
 // The selected word's side of the attention: what its context is mixed from, or who looks at it.
 
+import {
+  exactPercent,
+  heading,
+  html,
+  moreButton,
+  percent,
+  plural,
+  shorten,
+  svg,
+  the,
+} from "../../components/elements.js";
+import { inkOf, label, saveButtons } from "../../components/save.js";
+import { PANELS } from "../../components/view.js";
+
 const LEAST_BAR = 0.001; // a smaller weight has no line of its own
 const MOST_BARS = 7;
 
@@ -35,7 +49,7 @@ class ContextPanel {
         rows,
         row,
         this.map?.apart
-          ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100 %.`
+          ? `One mix of words for each line of ${the(columns)}: over each line the weights add up to 100\u00a0%.`
           : `The mix of ${columns} words that the model reads together with it.`,
         `c = Σ weight × state of the ${columns} word${this.none ? " + weight on no word × the null word’s vector" : ""}; the model reads it beside the word, a convolution also beside the word’s neighbours.`,
       ),

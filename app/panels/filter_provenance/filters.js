@@ -1,5 +1,9 @@
 // What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
 
+import { heading, html, moreButton, plural, shorten, signed, svg, the } from "../../components/elements.js";
+import { label, place, saveButtons } from "../../components/save.js";
+import { PANELS } from "../../components/view.js";
+
 const FIRST_ROWS = 8;
 const LEAST_CONTEXT = 0.001; // of the weight; less of it is no context
 const PART_TITLES = {

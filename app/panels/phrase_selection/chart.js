@@ -1,6 +1,9 @@
 // The bars of aᵢ of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
 // k-min and k-max keep.
 
+import { capital, html, plural, shorten, svg, the } from "../../components/elements.js";
+import { POOLINGS, POOLING_NAMES, phraseName, phraseOf } from "./phrases.js";
+
 // Sizes in pixels; `type`: how many times as large as usual.
 function chartSizes(type) {
   const [top, tall, lane, foot] = [8, 92 * type, 13 * type, 22 * type];
@@ -28,7 +31,7 @@ const measureText = (() => {
   };
 })();
 
-class BarChart {
+export class BarChart {
   constructor(view, side) {
     Object.assign(this, { view, side, at: 0, sizes: chartSizes(view.type) });
     const { role, tokens, phrases } = view.data.sides[side];

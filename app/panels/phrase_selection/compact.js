@@ -1,5 +1,9 @@
 // On Explore: the phrases that each pooling keeps of both sentences at the k that the model was trained with.
 
+import { capital, heading, html } from "../../components/elements.js";
+import { PANELS } from "../../components/view.js";
+import { POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
+
 class KeptPhrases {
   constructor(view, record) {
     this.view = view;

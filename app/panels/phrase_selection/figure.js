@@ -1,6 +1,11 @@
 // Figure 5: the best alignment score of every phrase of both sentences, and the phrase that is looked at in words.
 
-class ScoreFigure {
+import { capital, heading, html, the } from "../../components/elements.js";
+import { label, place, saveButtons } from "../../components/save.js";
+import { BarChart } from "./chart.js";
+import { POOLING_NAMES } from "./phrases.js";
+
+export class ScoreFigure {
   constructor(view) {
     this.view = view;
     this.charts = [0, 1].map((side) => new BarChart(view, side));
@@ -76,7 +81,7 @@ class ScoreFigure {
 }
 
 // “smiling nearby” of the premise: a = 0.62, best matched by “a smile” of the hypothesis; kept by k-min.
-function tellPhrase(phrases, k, { side, index }) {
+export function tellPhrase(phrases, k, { side, index }) {
   const by = phrases.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
   const partner = phrases.partner(side, index);
   return [

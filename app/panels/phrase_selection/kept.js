@@ -1,9 +1,14 @@
 // Both sentences under k-min and under k-max, side by side: words marked by how many kept phrases cover them, and the
 // kept phrases in the order of the text (the paper's fake sentence).
 
+import { clipLines, cutMark } from "../../components/chips.js";
+import { LONG, capital, directionOf, heading, html, plural, svg } from "../../components/elements.js";
+import { inkOf, label, saveButtons } from "../../components/save.js";
+import { POOLINGS, POOLING_NAMES, phraseName, poolingSign } from "./phrases.js";
+
 const KEPT_LINES = 7; // of a long sentence are shown, the others scroll
 
-class KeptPanel {
+export class KeptPanel {
   constructor(view) {
     this.view = view;
     this.columns = POOLINGS.map((pooling) => this.column(pooling));

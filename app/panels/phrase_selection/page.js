@@ -1,5 +1,15 @@
 // The page Phrases: holds k and the selected phrase, and shows both in all of its parts.
 
+import { html } from "../../components/elements.js";
+import { drawNotices, headline, named } from "../../components/shares.js";
+import { goldLabel } from "../../components/verdict.js";
+import { VIEWS, View } from "../../components/view.js";
+import { ScoreFigure, tellPhrase } from "./figure.js";
+import { KeptPanel } from "./kept.js";
+import { POOLING_NAMES, Phrases, phraseName, phraseOf } from "./phrases.js";
+import { KSlider } from "./slider.js";
+import { VerdictPanel } from "./verdicts.js";
+
 class PhraseView extends View {
   constructor(root) {
     super(root);

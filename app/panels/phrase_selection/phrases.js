@@ -1,9 +1,11 @@
 // The data of the phrases, and how they read in words.
 
-const POOLINGS = ["kmin", "kmax"];
-const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
+import { svg } from "../../components/elements.js";
 
-class Phrases {
+export const POOLINGS = ["kmin", "kmax"];
+export const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
+
+export class Phrases {
   constructor(data) {
     this.data = data;
     this.sides = data.sides;
@@ -53,15 +55,15 @@ class Phrases {
   }
 }
 
-const phraseName = ({ side, index }) => `${"ab"[side]}${index + 1}`;
+export const phraseName = ({ side, index }) => `${"ab"[side]}${index + 1}`;
 
-function phraseOf(name) {
+export function phraseOf(name) {
   const match = /^([ab])(\d+)$/.exec(name || "");
   return match ? { side: "ab".indexOf(match[1]), index: Number(match[2]) - 1 } : null;
 }
 
 // The sign of a pooling, the same in every figure: k-min points down, k-max up.
-function poolingSign(pooling, attributes) {
+export function poolingSign(pooling, attributes) {
   const path = pooling === "kmin" ? "M0,1H10L5,10Z" : "M5,0L10,9H0Z";
   return svg(
     "svg",

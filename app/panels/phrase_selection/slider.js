@@ -1,6 +1,8 @@
 // How many phrases each pooling keeps of a sentence.
 
-class KSlider {
+import { html } from "../../components/elements.js";
+
+export class KSlider {
   constructor(view) {
     this.view = view;
     const { trained } = view.phrases;

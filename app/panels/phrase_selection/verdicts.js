@@ -1,6 +1,11 @@
 // The verdict of the shown model under each pooling at this k, and of every model under its own.
 
-class VerdictPanel {
+import { capital, heading, html, percent, svg } from "../../components/elements.js";
+import { label, saveButtons } from "../../components/save.js";
+import { named, sharesOf } from "../../components/shares.js";
+import { POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
+
+export class VerdictPanel {
   constructor(view) {
     this.view = view;
     this.rows = html("div", { class: "rows" });

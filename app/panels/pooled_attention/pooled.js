@@ -1,5 +1,11 @@
 // How much each word weighs when its sentence is pooled into one vector: a bar above the word.
 
+import { WordChips, drawnWords } from "../../components/chips.js";
+import { legend, savedLegend, scaleColour } from "../../components/colours.js";
+import { LONG, capital, heading, html, percent, svg, the } from "../../components/elements.js";
+import { label, saveButtons } from "../../components/save.js";
+import { PANELS } from "../../components/view.js";
+
 class PooledPanel {
   constructor(view, record) {
     Object.assign(this, { view, record });

@@ -1,0 +1,54 @@
+"""The scripts as one module: components v2 takes a script as text, in which imports of other files have no meaning."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+CONSTANTS = "constants.js"
+"""The module whose exports come from Python (constants.d.ts tells their types)."""
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:function|class|const) (\w+))", re.MULTILINE)
+
+
+def bundle(entry: Path, scripts: Iterable[Path], constants: Mapping[str, Any]) -> str:
+    """The modules ``scripts`` and what they import, each before those that import it and in a function of its own, so
+    that a name is seen elsewhere only where it is imported; ``entry`` last, with its own exports.
+
+    Raises ValueError for an import in a circle, or of a name that its module does not export.
+    """
+    names = {CONSTANTS: frozenset(constants)}
+    parts = [f'const modules = {{ "{CONSTANTS}": {json.dumps(constants)} }};']
+    in_progress: set[Path] = set()
+
+    def imports(script: Path, text: str) -> str:
+        def local(match: re.Match[str]) -> str:
+            path = (script.parent / match[2]).resolve()
+            key = CONSTANTS if path.name == CONSTANTS else add(path)
+            wanted = [name.strip() for name in match[1].split(",") if name.strip()]
+            if missing := sorted({*wanted} - names[key]):
+                raise ValueError(f"{script.name} imports {', '.join(missing)}, which {path.name} does not export")
+            return f"const {{ {', '.join(wanted)} }} = modules[{json.dumps(key)}];"
+
+        return _IMPORT.sub(local, text)
+
+    def add(script: Path) -> str:
+        key = f"{script.parent.name}/{script.name}"
+        if key in names:
+            return key
+        if script in in_progress:
+            raise ValueError(f"{script.name} imports itself through the modules that it imports")
+        in_progress.add(script)
+        text = imports(script, script.read_text(encoding="utf-8"))
+        exported = _EXPORT.findall(text)
+        body = _EXPORT.sub("", text)
+        parts.append(f"modules[{json.dumps(key)}] = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();")
+        names[key] = frozenset(exported)
+        return key
+
+    for script in scripts:
+        add(script.resolve())
+    return "\n".join([*parts, imports(entry.resolve(), entry.read_text(encoding="utf-8"))])

@@ -1,0 +1,8 @@
+// What app/components/bundle.py gives the scripts from Python.
+
+/** Colours of a scale of shares, from 0 to 1. */
+export const CIVIDIS: string[];
+/** Colours of a scale around 0. */
+export const DIVERGING: string[];
+/** The style sheet of all drawings. */
+export const STYLE: string;
