@@ -12,7 +12,8 @@ from app.components.bundle import bundle
 
 SCRIPTS = {
     "low.js": "const own = 1;\nexport const shown = own + 1;\n",
-    "middle.js": 'import { shown } from "./low.js";\n\nconst own = 10;\nexport function sum() {\n  return own + shown;\n}\n',
+    "middle.js": 'import { shown } from "./low.js";\n\nconst own = 10;\n'
+    "export function sum() {\n  return own + shown;\n}\n",
     "entry.js": 'import { COLOURS } from "./constants.js";\nimport { sum } from "./middle.js";\n\n'
     'export default [typeof own, typeof shown, sum(), COLOURS].join(" ");\n',
 }
