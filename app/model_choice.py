@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,6 @@ from core.models import REGISTRY
 Card = Mapping[str, Any]
 
 
-_FIRST = (
-    "nli-two-sided", "nli-attconv-advanced", "nli-attconv-light", "nli-esim", "nli-decomposable", "nli-word-by-word",
-    "nli-local", "nli-global-general", "nli-global-dot", "nli-global-concat", "nli-transformer", "nli-chain",
-    "te-phrases-kmin", "te-phrases-kmax", "nli-abcnn", "nli-apcnn", "nli-bicnn", "topic-acnn", "as-adaqa",
-    "as-phrases-kmax", "as-phrases-kmin", "sentiment-acnn", "sentiment-attconv", "para-adaqa", "as-adaqa-att",
-    "fever-two-sided", "fever-attconv",
-)  # fmt: skip
-"""Shipped checkpoints that lists begin with; all others follow by name. A page opens with the first, and of each task
-with the first that it has."""
-FOR_LESSONS = ("lesson-light", "lesson-advanced")
-"""Shipped checkpoints so small that a lesson shows all their numbers: they judge worse than the others of their task,
-and stand last in lists."""
-
-
 def offered(
     fits: Callable[[Card], bool],
     *,
@@ -36,18 +23,26 @@ def offered(
 ) -> dict[str, Path]:
     """Folders by name of the models whose card ``fits``, in the order in which a page lists them: its default is the
     first. Those for which ``last`` holds come after the others; with ``unreadable`` also those whose card cannot be
-    read, so that selecting one shows what is wrong with it."""
-    places: dict[str, tuple[bool, int]] = {}
+    read, so that selecting one shows what is wrong with it.
+
+    The order is the cards': by their ``listed``, then by name; models for lessons last."""
+    places: dict[str, tuple[bool, float, str]] = {}
     models = available()
     for name, folder in models.items():
         try:
             card = read_card(folder)
-            suits, behind = fits(card), last(card, folder)
+            suits, place = fits(card), (last(card, folder) or for_lessons(card), card.get("listed", inf), name)
         except CheckpointError:
-            suits, behind = unreadable, True
+            suits, place = unreadable, (True, inf, name)
         if suits:
-            places[name] = behind or name in FOR_LESSONS, _FIRST.index(name) if name in _FIRST else len(_FIRST)
+            places[name] = place
     return {name: models[name] for name in sorted(places, key=places.__getitem__)}
+
+
+def for_lessons(card: Card) -> bool:
+    """Whether the model is so small that a lesson shows all its numbers: it judges worse than the others of its task,
+    and stands last in lists."""
+    return bool(card.get("for_lessons", False))
 
 
 def reads_pairs(card: Card) -> bool:
@@ -104,7 +99,7 @@ def judging_alone(card: Card) -> str | None:
     def alone(other: Card) -> bool:
         same = all(other[key] == card[key] for key in ("task", "labels"))
         roles = other["roles"] in (card["roles"], {**card["roles"], "judged": card["roles"]["second"]})
-        return same and roles and bool(other["config"].get("context") == "none")
+        return same and roles and bool(unread(other))
 
     return None if alone(card) else next(iter(offered(alone)), None)
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import page_style
 from app.examples import shown_with
-from app.model_choice import FOR_LESSONS
+from app.model_choice import for_lessons
 from app.page_state.session import PageSession
 from app.pairs import SIDES, Pair
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
@@ -76,8 +76,6 @@ class ModelForm:
             placeholder=none,
         )
         names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
-        small = dict.fromkeys(FOR_LESSONS, " (small, for the lessons)")
-        titles = {name: models[name] + small.get(name, "") for name in names}
         index = names.index(model) if model in names else None
         if len(names) <= SIDE_BY_SIDE:
             st.radio(
@@ -87,7 +85,7 @@ class ModelForm:
                 key=key,
                 on_change=self.page.take,
                 args=("model", key),
-                format_func=lambda name: page_style.plain(titles[name]),
+                format_func=lambda name: page_style.plain(models[name]),
             )
         else:  # would push what is below them off the screen
             st.selectbox(
@@ -97,7 +95,7 @@ class ModelForm:
                 key=key,
                 on_change=self.page.take,
                 args=("model", key),
-                format_func=titles.__getitem__,
+                format_func=models.__getitem__,
             )
         return names
 
@@ -241,7 +239,8 @@ def titles(models: Mapping[str, Path]) -> dict[str, str]:
     out = {}
     for name, folder in models.items():
         try:
-            out[name] = str(read_card(folder)["title"])
+            card = read_card(folder)
+            out[name] = f"{card['title']} (small, for the lessons)" if for_lessons(card) else str(card["title"])
         except CheckpointError:
             out[name] = name
     doubled = [name for name, title in out.items() if list(out.values()).count(title) > 1]

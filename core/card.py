@@ -128,6 +128,10 @@ class Card:
     results: dict[str, dict[str, float]] | None = None
     alignment: Alignment | None = None
     calibration: Calibration | None = None
+    listed: int | None = None
+    """The place in lists of models: 1 is what a page opens with; those without one follow by name."""
+    for_lessons: bool = False
+    """Whether it is so small that a lesson shows all its numbers, and judges worse than others of its task."""
     ranked_by: str | None = None
     """The class whose probability ranks answers (:func:`ranked_by`); a model that ranks none has no such class."""
 

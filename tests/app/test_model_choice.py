@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from app.model_choice import FOR_LESSONS, by_task, judging_alone, offered, reads_pairs
+from app.model_choice import by_task, judging_alone, offered, reads_pairs
 from core.checkpoint import available, read_card
 from tests.app.pages import chooser, open_view
 
@@ -22,7 +22,7 @@ def test_the_model_beside_a_verdict_judges_the_same_without_a_context():
 
 def test_models_that_are_small_for_the_lessons_stand_last_and_say_so():
     names = [name for name in by_task(offered(reads_pairs))["entailment"] if not name.startswith("test-")]
-    assert set(names[-2:]) == set(FOR_LESSONS) and names[0] == "nli-two-sided"
+    assert set(names[-2:]) == {"lesson-light", "lesson-advanced"} and names[0] == "nli-two-sided"
     options = chooser(open_view("explore"), "Model").options
     assert sum("small, for the lessons" in option for option in options) == 2
 
