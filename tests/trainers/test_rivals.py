@@ -12,11 +12,12 @@ import pytest
 
 from core.checkpoint import load
 from trainers import recipe as recipes
-from trainers import table
 from trainers.__main__ import main
+from trainers.paper import table
+from trainers.paper.__main__ import main as paper
+from trainers.paper.rivals import most_compared, recipe_of
+from trainers.paper.systems import TABLES
 from trainers.recipe import DataSource
-from trainers.rivals import most_compared, recipe_of
-from trainers.systems import TABLES
 from trainers.training_data import read_source
 
 SMALL = {"hidden": 6, "embedding_dropout": 0.0, "dropout": 0.0}
@@ -56,7 +57,7 @@ def test_a_table_is_trained_skips_what_is_there_and_goes_on_after_a_break(tmp_pa
     runs, out = tmp_path / "runs", tmp_path / "fever"
     command = ["table", "fever", "--train", str(base(tmp_path, "comparison-fever")), "--data", str(data)]
     command += ["--runs", str(runs), "--out", str(out)]
-    assert main(command) == 0
+    assert paper(command) == 0
     folders = {path.name for path in runs.iterdir() if path.is_dir()}
     several = {f"{name}-seed={n}" for n in (1, 2, 3) for name in ("bi-cnn", "attconv-light-context-conc")}
     assert folders == several | {"claim-alone-seed=1", "attconv-light-context-wise-seed=1"}
@@ -67,14 +68,14 @@ def test_a_table_is_trained_skips_what_is_there_and_goes_on_after_a_break(tmp_pa
     times = {path: path.stat().st_mtime_ns for path in runs.glob("*/card.json")}
     shutil.rmtree(runs / "bi-cnn-seed=2")
     capsys.readouterr()
-    assert main(command) == 0
+    assert paper(command) == 0
     assert "bi-cnn-seed=2: bi-cnn, 120 rows" in capsys.readouterr().out
     again = {path: path.stat().st_mtime_ns for path in runs.glob("*/card.json")}
     assert again.keys() == times.keys() and sum(again[path] != times[path] for path in times) == 1
 
     figure = tmp_path / "figure8"
     folders = [str(runs / name) for name in ("attconv-light-context-wise-seed=1", "bi-cnn-seed=1")]
-    assert main(["figure", "evidence", *folders, "--data", str(data), "--out", str(figure)]) == 0
+    assert paper(["figure", "evidence", *folders, "--data", str(data), "--out", str(figure)]) == 0
     rows = list(csv.DictReader(figure.with_suffix(".csv").open(newline="")))
     first = "attconv-light-context-wise-seed=1"
     assert [(row["group"], row["checkpoint"]) for row in rows[:2]] == [("1", first), ("2", first)]
@@ -86,7 +87,7 @@ def test_a_table_is_trained_skips_what_is_there_and_goes_on_after_a_break(tmp_pa
         assert all(float(row["low"]) <= float(row["accuracy"]) <= float(row["high"]) for row in own)
     page = figure.with_suffix(".html").read_text()
     assert "evidence sentences of the claim" in page and "<script src" not in page
-    assert main(["figure", "length", *folders, "--data", str(data), "--out", str(figure)]) == 0
+    assert paper(["figure", "length", *folders, "--data", str(data), "--out", str(figure)]) == 0
     rows = list(csv.DictReader(figure.with_suffix(".csv").open(newline="")))
     assert sum(int(row["items"]) for row in rows) == 2 * 24 and rows[0]["first"] == "4"
 
@@ -105,10 +106,10 @@ def test_another_run_in_a_systems_place_is_named_and_the_others_go_on(tmp_path, 
         str(tmp_path / "x"),
     ]
     path = base(tmp_path, "comparison-sst5")
-    assert main([*command, "--train", str(path)]) == 0
+    assert paper([*command, "--train", str(path)]) == 0
     path.write_text(path.read_text().replace('"epochs": 1', '"epochs": 2'))
     capsys.readouterr()
-    assert main([*command, "--train", str(path)]) == 1
+    assert paper([*command, "--train", str(path)]) == 1
     assert capsys.readouterr().err.count("holds a run of other settings") == 3
 
 
@@ -136,7 +137,7 @@ def test_figures_of_unlike_runs_are_one_sentence(tmp_path, data, capsys):
         changes = ["--set", "model.hidden=4", "--set", "epochs=1"]
         assert main(["train", name, "--data", str(data), "--out", folders[-1], "--device", "cpu", *changes]) == 0
     command = ["--data", str(data), "--out", str(tmp_path / "x")]
-    assert main(["figure", "length", *folders, *command]) == 2
+    assert paper(["figure", "length", *folders, *command]) == 2
     assert "unlike dev sets" in capsys.readouterr().err
-    assert main(["figure", "evidence", folders[0], *command]) == 2
+    assert paper(["figure", "evidence", folders[0], *command]) == 2
     assert "checks no claims" in capsys.readouterr().err and not (tmp_path / "x.csv").exists()

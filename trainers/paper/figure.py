@@ -1,7 +1,7 @@
 """Draw the accuracy of checkpoints by the length of a text, or by the number of its evidence sentences.
 
-    python -m trainers figure length runs/imdb/*seed=1 --data DATA --out runs/figure5
-    python -m trainers figure evidence runs/fever/*seed=1 --data DATA --out runs/figure8
+    python -m trainers.paper figure length runs/imdb/*seed=1 --data DATA --out runs/figure5
+    python -m trainers.paper figure evidence runs/fever/*seed=1 --data DATA --out runs/figure8
 
 Figures 5 and 8 of the AttConv paper (Yin & Schütze 2018) from our own runs: accuracy on the dev set that the cards
 name, by tenths of the judged texts' lengths, or by the number of evidence sentences of a claim, with 95 % intervals
@@ -44,7 +44,7 @@ class Group(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `python -m trainers figure`."""
+    """The options of `python -m trainers.paper figure`."""
     parser.add_argument("by", choices=("length", "evidence"), help="what the rows are grouped by")
     parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="names or folders; one dev set for all")
     parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")

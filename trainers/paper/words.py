@@ -1,4 +1,4 @@
-"""Make the shared word table: ``python -m trainers words --data DIR``.
+"""Make the shared word table: ``python -m trainers.paper words --data DIR``.
 
 A word's vector is a sum of five learned parts,
 
@@ -303,7 +303,7 @@ def _write_card(
             "precision": precision,
             "precision_asked": options.precision,
             "torch": torch.__version__,
-            "command": "python -m trainers words --data DATA "
+            "command": "python -m trainers.paper words --data DATA "
             + " ".join(f"--{k.replace('_', '-')} {v}" for k, v in settings.items()),
         },
     }
@@ -311,7 +311,7 @@ def _write_card(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of ``python -m trainers words``; the defaults are those of the shipped table."""
+    """The options of ``python -m trainers.paper words``; the defaults are those of the shipped table."""
     parser.add_argument("--data", required=True, help="the data folder (vectors/, snli/, mnli/)")
     parser.add_argument("--out", default="runs/words", help="folder to write words.safetensors and card.json to")
     parser.add_argument(

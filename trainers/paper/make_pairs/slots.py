@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from trainers.make_pairs.lists import PLURAL, Lists, Noun
-from trainers.make_pairs.sentences import (
+from trainers.paper.make_pairs.lists import PLURAL, Lists, Noun
+from trainers.paper.make_pairs.sentences import (
     ARTICLES,
     CLOSED,
     NUMBERS,

@@ -1,15 +1,16 @@
 """Rebuild a table of results of the AttConv paper from runs of this project, beside the paper's own numbers.
 
-    python -m trainers table nli --runs runs/nli --out runs/nli-table
-    python -m trainers table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
-    python -m trainers table nli --train comparison-nli --data DATA --runs runs/nli --out runs/nli-table
+    python -m trainers.paper table nli --runs runs/nli --out runs/nli-table
+    python -m trainers.paper table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
+    python -m trainers.paper table nli --train comparison-nli --data DATA --runs runs/nli --out runs/nli-table
 
 Writes OUT.csv and OUT.md. Ours are the accuracies on dev that the runs' cards hold, several seeds as mean ± half their
 95 % interval; the paper's stand in a column of their own with the data that they are of. All runs of a table must have
 been trained and scored on the same data; systems that are not run here say why. ``--baselines``: what
-`python -m trainers baselines --csv` wrote for the same data. ``--train`` first trains what is not there yet of all
-systems of the table on the data of a recipe, all with its sizes and epochs (:mod:`trainers.rivals`), and its baselines;
-the recipes are comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and comparison-imdb.
+`python -m trainers.paper baselines --csv` wrote for the same data. ``--train`` first trains what is not there yet of
+all systems of the table on the data of a recipe, all with its sizes and epochs (:mod:`trainers.paper.rivals`), and its
+baselines; the recipes are comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and
+comparison-imdb.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from core.checkpoint import CheckpointError, read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
-from trainers import markdown
+from trainers.paper import markdown
+from trainers.paper.systems import TABLES, Card, Table
 from trainers.precision import AUTO, add_precision
-from trainers.systems import TABLES, Card, Table
 
 BASELINES = "baselines.csv"
 """The file of baselines in the folder of runs that --train makes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `python -m trainers table`."""
+    """The options of `python -m trainers.paper table`."""
     parser.add_argument("table", choices=tuple(TABLES), help="which table")
     parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="the folder of the runs' folders")
     parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
@@ -66,14 +67,15 @@ def train_systems(args: argparse.Namespace) -> int:
     """Train what is missing of the table's runs and baselines. Returns how many runs failed."""
     import torch
 
-    from trainers import baselines, recipe, rivals
+    from trainers import recipe
+    from trainers.paper import baselines, rivals
     from trainers.train import data_folder
 
     if args.threads:
         torch.set_num_threads(args.threads)
     base, folder = recipe.load(args.train), data_folder(args.data)
     check_writable(args.runs, "--runs", folder=True)
-    command = f"python -m trainers table {args.table} --train {base.name} --data DATA"
+    command = f"python -m trainers.paper table {args.table} --train {base.name} --data DATA"
     command += f" --precision {args.precision}" if args.precision != AUTO else ""
     failed = rivals.train(TABLES[args.table].systems, base, folder, args.runs, args.precision, command)
     if not (args.runs / BASELINES).is_file():
@@ -101,7 +103,9 @@ def scored(path: Path) -> Sequence[Mapping[str, str]]:
             rows = list(csv.DictReader(file))
         return [{key: row[key] for key in ("baseline", "dev", "accuracy")} for row in rows]
     except (OSError, UnicodeDecodeError, csv.Error, KeyError):
-        raise RunError(f"{path.name} holds no scores: give what `python -m trainers baselines --csv` wrote") from None
+        raise RunError(
+            f"{path.name} holds no scores: give what `python -m trainers.paper baselines --csv` wrote"
+        ) from None
 
 
 def lines(table: Table, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:

@@ -1,7 +1,7 @@
 """Pair each text of a data file with those nearest to it, and let checkpoints label the pairs: more for a small model
 to learn from its teachers than their data hold (Bucilă et al. 2006, "Model compression").
 
-    PAIRLENS_CHECKPOINTS=runs python -m trainers near-pairs para-two-sided-seed1 para-two-sided-seed2 \\
+    PAIRLENS_CHECKPOINTS=runs python -m trainers.paper near-pairs para-two-sided-seed1 para-two-sided-seed2 \\
         DATA/quora/train_18k.tsv --without DATA/quora/dev_1k.tsv --out DATA/made/quora-near.csv
 
 For tasks whose two texts are of one kind, such as questions that may be paraphrases. A pair of the file is not made
@@ -36,7 +36,7 @@ BLOCK = 2000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `python -m trainers near-pairs`."""
+    """The options of `python -m trainers.paper near-pairs`."""
     parser.add_argument("checkpoints", metavar="CHECKPOINT", nargs="+", help="a shipped name or a checkpoint folder")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file of pairs, with or without labels")
     parser.add_argument("--out", type=Path, required=True, metavar="OUT.csv", help="file to write")

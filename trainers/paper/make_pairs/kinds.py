@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from trainers.make_pairs import clause_kinds
-from trainers.make_pairs.lists import Lists
-from trainers.make_pairs.sentences import (
+from trainers.paper.make_pairs import clause_kinds
+from trainers.paper.make_pairs.lists import Lists
+from trainers.paper.make_pairs.sentences import (
     ARTICLES,
     NUMBERS,
     Order,
@@ -27,7 +27,7 @@ from trainers.make_pairs.sentences import (
     shortened,
     write,
 )
-from trainers.make_pairs.slots import Frame, Slot, Slots
+from trainers.paper.make_pairs.slots import Frame, Slot, Slots
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 WANTED = {

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from trainers.make_pairs.lists import Lists, article, plural
+from trainers.paper.make_pairs.lists import Lists, article, plural
 
 FAMILIES = Path(__file__).with_name("statements.yaml")
 EACH = 800

@@ -1,5 +1,5 @@
-"""What docs/results.md says of systems that were trained alike: the tables that `python -m trainers table` wrote, and
-the figures of `python -m trainers figure`.
+"""What docs/results.md says of systems that were trained alike: the tables that `python -m trainers.paper table` wrote,
+and the figures of `python -m trainers.paper figure`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from trainers import markdown
+from trainers.paper import markdown
 
 SYSTEMS = """\
 ## Systems of Yin & Schütze 2018, trained alike
@@ -33,7 +33,7 @@ SYSTEM_TABLES = {
     ),
     "comparison-fever": ("fever", f"**Several contexts: claims** (the paper’s table 9).{OLD_CUT}"),
 }
-"""By the recipe that a table's systems were trained with: what `python -m trainers table` calls it, and its title."""
+"""By the recipe that a table's systems were trained with: what the command `table` calls it, and its title."""
 
 FIGURES = {
     "figure-length-sst5": (
@@ -53,7 +53,7 @@ FIGURES = {
         "runs/comparison-fever",
     ),
 }
-"""By the file that `python -m trainers figure` wrote: what it groups by, a title, and the folder of its runs."""
+"""By the file that the command `figure` wrote: what it groups by, a title, and the folder of its runs."""
 
 
 def document(folder: Path) -> Iterator[str]:
@@ -69,7 +69,7 @@ def document(folder: Path) -> Iterator[str]:
         yield markdown.table(head, rows)
         yield markdown.commands(
             [
-                f"python -m trainers table {table} --train {name} --data DATA --runs runs/{name} "
+                f"python -m trainers.paper table {table} --train {name} --data DATA --runs runs/{name} "
                 f"--out docs/tables/{name} --precision bf16 --threads 1"
             ]
         )
@@ -92,5 +92,5 @@ def _figure(path: Path, by: str, what: str, runs: str) -> Iterator[str]:
     yield markdown.table(
         ["group", "rows", *names], [[*group, *(line[name] for name in names)] for group, line in shown.items()]
     )
-    command = f"python -m trainers figure {by} {' '.join(f'{runs}/{name}' for name in names)}"
+    command = f"python -m trainers.paper figure {by} {' '.join(f'{runs}/{name}' for name in names)}"
     yield markdown.commands([f"{command} --data DATA --out docs/tables/{path.stem}"])

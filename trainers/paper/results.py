@@ -1,10 +1,10 @@
 """Write docs/results.md from the cards of the shipped checkpoints and the tables beside them.
 
-    python -m trainers results
-    python -m trainers results --check
+    python -m trainers.paper results
+    python -m trainers.paper results --check
 
 Every number comes from pretrained/*/card.json, the CSV tables beside it (`python -m trainers sweep` and `compare`), its
-map/map.json and docs/speed.json (`python -m trainers bench --json docs/speed.json`); this module holds the words alone.
+map/map.json and docs/speed.json (`python -m trainers.bench --json docs/speed.json`); this module holds the words alone.
 --check writes nothing and ends with status 1 when the page is not what these files say.
 """
 
@@ -22,12 +22,14 @@ from core.errors import RunError
 from core.evaluation import alignment_table, sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.reading.tokens import MAX_TOKENS
-from trainers import alike, markdown
 from trainers import recipe as recipes
+from trainers.bench.row import Row
+from trainers.commands import today
+from trainers.paper import alike, markdown
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
-MADE_BY = "python -m trainers results"
+MADE_BY = "python -m trainers.paper results"
 
 Card = Mapping[str, Any]
 
@@ -44,8 +46,8 @@ and prediction of every row, which is all that accuracies by part need.
 
 `nli-two-sided`, `nli-attconv-advanced` and `nli-attconv-light` learn from labels mixed with the probabilities of other
 models (`teachers` in their recipes, Hinton et al. 2015), because each training pair has the label of one annotator, and
-from pairs that `python -m trainers make-pairs` made. `snli-phrases-kmin` is the network that `sick-phrases-kmin` starts
-from.""",
+from pairs that `python -m trainers.paper make-pairs` made. `snli-phrases-kmin` is the network that `sick-phrases-kmin`
+starts from.""",
     "answer selection": """\
 MAP and MRR are over the questions that have a right answer. `qa-phrases-kmax` is the network that `wikiqa-phrases-kmax`
 starts from. Checkpoints with `extra` in their recipe read word counts or linguistic features beside the words. Where
@@ -100,7 +102,7 @@ OPENING = f"""\
 <!-- Written by `{MADE_BY}` from the files in pretrained/, docs/tables/ and docs/{SPEED}. Do not edit. -->
 
 Every number on this page stands in the card of a checkpoint, in a CSV table beside it, in its map, in docs/tables or in
-a kept run of `python -m trainers bench`; a test checks that `{MADE_BY}` wrote the page from them. The
+a kept run of `python -m trainers.bench`; a test checks that `{MADE_BY}` wrote the page from them. The
 page Models of the app draws the tables of checkpoints.
 
 How to read it: ± is half the 95 % interval of the mean over runs (Student’s t); a single run has none. Differences
@@ -139,7 +141,7 @@ outside it is the mean of its hyphenated parts, or of its hashed character n-gra
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `python -m trainers results`."""
+    """The options of `python -m trainers.paper results`."""
     parser.add_argument("--check", action="store_true", help=f"only say whether docs/{PAGE} is up to date")
 
 
@@ -171,7 +173,7 @@ def document(pretrained: Path, speed: Path) -> str:
     for folder, card in cards.items():
         parts += tables(folder, card)
     parts += [*maps(folders), *word_table(pretrained / "words" / "card.json"), *speeds(speed), *licences(cards)]
-    return "\n\n".join(parts) + "\n"
+    return today("\n\n".join(parts)) + "\n"
 
 
 def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
@@ -311,7 +313,7 @@ def tables(folder: Path, card: Card) -> Iterator[str]:
         command = "Made by" if table.command else "The table names no command."
         yield f"{caption} Train: {train}; dev: {table.dev or recipe.dev.name}. {seeds} {command}"
         if table.command:
-            yield markdown.commands([table.command])
+            yield markdown.commands([f"{table.command} --csv {path.name}"])
 
 
 def _swept(command: str, own: recipes.Recipe) -> recipes.Recipe:
@@ -410,14 +412,12 @@ def word_table(path: Path) -> Iterator[str]:
 
 
 def speeds(path: Path) -> Iterator[str]:
-    """The saved run of `python -m trainers bench`; without one, how to make it."""
-    again = f"python -m trainers bench --json docs/{SPEED}"
+    """The saved run of `python -m trainers.bench`; without one, how to make it."""
+    again = f"python -m trainers.bench --json docs/{SPEED}"
     yield "## Speed"
     if not path.is_file():
         yield f"No speeds are kept here yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
-    from trainers.bench import Row  # here: it brings the whole trainer along
-
     measured = _json(path)
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]

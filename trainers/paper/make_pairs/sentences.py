@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trainers.make_pairs.lists import MASS, PLURAL, SINGULAR, Lists, Noun, article
+from trainers.paper.make_pairs.lists import MASS, PLURAL, SINGULAR, Lists, Noun, article
 
 ARTICLES = {"a", "an", "the", "his", "her", "their", "its", "one", "another", "this", "that"}
 NUMBERS = {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "some", "many"}

@@ -1,4 +1,4 @@
-"""Train the systems of a table on the data of one recipe, all alike; what `python -m trainers table --train` does.
+"""Train the systems of a table on the data of one recipe, all alike; what `table --train` does.
 
 Each system takes the recipe's sizes, epochs and learning rate, and the settings that the table names for it. One seed
 each, and two more for light and advanced attentive convolution and for the rival that is best on dev. A run whose
@@ -19,8 +19,8 @@ from core.errors import RunError
 from core.evidence import BOTH
 from core.models import spec_of
 from trainers import resume
+from trainers.paper.systems import System
 from trainers.recipe import DataSource, Recipe
-from trainers.systems import System
 from trainers.training_data import load_data, read_source, table_for
 
 MORE_SEEDS = (2, 3)

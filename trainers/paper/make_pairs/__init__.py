@@ -1,7 +1,7 @@
 """Make pairs whose sentences differ in one respect, from SNLI's training premises, WordNet and short lists.
 
-    python -m trainers make-pairs --data DATA
-    python -m trainers make-pairs --data DATA --out pairs.jsonl --seed 2
+    python -m trainers.paper make-pairs --data DATA
+    python -m trainers.paper make-pairs --data DATA --out pairs.jsonl --seed 2
 
 Eighteen families of short statements (statements.yaml) come beside them: what is not there, opposites, who does what to
 whom, how many. No sentence of the suite of `python -m trainers probe` is made.
@@ -34,10 +34,10 @@ from core.data import DataError, read
 from core.evaluation.probe import SUITE
 from core.files import check_writable, whole_file
 from core.linguistics.wordnet import lexicon
-from trainers.make_pairs import sentences
-from trainers.make_pairs.kinds import Maker
-from trainers.make_pairs.lists import Lists
-from trainers.make_pairs.statements import Statements
+from trainers.paper.make_pairs import sentences
+from trainers.paper.make_pairs.kinds import Maker
+from trainers.paper.make_pairs.lists import Lists
+from trainers.paper.make_pairs.statements import Statements
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
@@ -48,7 +48,7 @@ ROUNDS = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `python -m trainers make-pairs`."""
+    """The options of `python -m trainers.paper make-pairs`."""
     parser.add_argument(
         "--data",
         type=Path,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trainers.make_pairs.sentences import Order, Sentence, being, cut_short, negated, shortened, write
-from trainers.make_pairs.slots import Frame, one_of
+from trainers.paper.make_pairs.sentences import Order, Sentence, being, cut_short, negated, shortened, write
+from trainers.paper.make_pairs.slots import Frame, one_of
 
 if TYPE_CHECKING:
-    from trainers.make_pairs.kinds import Maker
+    from trainers.paper.make_pairs.kinds import Maker
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 SOMEBODY = {

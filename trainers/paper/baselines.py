@@ -1,7 +1,7 @@
 """Score baselines without a network on a recipe's data.
 
-    python -m trainers baselines topic-acnn --data ../shared/data
-    python -m trainers baselines nli-esim --data ../shared/data --csv runs/nli-baselines.csv
+    python -m trainers.paper baselines topic-acnn --data ../shared/data
+    python -m trainers.paper baselines nli-esim --data ../shared/data --csv runs/nli-baselines.csv
 
 Single texts: TF-IDF of words and pairs of words, and a linear SVM. Pairs, those of the AttConv paper's tables: the
 largest class; the share of the second text's unigrams, one-skip bigrams and one-skip trigrams that the first has, and a
@@ -44,7 +44,7 @@ Texts = Sequence[tuple[str, str]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `python -m trainers baselines`."""
+    """The options of `python -m trainers.paper baselines`."""
     parser.add_argument("recipe", metavar="RECIPE", help="a recipe, by its name or path")
     parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the scores as a table, too")
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
         return [(row.first, row.second) for row in sampled], np.array([row.label for row in sampled])
 
     (texts, labels), (seen, gold) = rows(*recipe.train), rows(recipe.dev)
-    command = shlex.join(["python", "-m", "trainers", "baselines", Path(args.recipe).stem])
+    command = shlex.join(["python", "-m", "trainers.paper", "baselines", Path(args.recipe).stem])
     table = []
     for name, fitted in (of_pairs if len(recipe.roles) == 2 else of_texts)(texts, labels):
         accuracy, f1 = accuracy_and_f1(gold, fitted(seen))

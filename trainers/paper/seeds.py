@@ -1,6 +1,6 @@
 """Write the mean and spread over several seeds into a checkpoint's card.
 
-    python -m trainers seeds pretrained/nli-attconv-light runs/light-2 runs/light-3
+    python -m trainers.paper seeds pretrained/nli-attconv-light runs/light-2 runs/light-3
 
 The first folder's card gets the line; the others must be runs of the same recipe with another seed. The spread is the
 standard deviation over seeds (n - 1 in the denominator).
@@ -22,7 +22,7 @@ NAMES = {"accuracy": "", "map": "MAP "}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `python -m trainers seeds`."""
+    """The options of `python -m trainers.paper seeds`."""
     parser.add_argument("checkpoint", type=Path, help="the folder whose card is written")
     parser.add_argument("others", type=Path, nargs="+", help="folders of the same recipe trained with other seeds")
 
