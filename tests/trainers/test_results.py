@@ -11,8 +11,10 @@ import pytest
 
 from core.checkpoint import PRETRAINED, read_card
 from trainers import recipe as recipes
-from trainers.paper import alike, results
+from trainers.paper import results
 from trainers.paper.__main__ import main as paper
+from trainers.paper.table.document import SYSTEMS
+from trainers.paper.table.systems import TABLES
 
 ROOT = PRETRAINED.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -153,7 +155,9 @@ def test_tables_of_systems_stand_beside_the_papers_numbers_with_their_command(ma
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| CNN | 41.23 | 1 |  |\n| Paragraph vector | – | – | no reader |" in page
     assert "    python -m trainers.paper table sentiment --train comparison-sst5 --data DATA" in page
-    assert {name for name in recipes.names() if name.startswith("comparison-")} == set(alike.SYSTEM_TABLES)
+    assert {name for name in recipes.names() if name.startswith("comparison-")} == {
+        recipe for table in TABLES.values() for recipe in table.titles
+    }
 
 
 def test_a_figures_points_stand_as_a_table_with_their_command(made_up: Path) -> None:
@@ -257,7 +261,7 @@ def test_the_page_is_what_the_shipped_cards_say() -> None:
 
 def test_the_words_around_the_tables_hold_no_measured_number() -> None:
     prose = [
-        alike.SYSTEMS,
+        SYSTEMS,
         results.OPENING,
         results.DIFFERENCES,
         results.MAPS,

@@ -10,7 +10,7 @@ import pytest
 
 from core.checkpoint import CARD_VERSION
 from trainers.paper.__main__ import main as paper
-from trainers.paper.systems import TABLES
+from trainers.paper.table.systems import TABLES
 
 
 def run(folder: Path, name: str, architecture: str, accuracy: float, seed: int = 1, rows: int = 10, **more) -> None:

@@ -30,8 +30,8 @@ from core.evaluation.scores import accuracy_and_f1
 from core.files import check_writable
 from core.reading.tokens import tokenize
 from trainers import recipe as recipes
+from trainers.csv_file import write_rows
 from trainers.recipe import DataSource
-from trainers.sweep import write
 from trainers.train import data_folder
 from trainers.training_data import read_source
 
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         row = {"baseline": name, "seed": 0, "best_epoch": 0, "dev": recipe.dev.name, **scores, "command": command}
         table.append(row)
     if args.csv:
-        write(args.csv, table)
+        write_rows(args.csv, table)
     return 0
 
 

@@ -11,7 +11,6 @@ name, by tenths of the judged texts' lengths, or by the number of evidence sente
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from core.evaluation.intervals import wilson
 from core.evaluation.predict import classify
 from core.files import check_writable, whole_file
 from core.reading.tokens import tokenize
+from trainers.csv_file import write_rows
 from trainers.recipe import from_dict
 from trainers.train import data_folder
 from trainers.training_data import read_source
@@ -61,10 +61,7 @@ def run(args: argparse.Namespace) -> int:
     dataset = dev_set(checkpoints, data_folder(args.data))
     groups = (by_length if args.by == "length" else by_evidence)(dataset, checkpoints[0])
     rows = [row for own in checkpoints for row in scored(own, dataset, groups, torch.device(args.device))]
-    with whole_file(paths[0]) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(paths[0], rows)
     what = "words of the text" if args.by == "length" else "evidence sentences of the claim"
     with whole_file(paths[1]) as scratch:
         drawn(rows, f"{what}, {dataset.name}").write_html(scratch, include_plotlyjs=True)

@@ -25,7 +25,8 @@ from core.reading.tokens import MAX_TOKENS
 from trainers import recipe as recipes
 from trainers.bench.row import Row
 from trainers.commands import today
-from trainers.paper import alike, markdown
+from trainers.paper import markdown
+from trainers.paper.table import document as trained_alike
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
@@ -168,7 +169,7 @@ def document(pretrained: Path, speed: Path) -> str:
     parts = [OPENING, "## Checkpoints"]
     for task, members in sorted(by_task.items(), key=lambda item: (-len(item[1]), item[0])):
         parts += shipped(task, members)
-    parts += [*aligned(cards), DIFFERENCES, *alike.document(speed.parent / "tables")]
+    parts += [*aligned(cards), DIFFERENCES, *trained_alike.document(speed.parent / "tables")]
     parts.append("## Tables beside the checkpoints")
     for folder, card in cards.items():
         parts += tables(folder, card)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,35 +18,37 @@ from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
 from core.models import spec_of
-from trainers import resume
-from trainers.paper.systems import System
+from trainers import loop, resume, set_up
+from trainers.paper.table.systems import System
 from trainers.recipe import DataSource, Recipe
 from trainers.training_data import load_data, read_source, table_for
 
 MORE_SEEDS = (2, 3)
 
 
-def train(systems: Sequence[System], recipe: Recipe, folder: Path, runs: Path, precision: str, command: str) -> int:
+def train(systems: Sequence[System], base: Recipe, folder: Path, runs: Path, precision: str, command: str) -> int:
     """Train what is not there yet. Returns how many runs failed, each of which is named on stderr."""
-    rows_of = once_each(read_source)
-    failed: list[str] = []
+    trained = [system for system in systems if system.architecture]
+    scores: dict[str, float] = {}
+    failed, rows_of = 0, once_each(read_source)
 
-    def of(system: System, seed: int) -> dict[str, Any] | None:
-        own = recipe_of(system, recipe, seed)
+    def planned() -> Iterator[tuple[System, int]]:
+        for system in trained:
+            yield system, base.seed
+        for system in most_compared(trained, scores):  # by now the others have theirs
+            for seed in MORE_SEEDS:
+                yield system, seed
+
+    for system, seed in planned():
+        recipe = recipe_of(system, base, seed)
+        options = set_up.Options(runs / recipe.name, precision=precision, resume=True, command=command)
         try:
-            return one_run(own, folder, runs / own.name, precision, command, rows_of)
+            card = one_run(recipe, folder, options, rows_of)
+            scores.setdefault(system.name, card["results"][recipe.dev.name]["accuracy"])
         except RunError as error:
-            print(f"{own.name}: {error}", file=sys.stderr)
-            failed.append(own.name)
-            return None
-
-    run = [system for system in systems if system.architecture]
-    cards = [(system, of(system, recipe.seed)) for system in run]
-    scores = {system.name: card["results"][recipe.dev.name]["accuracy"] for system, card in cards if card}
-    for system in most_compared(run, scores):
-        for seed in MORE_SEEDS:
-            of(system, seed)
-    return len(failed)
+            print(f"{recipe.name}: {error}", file=sys.stderr)
+            failed += 1
+    return failed
 
 
 def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
@@ -79,22 +81,14 @@ def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[S
 
 
 def one_run(
-    recipe: Recipe,
-    folder: Path,
-    out: Path,
-    precision: str,
-    command: str,
-    rows_of: Callable[[Path, DataSource], Dataset],
+    recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
 ) -> dict[str, Any]:
     """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
-    from trainers import loop, set_up
-
-    if done := resume.finished(out, recipe):
+    if done := resume.finished(options.out, recipe):
         return done
     data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
     words, own = table_for(recipe, folder, None, data.vocabulary)
     print(f"{recipe.name}: {recipe.architecture}, {len(data.train):,} rows", flush=True)
-    options = set_up.Options(out, precision=precision, resume=True, command=command)
     return loop.train(recipe, data, words, options, own_words=own)
 
 

@@ -8,16 +8,14 @@ Writes OUT.csv and OUT.md. Ours are the accuracies on dev that the runs' cards h
 95 % interval; the paper's stand in a column of their own with the data that they are of. All runs of a table must have
 been trained and scored on the same data; systems that are not run here say why. ``--baselines``: what
 `python -m trainers.paper baselines --csv` wrote for the same data. ``--train`` first trains what is not there yet of
-all systems of the table on the data of a recipe, all with its sizes and epochs (:mod:`trainers.paper.rivals`), and its
-baselines; the recipes are comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and
-comparison-imdb.
+all systems of the table on the data of a recipe, all with its sizes and epochs, and its baselines; the recipes are
+comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and comparison-imdb.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -26,8 +24,9 @@ from core.checkpoint import CheckpointError, read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
+from trainers.csv_file import write_rows
 from trainers.paper import markdown
-from trainers.paper.systems import TABLES, Card, Table
+from trainers.paper.table.systems import TABLES, Card, Table
 from trainers.precision import AUTO, add_precision
 
 BASELINES = "baselines.csv"
@@ -56,10 +55,11 @@ def run(args: argparse.Namespace) -> int:
         failed = train_systems(args)
         args.baselines = args.baselines or args.runs / BASELINES
     rows = lines(TABLES[args.table], cards(args.runs), scored(args.baselines) if args.baselines else ())
-    for path, text in zip(paths, (as_csv(rows), as_markdown(rows)), strict=True):
-        with whole_file(path) as scratch:
-            scratch.write_text(text, encoding="utf-8")
-    print(as_markdown(rows), end="")
+    shown = markdown.table(list(rows[0]), [list(row.values()) for row in rows])
+    write_rows(paths[0], rows)
+    with whole_file(paths[1]) as scratch:
+        scratch.write_text(f"{shown}\n", encoding="utf-8")
+    print(shown)
     return int(failed > 0)
 
 
@@ -68,7 +68,8 @@ def train_systems(args: argparse.Namespace) -> int:
     import torch
 
     from trainers import recipe
-    from trainers.paper import baselines, rivals
+    from trainers.paper import baselines
+    from trainers.paper.table import training
     from trainers.train import data_folder
 
     if args.threads:
@@ -77,7 +78,7 @@ def train_systems(args: argparse.Namespace) -> int:
     check_writable(args.runs, "--runs", folder=True)
     command = f"python -m trainers.paper table {args.table} --train {base.name} --data DATA"
     command += f" --precision {args.precision}" if args.precision != AUTO else ""
-    failed = rivals.train(TABLES[args.table].systems, base, folder, args.runs, args.precision, command)
+    failed = training.train(TABLES[args.table].systems, base, folder, args.runs, args.precision, command)
     if not (args.runs / BASELINES).is_file():
         baselines.run(argparse.Namespace(recipe=args.train, data=folder, csv=args.runs / BASELINES))
     return failed
@@ -159,17 +160,3 @@ def percent(values: Sequence[float]) -> str:
         return "–"
     mean = f"{100 * fmean(values):.2f}"
     return f"{mean} ± {100 * half_width(values):.2f}" if len(values) > 1 else mean
-
-
-def as_csv(rows: Sequence[Mapping[str, str]]) -> str:
-    """The lines as CSV."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
-
-
-def as_markdown(rows: Sequence[Mapping[str, str]]) -> str:
-    """The lines as a Markdown table."""
-    return markdown.table(list(rows[0]), [list(row.values()) for row in rows]) + "\n"

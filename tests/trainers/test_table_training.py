@@ -13,10 +13,9 @@ import pytest
 from core.checkpoint import load
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.paper import table
 from trainers.paper.__main__ import main as paper
-from trainers.paper.rivals import most_compared, recipe_of
-from trainers.paper.systems import TABLES
+from trainers.paper.table.systems import TABLES
+from trainers.paper.table.training import most_compared, recipe_of
 from trainers.recipe import DataSource
 from trainers.training_data import read_source
 
@@ -94,7 +93,7 @@ def test_a_table_is_trained_skips_what_is_there_and_goes_on_after_a_break(tmp_pa
 
 def test_another_run_in_a_systems_place_is_named_and_the_others_go_on(tmp_path, data, monkeypatch, capsys):
     systems = tuple(system for system in TABLES["sentiment"].systems if system.name == "AttConv light")
-    monkeypatch.setitem(TABLES, "sentiment", table.Table("x", systems))
+    monkeypatch.setitem(TABLES, "sentiment", TABLES["sentiment"]._replace(systems=systems))
     command = [
         "table",
         "sentiment",
