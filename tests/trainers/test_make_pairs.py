@@ -45,7 +45,7 @@ def pairs(lists: Lists) -> list[tuple[str, str, str, str]]:
         for text in PREMISES:
             sentence = sentences.read(text)
             assert sentence is not None
-            maker.take(sentence)
+            make_pairs.take(maker, sentence)
     return maker.pairs
 
 
@@ -72,7 +72,7 @@ def test_each_kind_on_its_own_premise(lists: Lists) -> None:
         sentence = sentences.read(text)
         assert sentence is not None
         for _ in range(150):
-            maker.take(sentence)
+            make_pairs.take(maker, sentence)
         return {(first, second) for k, which, first, second in maker.pairs if (k, which) == (kind, label)}
 
     guitar, red = "A man is playing a guitar.", "A woman is wearing a red hat on the beach."
@@ -99,7 +99,7 @@ def test_nothing_is_weakened_under_negation_or_a_quantifier(lists: Lists) -> Non
         sentence = sentences.read(text)
         assert sentence is not None
         for _ in range(80):
-            maker.take(sentence)
+            make_pairs.take(maker, sentence)
     assert {kind for kind, *_ in maker.pairs} <= {"cohyponym", "colour", "synonym", "same", "antonym"}
 
 

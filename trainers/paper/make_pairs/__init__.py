@@ -35,8 +35,10 @@ from core.evaluation.probe import SUITE
 from core.files import check_writable, whole_file
 from core.linguistics.wordnet import lexicon
 from trainers.paper.make_pairs import sentences
-from trainers.paper.make_pairs.kinds import Maker
+from trainers.paper.make_pairs.clause_kinds import insertion, negation, roles
+from trainers.paper.make_pairs.kinds import ENTAILMENT, Maker
 from trainers.paper.make_pairs.lists import Lists
+from trainers.paper.make_pairs.sentences import Sentence, write
 from trainers.paper.make_pairs.statements import Statements
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
@@ -99,7 +101,7 @@ def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int
     for _ in range(ROUNDS):
         maker.random.shuffle(premises)
         for sentence in premises:
-            maker.take(sentence)
+            take(maker, sentence)
         if maker.full():
             break
     scenes = [text for text in texts if len(text.split()) < 16]
@@ -108,3 +110,22 @@ def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int
     pairs = [pair for pair in (*maker.pairs, *statements) if not suite & set(pair[2:])]
     random.Random(seed).shuffle(pairs)
     return [(kind, number, label, *sides) for number, (kind, label, *sides) in enumerate(pairs)]  # type: ignore[misc]
+
+
+def take(maker: Maker, sentence: Sentence) -> None:
+    """Make pairs of all kinds from one premise."""
+    frame = maker.frame(sentence)
+    slots = [slot for slot in maker.finder.of(frame) if maker.wants(slot.kind)]
+    for slot in maker.random.sample(slots, min(2, len(slots))):
+        maker.contrast(frame, slot)
+    if maker.wants("synonym"):
+        maker.synonym(frame)
+    if frame.parts is not None and sentence.upward():
+        negation(maker, frame)
+        insertion(maker, frame)
+        roles(maker, frame)
+        maker.modifiers(frame)
+    # What is never shortened ("another", "a picture") stands on both sides here.
+    if len(sentence.words) < 14 and maker.random.random() < (0.05 if sentence.upward() else 0.3):
+        text = write(sentence, frame.whole)
+        maker.emit("same", "same", ENTAILMENT, text, text)

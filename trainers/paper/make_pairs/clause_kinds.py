@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL, Maker
 from trainers.paper.make_pairs.sentences import Order, Sentence, being, cut_short, negated, shortened, write
 from trainers.paper.make_pairs.slots import Frame, one_of
 
-if TYPE_CHECKING:
-    from trainers.paper.make_pairs.kinds import Maker
-
-ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 SOMEBODY = {
     "man", "woman", "boy", "girl", "person", "people", "men", "women", "child", "kid", "children", "lady",
     "guy", "kids",

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from trainers.paper.make_pairs import clause_kinds
 from trainers.paper.make_pairs.lists import Lists
 from trainers.paper.make_pairs.sentences import (
     ARTICLES,
@@ -117,24 +116,6 @@ class Maker:
                         orders.append(order)
         whole = being(sentence, parts) if self.random.random() < 0.7 else sentence.order()
         return Frame(sentence, whole, tuple(orders), parts)
-
-    def take(self, sentence: Sentence) -> None:
-        """Make pairs of all kinds from one premise."""
-        frame = self.frame(sentence)
-        slots = [slot for slot in self.finder.of(frame) if self.wants(slot.kind)]
-        for slot in self.random.sample(slots, min(2, len(slots))):
-            self.contrast(frame, slot)
-        if self.wants("synonym"):
-            self.synonym(frame)
-        if frame.parts is not None and sentence.upward():
-            clause_kinds.negation(self, frame)
-            clause_kinds.insertion(self, frame)
-            clause_kinds.roles(self, frame)
-            self.modifiers(frame)
-        # What is never shortened ("another", "a picture") stands on both sides here.
-        if len(sentence.words) < 14 and self.random.random() < (0.05 if sentence.upward() else 0.3):
-            text = write(sentence, frame.whole)
-            self.emit("same", "same", ENTAILMENT, text, text)
 
     def contrast(self, frame: Frame, slot: Slot) -> None:
         """The pairs of a place: words that exclude each other; the same word in both and less said; wider words."""
