@@ -181,12 +181,12 @@ def run(options: argparse.Namespace) -> int:
     table = TrainedTable([*words, *more], sources, counts, options.width)
     ids = {word: i for i, word in enumerate([*words, *more], start=1)}
     dropouts = {"embedding_dropout": options.dropout, "dropout": options.dropout}
-    net = build(options.architecture, {"input_size": options.width, **dropouts})
+    net = build("attconv-light", {"input_size": options.width, **dropouts})
     curve = _train(table, net, _encode(flat, ids), _encode(dev, ids), precision, options)
     table.eval()
     with torch.no_grad():
         vectors = table.rows(torch.arange(1, len(words) + 1))
-    made = WordTable.from_vectors(words, vectors, float(table.spelling[UNKNOWN].detach()), options.name)
+    made = WordTable.from_vectors(words, vectors, float(table.spelling[UNKNOWN].detach()), f"nli-{options.width}")
     with whole_folder(out, last="card.json") as scratch:
         _write_card(scratch, made, made.save(scratch), precision, options, curve, time.time() - start)
     print(f"{len(words):,} words x {options.width} -> {out}")
@@ -283,7 +283,7 @@ def _write_card(
         k: getattr(options, k) for k in ("width", "epochs", "batch_size", "lr", "residual_lr", "dropout", "seed")
     }
     card = {
-        "name": options.name,
+        "name": made.name,
         "sha256": sha256,
         "words": len(made),
         "width": made.width,
@@ -317,8 +317,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overwrite", action="store_true", help="replace a table there: no checkpoint made on it can be read any more"
     )
-    parser.add_argument("--name", default="nli-160", help="name of the table")
-    parser.add_argument("--architecture", default="attconv-light", help="the model through whose loss it is trained")
     parser.add_argument("--width", type=int, default=160, help="numbers a word")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=128)
