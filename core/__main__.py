@@ -15,8 +15,8 @@ from core.command_line import ending_at_once, print_anything, status_of
 from core.errors import MendableError
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit status (2 with one sentence on standard error when the input is at fault)."""
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(prog="python -m core", description="Explain a sentence pair with a trained model.")
     commands = parser.add_subparsers(dest="command", required=True)
     models = commands.add_parser("models", help="list the checkpoints that are here")
@@ -27,7 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
     explainer.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
     explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
     explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status (2 with one sentence on standard error when the input is at fault)."""
+    options = parser().parse_args(arguments)
     return status_of(lambda: _models(options.json) if options.command == "models" else _explain(options))
 
 

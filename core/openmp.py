@@ -13,7 +13,7 @@ def wait_asleep() -> None:
     """Let libgomp's threads fall asleep soon at a barrier, unless the person has said how they wait.
 
     By default they turn round for about 3 ms, a training step has hundreds of barriers, and where another process has
-    one of the cores, the thread that all wait for cannot run for the others that wait. `python -m trainers bench
+    one of the cores, the thread that all wait for cannot run for the others that wait. `python -m trainers.bench
     threads` measures what this does.
     """
     if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():

@@ -22,3 +22,9 @@ def test_packages_import_in_one_direction():
     assert [found for found in imported("trainers") if found[0].split(".")[0] == "app"] == []
     known = [(name, path) for name, path in imported("app") if name.split(".")[0] == "trainers"]
     assert [found for found in known if not found[0].startswith("core.data.")] == []
+
+
+def test_the_tool_knows_neither_the_workshop_nor_the_benchmarks():
+    tool = [found for found in imported("trainers") if found[1].parts[1] not in ("paper", "bench")]
+    assert len(tool) > 100
+    assert [found for found in tool if found[0].startswith(("trainers.paper", "trainers.bench"))] == []

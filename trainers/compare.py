@@ -27,7 +27,8 @@ from core.card import right_class
 from core.checkpoint import CheckpointError, read_card
 from core.errors import RunError
 from core.evaluation.scores import per_item
-from core.files import check_writable, whole_file
+from core.files import check_writable
+from trainers.csv_file import write_rows
 from trainers.sweep import DEV
 
 
@@ -101,10 +102,7 @@ def keep(path: Path, result: dict[str, Any]) -> None:
                 raise RunError(f"{path} is another table than one of comparisons; give another --csv")
             rows = {old["comparison"]: old for old in reader}
     rows[row["comparison"]] = row
-    with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(row))
-        writer.writeheader()
-        writer.writerows(rows.values())
+    write_rows(path, [*rows.values()])
 
 
 class Scored(NamedTuple):

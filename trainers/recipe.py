@@ -19,7 +19,8 @@ from core.evidence import BOTH
 from core.models import ConfigError, spec_of
 from core.models.base import ModelConfig, check_sides, hint
 
-FOLDER = Path(__file__).resolve().parent / "recipes"
+FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "paper/table"))
+"""Where recipes lie: by their task, and beside the table that alone needs them."""
 
 _CHOICES = {
     "optimizer": ("adagrad", "adam", "adamw"),
@@ -207,9 +208,14 @@ class Recipe:
         return plain
 
 
+def files() -> dict[str, Path]:
+    """The recipes that come with the trainers, by name."""
+    return {path.stem: path for folder in FOLDERS for path in folder.rglob("*.yaml")}
+
+
 def names() -> list[str]:
-    """The recipes that come with the trainers."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    """Their names, in order."""
+    return sorted(files())
 
 
 def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
@@ -218,7 +224,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
 
     Raises RecipeError for a recipe that does not exist, a broken file, an unknown key or a value of a wrong type.
     """
-    path = FOLDER / f"{recipe}.yaml" if recipe in names() else Path(recipe)
+    path = files().get(recipe, Path(recipe))
     if not path.is_file():
         raise RecipeError(f"there is no recipe {recipe!r}{hint(recipe, names())} (or give the path of a YAML file)")
     try:

@@ -21,7 +21,6 @@ set, which `python -m trainers compare` reads. A run whose folder is finished is
 from __future__ import annotations
 
 import argparse
-import csv
 import dataclasses
 import itertools
 import re
@@ -49,6 +48,7 @@ from core.evaluation.sweeps import SIMPLE_PAIRS, TEACHERS
 from core.files import check_writable, whole_file
 from trainers import recipe as recipes
 from trainers import resume
+from trainers.csv_file import write_rows
 from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe
 from trainers.train import data_folder
@@ -126,13 +126,13 @@ def run(args: argparse.Namespace) -> int:
                 head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
                 measured = aligned(out, alignments) | (simple_pairs(out) if args.probe else {})
                 rows.append(head | scores(card) | taught | measured | {"command": command(args)})
-                write(args.csv, rows)
+                write_rows(args.csv, rows)
                 if args.question_words:
                     by_word += [
                         {**varied, "question_word": word, **head, **columns, "command": command(args)}
                         for word, columns in questions(out, card)
                     ]
-                    write(args.question_words, by_word)
+                    write_rows(args.question_words, by_word)
                 print(f"{name}: {rows[-1]}", flush=True)
     for line in summary(rows, [*variants[0]]):
         print(line)
@@ -327,14 +327,6 @@ def simple_pairs(run: Path) -> dict[str, float]:
     """The share of the suite of simple pairs that a finished run gets right."""
     result = probe(open_checkpoint(str(run)), torch.device("cpu"))
     return {SIMPLE_PAIRS: round(result["right"] / result["total"], 4)}
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write the table so far."""
-    with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 def summary(rows: list[dict[str, Any]], keys: list[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The shared word table: one frozen vector a word, int8 with a scale a row, and n-gram vectors for all other words.
 
-The table is made by ``python -m trainers words`` (trained through the inference loss from ConceptNet Numberbatch and
-GloVe) and never changes afterwards, so that checkpoints made at different times read the same inputs.
+The table is made by ``python -m trainers.paper words`` (trained through the inference loss from ConceptNet Numberbatch
+and GloVe) and never changes afterwards, so that checkpoints made at different times read the same inputs.
 
 A word outside the table:
 

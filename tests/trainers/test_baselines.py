@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trainers.baselines import of_pairs, overlaps, skipped
+from trainers.paper.baselines import of_pairs, overlaps, skipped
 
 
 def test_n_grams_may_leave_out_one_word():

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,12 @@ from core.checkpoint import CheckpointError, load
 from core.desk.run import load as load_run
 from core.explain import explain
 from tests.app.conftest import make_checkpoint
-from trainers import bench
 from trainers.__main__ import main
+from trainers.bench import benchmarks
+from trainers.bench.__main__ import main as bench
+from trainers.bench.row import Row
+from trainers.commands import MOVED
+from trainers.paper.__main__ import main as paper
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -173,19 +178,30 @@ def test_a_truncated_checkpoint_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("command", "part"),
+    ("program", "command", "part"),
     [
-        ([], "evaluate"),
-        (["train"], "--resume"),
-        (["evaluate"], "--json"),
-        (["predict"], "--out"),
-        (["bench"], "--quick"),
+        (main, [], "evaluate"),
+        (main, ["train"], "--resume"),
+        (main, ["evaluate"], "--json"),
+        (main, ["predict"], "--out"),
+        (paper, [], "make-pairs"),
+        (paper, ["table"], "--runs"),
+        (bench, [], "--quick"),
     ],
 )
-def test_help(command: list[str], part: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help(
+    program: Callable[[list[str]], int], command: list[str], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as left:
-        main([*command, "--help"])
+        program([*command, "--help"])
     assert left.value.code == 0 and part in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_command_that_has_moved_names_its_new_place(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([name, "--help"])
+    assert left.value.code == 2 and f"{name} has moved: type python -m {MOVED[name]}\n" in capsys.readouterr().err
 
 
 def test_the_program_itself_leaves_no_traceback(data: Path) -> None:
@@ -199,7 +215,7 @@ def test_bench_counts_the_work_of_the_equations() -> None:
     from trainers import recipe
 
     width, d, x, y = 16, 8, 7, 12
-    found = bench.counted_work(recipe.load("nli-attconv-light", [f"model.hidden={d}"]), width)(x, y)
+    found = benchmarks.counted_work(recipe.load("nli-attconv-light", [f"model.hidden={d}"]), width)(x, y)
     projection = 2 * (x + y) * width * d  # backward: its weights only, the word table is frozen
     convolution = 2 * x * (3 * d * d + d * d)
     attention = 2 * 2 * x * y * d
@@ -209,17 +225,17 @@ def test_bench_counts_the_work_of_the_equations() -> None:
 
 def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        bench.Row("fast", 3.0, "ms", 5),
-        bench.Row("slow", 7.0, "ms", 5),
-        bench.Row("none", None, "s", 5, note="why"),
+        Row("fast", 3.0, "ms", 5),
+        Row("slow", 7.0, "ms", 5),
+        Row("none", None, "s", 5, note="why"),
     ]
-    monkeypatch.setitem(bench.BENCHMARKS, "app", lambda quick: rows)
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "app", lambda quick: rows)
     out = tmp_path / "b.json"
-    assert main(["bench", "app", "--json", str(out)]) == 0
+    assert bench(["app", "--json", str(out)]) == 0
     record = json.loads(out.read_text())
     assert [row["met"] for row in record["rows"]] == [True, False, None]
     assert record["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
-    assert main(["bench", "nothing"]) == 2
+    assert bench(["nothing"]) == 2
 
 
 def test_predict_writes_a_run_of_several_checkpoints_with_the_files_columns(trained: Path, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from core.data import read
 from core.linguistics.wordnet import lexicon
-from trainers import make_pairs
-from trainers.__main__ import main
-from trainers.make_pairs import sentences
-from trainers.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL, WANTED, Maker
-from trainers.make_pairs.lists import Lists, Noun, article, plural
+from trainers.paper import make_pairs
+from trainers.paper.__main__ import main as paper
+from trainers.paper.make_pairs import sentences
+from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL, WANTED, Maker
+from trainers.paper.make_pairs.lists import Lists, Noun, article, plural
 
 PREMISES = (
     "A man in a blue shirt is playing a guitar on a stage.",
@@ -45,7 +45,7 @@ def pairs(lists: Lists) -> list[tuple[str, str, str, str]]:
         for text in PREMISES:
             sentence = sentences.read(text)
             assert sentence is not None
-            maker.take(sentence)
+            make_pairs.take(maker, sentence)
     return maker.pairs
 
 
@@ -72,7 +72,7 @@ def test_each_kind_on_its_own_premise(lists: Lists) -> None:
         sentence = sentences.read(text)
         assert sentence is not None
         for _ in range(150):
-            maker.take(sentence)
+            make_pairs.take(maker, sentence)
         return {(first, second) for k, which, first, second in maker.pairs if (k, which) == (kind, label)}
 
     guitar, red = "A man is playing a guitar.", "A woman is wearing a red hat on the beach."
@@ -99,7 +99,7 @@ def test_nothing_is_weakened_under_negation_or_a_quantifier(lists: Lists) -> Non
         sentence = sentences.read(text)
         assert sentence is not None
         for _ in range(80):
-            maker.take(sentence)
+            make_pairs.take(maker, sentence)
     assert {kind for kind, *_ in maker.pairs} <= {"cohyponym", "colour", "synonym", "same", "antonym"}
 
 
@@ -205,7 +205,7 @@ def test_the_same_seed_gives_the_same_bytes(
     options = ["--out", str(outs[0]), "--seed", "1"], [], ["--out", str(outs[2]), "--seed", "2"]
     for number, more in enumerate(options):
         random.seed(number)
-        assert main(["make-pairs", "--data", str(snli), *more]) == 0
+        assert paper(["make-pairs", "--data", str(snli), *more]) == 0
     one, again, other = (out.read_bytes() for out in outs)
     assert one == again != other
     dataset = read(outs[0])
@@ -224,6 +224,6 @@ def test_what_is_missing_is_said_in_one_sentence(
         (["make-pairs", "--data", str(snli), "--out", str(tmp_path / "no/where.jsonl")], "make it first"),
     )
     for command, part in wrong:
-        assert main(command) == 2
+        assert paper(command) == 2
         message = capsys.readouterr().err
         assert part in message and len(message.strip().splitlines()) == 1

@@ -9,7 +9,8 @@ import pytest
 from core.checkpoint import load
 from core.data import read
 from trainers.__main__ import main
-from trainers.near_pairs import pairs
+from trainers.paper.__main__ import main as paper
+from trainers.paper.near_pairs import pairs
 
 from .test_training import arguments
 
@@ -46,7 +47,7 @@ def test_checkpoints_label_pairs_which_the_readers_read(data: Path, teacher: Pat
     outs = tmp_path / "a.csv", tmp_path / "b.csv"
     for out in outs:
         more = ["--without", str(dev), "--out", str(out), "--nearest", "2"]
-        assert main(["near-pairs", str(teacher), str(teacher), str(train), *more]) == 0
+        assert paper(["near-pairs", str(teacher), str(teacher), str(train), *more]) == 0
     assert outs[0].read_bytes() == outs[1].read_bytes()
     made = read(outs[0])
     assert made.layout == "sentence-pair table" and not made.problems
@@ -64,6 +65,6 @@ def test_errors_are_one_sentence(data: Path, teacher: Path, tmp_path: Path, caps
         ([str(teacher), train, "--without", train], "no two texts"),
         ([str(teacher), train, "--nearest", "0"], "--nearest must be at least 1"),
     ):
-        assert main(["near-pairs", *given, "--out", out]) == 2
+        assert paper(["near-pairs", *given, "--out", out]) == 2
         assert sentence in capsys.readouterr().err
     assert not Path(out).exists()

@@ -34,7 +34,7 @@ def train(data: Path, out: Path, *more: str) -> int:
     )
 
 
-@pytest.mark.parametrize("name", ["train", "sweep", "table", "words"])
+@pytest.mark.parametrize("name", ["train", "sweep", "paper.table", "paper.words"])
 def test_every_command_fits_its_precision_to_the_machine_unless_it_is_told(name: str) -> None:
     parser = argparse.ArgumentParser()
     importlib.import_module(f"trainers.{name}").add_arguments(parser)

@@ -20,6 +20,14 @@ def test_every_recipe_goes_into_a_card_and_back(name: str) -> None:
         assert "non-commercial" in loaded.licence or "NC" in loaded.licence
 
 
+def test_recipes_lie_by_their_task_under_names_of_their_own() -> None:
+    lying = [path for folder in recipe.FOLDERS for path in folder.rglob("*.yaml")]
+    assert len(lying) == len(recipe.names()) > 50
+    for name, path in recipe.files().items():
+        assert recipe.load(name).name == name
+        assert path.parent.name in (recipe.load(name).task.replace(" ", "-"), "table")
+
+
 def test_the_paper_s_set_up() -> None:
     for name in ("nli-attconv-light-paper", "nli-attconv-advanced-paper"):
         found = recipe.load(name)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import json
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.checkpoint import PRETRAINED, read_card
-from trainers import alike, results
 from trainers import recipe as recipes
-from trainers.__main__ import COMMANDS, main
+from trainers.paper import results
+from trainers.paper.__main__ import main as paper
+from trainers.paper.table.document import SYSTEMS
+from trainers.paper.table.systems import TABLES
 
 ROOT = PRETRAINED.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -108,7 +107,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_kind_of_file_reaches_the_page(made_up: Path) -> None:
-    assert main(["results"]) == 0
+    assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     for line in (
         # t(.975, 2) = 4.30265, s = 0.01, n = 3: 4.30265 · 0.01 / √3 = 0.0248
@@ -142,7 +141,7 @@ def test_a_table_of_another_recipes_runs_names_their_training_data(made_up: Path
     command = "python -m trainers sweep nli-two-sided-natural --vary model.place=0"
     head = "model.place,seed,best_epoch,dev,classifier,accuracy,macro_f1,command"
     write(made_up / "sick-phrases-kmin/attention.csv", f"{head}\n,1,2,SNLI dev,network,0.8,0.8,{command}\n")
-    assert main(["results"]) == 0
+    assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert (
         f"Train: SNLI-86k and SNLI revised (CAD) and MNLI-23k; dev: SNLI dev. Seed 1. Made by\n\n    {command}" in page
@@ -152,11 +151,13 @@ def test_a_table_of_another_recipes_runs_names_their_training_data(made_up: Path
 def test_tables_of_systems_stand_beside_the_papers_numbers_with_their_command(made_up: Path) -> None:
     rows = "system,ours: SST-5 dev,runs,not run\nCNN,41.23,1,\nParagraph vector,–,–,no reader\n"
     write(made_up.parent / "docs/tables/comparison-sst5.csv", rows)
-    assert main(["results"]) == 0
+    assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| CNN | 41.23 | 1 |  |\n| Paragraph vector | – | – | no reader |" in page
-    assert "    python -m trainers table sentiment --train comparison-sst5 --data DATA" in page
-    assert {name for name in recipes.names() if name.startswith("comparison-")} == set(alike.SYSTEM_TABLES)
+    assert "    python -m trainers.paper table sentiment --train comparison-sst5 --data DATA" in page
+    assert {name for name in recipes.names() if name.startswith("comparison-")} == {
+        recipe for table in TABLES.values() for recipe in table.titles
+    }
 
 
 def test_a_figures_points_stand_as_a_table_with_their_command(made_up: Path) -> None:
@@ -166,11 +167,11 @@ def test_a_figures_points_stand_as_a_table_with_their_command(made_up: Path) -> 
         "b,B,1,1,1,4,1,0.2500,0.0456,0.6994\nb,B,2,2,2,1,0,0.0000,0.0000,0.7935\n"
     )
     write(made_up.parent / "docs/tables/figure-evidence.csv", rows)
-    assert main(["results"]) == 0
+    assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| 1 | 4 | 50.0 (15.0 to 85.0) | 25.0 (4.6 to 69.9) |\n| 2 | 1 | 100.0 (20.6 to 100.0) |" in page
     assert (
-        "    python -m trainers figure evidence runs/comparison-fever/a runs/comparison-fever/b --data DATA "
+        "    python -m trainers.paper figure evidence runs/comparison-fever/a runs/comparison-fever/b --data DATA "
         "--out docs/tables/figure-evidence"
     ) in page
 
@@ -182,7 +183,7 @@ def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
     stored = {"threshold": 0.25, "both_ways": {"intersection": 0.1, "union": 0.9}, "fixed_on": "RTE-2 dev"}
     stored["results"] = {"RTE-2 dev": measured | {"both_ways": ways, "command": "align it"}}
     write(made_up / "nli/card.json", card("nli", alignment=stored))
-    assert main(["results"]) == 0
+    assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     figures = ".333 | .500 | .250 | .667"
     for links_of, rest in {
@@ -201,21 +202,21 @@ def test_a_kept_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
     machine |= {"load_before": 0.04, "date": "2026-11-21"}
     rows = [row, row | {"name": "app", "value": None, "met": None, "note": "no browser"}]
     write(made_up.parent / "docs/speed.json", {"machine": machine, "rows": rows})
-    assert main(["results"]) == 0
+    assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| explain | 1.85 ms | ≤ 20 ms | yes | median |\n| app | - | ≤ 20 ms | not measured | no browser |" in page
     assert "Measured on 2026-11-21 on CPU (Abacus) (2 cores, 1 thread, load 0.0 before; Python 3.11, torch 9.9" in page
 
 
 def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["results", "--check"]) == 1  # there is no page yet
-    assert main(["results"]) == 0 and main(["results", "--check"]) == 0
+    assert paper(["results", "--check"]) == 1  # there is no page yet
+    assert paper(["results"]) == 0 and paper(["results", "--check"]) == 0
     capsys.readouterr()
     write(made_up / "as-adaqa/card.json", card("as-adaqa", results={"WikiQA dev": {"accuracy": 0.5, "items": 126}}))
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
-    assert main(["results", "--check"]) == 1
+    assert paper(["results", "--check"]) == 1
     assert capsys.readouterr().err == (
-        "docs/results.md is not what the cards and tables say: run `python -m trainers results`.\n"
+        "docs/results.md is not what the cards and tables say: run `python -m trainers.paper results`.\n"
     )
     assert (made_up.parent / "docs/results.md").read_text(encoding="utf-8") == page
 
@@ -248,19 +249,19 @@ def test_a_broken_file_gets_one_sentence(
     made_up: Path, capsys: pytest.CaptureFixture[str], path: str, content: str, why: str
 ) -> None:
     write(made_up / path, content)
-    assert main(["results"]) == 2
+    assert paper(["results"]) == 2
     message = capsys.readouterr().err
-    assert message.startswith("python -m trainers results: ") and why in message and message.count("\n") == 1
+    assert message.startswith("python -m trainers.paper results: ") and why in message and message.count("\n") == 1
     assert not (made_up.parent / "docs/results.md").exists()
 
 
 def test_the_page_is_what_the_shipped_cards_say() -> None:
-    assert main(["results", "--check"]) == 0
+    assert paper(["results", "--check"]) == 0
 
 
 def test_the_words_around_the_tables_hold_no_measured_number() -> None:
     prose = [
-        alike.SYSTEMS,
+        SYSTEMS,
         results.OPENING,
         results.DIFFERENCES,
         results.MAPS,
@@ -307,18 +308,6 @@ def test_numbers_of_trainings_in_readme_are_the_cards() -> None:
         for path in PRETRAINED.glob("*/card.json")
         if path.parent.name != "words"
     )
-
-
-def test_commands_in_readme_are_understood() -> None:
-    lines = re.findall(r"^    python -m trainers (\w+) ?(.*?)(?: +#.*)?$", README, re.M)
-    assert {name for name, _ in lines} >= {"train", "evaluate", "predict", "sweep", "compare", "map", "bench"}
-    for name, rest in lines:
-        assert name in COMMANDS
-        parser = argparse.ArgumentParser(exit_on_error=False)
-        importlib.import_module(f"trainers.{name}").add_arguments(parser)
-        args = parser.parse_args(shlex.split(rest))
-        if name in ("train", "sweep"):
-            recipes.load(args.recipe, args.changes)
 
 
 def test_claims_tell_what_stands_beside_their_accuracy():

@@ -10,8 +10,8 @@ import pytest
 
 from core.checkpoint import read_card
 from tests.core.made_up import make_checkpoint, make_table
-from trainers.__main__ import main
-from trainers.results import over_seeds
+from trainers.paper.__main__ import main as paper
+from trainers.paper.results import over_seeds
 
 RECIPE = {"name": "tiny", "dev": {"name": "WikiQA dev"}}
 
@@ -29,7 +29,7 @@ def test_seeds_of_a_ranker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         run(tmp_path / str(seed), seed, results={"WikiQA dev": {"map": score, "mrr": 0.6, "items": 9}})
         for seed, score in scores.items()
     ]
-    assert main(["seeds", *folders]) == 0
+    assert paper(["seeds", *folders]) == 0
     assert "WikiQA dev: MAP 0.6000 ± 0.1414 over seeds [1, 2]" in capsys.readouterr().out
     card = read_card(tmp_path / "1")
     assert card["seeds"]["mean"] == pytest.approx(0.6) and card["seeds"]["results"]["WikiQA dev"]["measure"] == "map"
@@ -39,5 +39,5 @@ def test_seeds_of_a_ranker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_a_card_of_no_training_run_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scores = {"WikiQA dev": {"accuracy": 0.5}}
     folders = [run(tmp_path / "1", 1, results=scores), run(tmp_path / "2", 2, results=scores, recipe=None)]
-    assert main(["seeds", *folders]) == 2
+    assert paper(["seeds", *folders]) == 2
     assert "the card of tiny has no recipe" in capsys.readouterr().err

@@ -10,9 +10,9 @@ import pytest
 from core.data import read
 from core.evaluation.probe import SUITE
 from core.linguistics.wordnet import lexicon
-from trainers import make_pairs
-from trainers.make_pairs.lists import Lists, article
-from trainers.make_pairs.statements import Statements, said
+from trainers.paper import make_pairs
+from trainers.paper.make_pairs.lists import Lists, article
+from trainers.paper.make_pairs.statements import Statements, said
 
 SCENES = ["A man is running on a beach.", "Two dogs play in the snow"]
 

@@ -26,6 +26,7 @@ from trainers.__main__ import main
 from trainers.compare import compare, table
 from trainers.folding import fold
 from trainers.linear import fitted
+from trainers.paper.__main__ import main as paper
 from trainers.sweep import DEV, part
 from trainers.training_data import load_data
 from trainers.vectors import read_folder
@@ -391,14 +392,14 @@ def test_runs_of_a_fold_learn_from_the_mean_of_teachers(data: Path, tmp_path: Pa
 
 def test_word_counts_are_scored_beside_a_network(data: Path, tmp_path: Path, capsys) -> None:
     written = tmp_path / "tfidf.csv"
-    assert main(["baselines", "topic-acnn", "--data", str(data), "--csv", str(written)]) == 0
+    assert paper(["baselines", "topic-acnn", "--data", str(data), "--csv", str(written)]) == 0
     (row,) = rows(written)
     accuracy = float(row["accuracy"])
     # Every text says the word of its class twice, and words of other classes once: far above 1 in 14.
     assert 0.4 < accuracy <= 1 and f"DBpedia-6k dev accuracy {accuracy:.2%}"[:-2] in capsys.readouterr().out
-    assert row["command"] == "python -m trainers baselines topic-acnn"
+    assert row["command"] == "python -m trainers.paper baselines topic-acnn"
     assert sweeps.label(sweeps.read(written).variants[0][0]) == "TF-IDF, linear SVM"
-    assert main(["baselines", "as-adaqa", "--data", str(data)]) == 2
+    assert paper(["baselines", "as-adaqa", "--data", str(data)]) == 2
     assert "as-adaqa ranks answers" in capsys.readouterr().err
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.checkpoint import CARD_VERSION
-from trainers.__main__ import main
-from trainers.systems import TABLES
+from trainers.paper.__main__ import main as paper
+from trainers.paper.table.systems import TABLES
 
 
 def run(folder: Path, name: str, architecture: str, accuracy: float, seed: int = 1, rows: int = 10, **more) -> None:
@@ -43,13 +43,13 @@ def test_ours_stand_beside_the_papers_with_an_interval_for_several_seeds(tmp_pat
         run(runs, f"esim-{seed}", "esim", accuracy, seed)
     run(runs, "alone", "attconv-light", 0.6, config={"context": "none"})
     run(runs, "light", "attconv-light", 0.79)
-    assert main(["table", "nli", "--runs", str(runs), "--out", str(tmp_path / "nli")]) == 0
+    assert paper(["table", "nli", "--runs", str(runs), "--out", str(tmp_path / "nli")]) == 0
     with (tmp_path / "nli.csv").open(newline="") as file:
         table = {row["system"]: row for row in csv.DictReader(file)}
-    ours, paper = "ours: dev, trained on few", "the paper: SNLI test, trained on all of SNLI"
+    ours, theirs = "ours: dev, trained on few", "the paper: SNLI test, trained on all of SNLI"
     assert table["Enhanced LSTM (ESIM)"][ours] == "81.00 ± 2.48" and table["Enhanced LSTM (ESIM)"]["runs"] == "3"
-    assert (table["AttConv light"][ours], table["AttConv light"][paper]) == ("79.00", "86.3")
-    assert (table["w/o context"][ours], table["Bi-CNN"][ours], table["Bi-CNN"][paper]) == ("60.00", "–", "80.3")
+    assert (table["AttConv light"][ours], table["AttConv light"][theirs]) == ("79.00", "86.3")
+    assert (table["w/o context"][ours], table["Bi-CNN"][ours], table["Bi-CNN"][theirs]) == ("60.00", "–", "80.3")
     assert "Open IE" in table["DGEM"]["not run"]
     text = (tmp_path / "nli.md").read_text()
     assert text == capsys.readouterr().out and "| 81.00 ± 2.48 |" in text
@@ -60,17 +60,17 @@ def test_baselines_of_the_same_dev_set_stand_in_the_table(tmp_path, capsys):
     path = tmp_path / "plain.csv"
     path.write_text("baseline,dev,accuracy\nmajority class,dev,.34\nn-gram overlap,another,.6\n")
     command = ["table", "nli", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "x"), "--baselines", str(path)]
-    assert main(command) == 0
+    assert paper(command) == 0
     out = capsys.readouterr().out.splitlines()
     assert next(line for line in out if "majority" in line).startswith("| majority class | 34.00 | – | – | 34.3 |")
     assert next(line for line in out if "n-gram" in line).startswith("| n-gram overlap | – |")
     path.write_text("a,b\n1,2\n")
-    assert main(command) == 2 and "holds no scores" in capsys.readouterr().err
+    assert paper(command) == 2 and "holds no scores" in capsys.readouterr().err
 
 
 def test_fever_shows_what_stands_beside_every_accuracy(tmp_path):
     run(tmp_path, "fever", "attconv-advanced", 0.86, accuracy_with_evidence=0.9, evidence_cut=0.015)
-    assert main(["table", "fever", "--runs", str(tmp_path), "--out", str(tmp_path / "fever")]) == 0
+    assert paper(["table", "fever", "--runs", str(tmp_path), "--out", str(tmp_path / "fever")]) == 0
     line = next(line for line in (tmp_path / "fever.md").read_text().splitlines() if "advanced, context-conc" in line)
     assert "| 90.00 | 1.50 |" in line and "| 86.02 |" in line
 
@@ -79,7 +79,7 @@ def test_unlike_runs_and_folders_without_runs_are_one_sentence(tmp_path, capsys)
     run(tmp_path, "a", "esim", 0.8)
     run(tmp_path, "b", "attconv-light", 0.8, rows=11)
     for folder, what in ((tmp_path, "unlike data"), (tmp_path / "a", "no finished run")):
-        assert main(["table", "nli", "--runs", str(folder), "--out", str(tmp_path / "x")]) == 2
+        assert paper(["table", "nli", "--runs", str(folder), "--out", str(tmp_path / "x")]) == 2
         assert what in capsys.readouterr().err
     assert not (tmp_path / "x.csv").exists()
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.reading.word_table import WordTable
 from tests.trainers.conftest import WORDS
-from trainers.__main__ import main
+from trainers.paper.__main__ import main as paper
 
 
 @pytest.fixture
@@ -30,20 +30,20 @@ def test_a_table_is_written_whole_and_replaced_only_when_asked(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     command = ["words", "--data", str(with_vectors), "--width", "8", "--epochs", "1"]
-    assert main(command) == 0
+    assert paper(command) == 0
     out = tmp_path / "runs" / "words"
     made = WordTable.load(out)
     assert json.loads((out / "card.json").read_text())["sha256"] == made.sha256 and made.width == 8
     assert {path.name for path in out.iterdir()} == {"words.safetensors", "card.json"}
     capsys.readouterr()
-    monkeypatch.setattr("trainers.words._train", lambda *_: [])  # once is enough
-    assert main(command) == 2
+    monkeypatch.setattr("trainers.paper.words._train", lambda *_: [])  # once is enough
+    assert paper(command) == 2
     assert "holds a word table; give another --out, or --overwrite" in capsys.readouterr().err
     with monkeypatch.context() as patch:
-        patch.setattr("trainers.words._write_card", full)
-        assert main([*command, "--overwrite", "--seed", "2"]) == 2
+        patch.setattr("trainers.paper.words._write_card", full)
+        assert paper([*command, "--overwrite", "--seed", "2"]) == 2
     assert WordTable.load(out).sha256 == made.sha256
-    assert main([*command, "--overwrite", "--seed", "2"]) == 0
+    assert paper([*command, "--overwrite", "--seed", "2"]) == 0
     assert WordTable.load(out).sha256 != made.sha256
 
 

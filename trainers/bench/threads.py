@@ -86,7 +86,7 @@ def answer(seconds: float) -> None:
     """For each line on standard input train so many seconds, and print pairs a second."""
     from trainers import loop, set_up
     from trainers import recipe as recipes
-    from trainers.bench import made_up
+    from trainers.bench.benchmarks import made_up
 
     recipe = recipes.load(MODEL)
     words, data = made_up(20 * recipe.batch_size)

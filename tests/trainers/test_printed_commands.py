@@ -1,0 +1,110 @@
+"""Every command that is printed anywhere, in a document, a docstring, a message or a record, can be typed today."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import functools
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import core.__main__ as core_program
+from trainers import __main__ as tool
+from trainers import recipe as recipes
+from trainers.bench import __main__ as bench
+from trainers.commands import MOVED, today
+from trainers.paper import __main__ as paper
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = {"trainers": tool.PROGRAM, "trainers.paper": paper.PROGRAM}
+PRINTED = [
+    *ROOT.glob("*.md"),
+    *ROOT.glob("docs/*.md"),
+    *(
+        path
+        for top in ("core", "trainers", "app")
+        for kind in ("py", "yaml")
+        for path in ROOT.glob(f"{top}/**/*.{kind}")
+    ),
+]
+TYPED = re.compile(r"python -m ((?:core|trainers)(?:\.[a-z]+)?)\b(?: ([a-z][a-z-]*)\b(?!\.))?")
+
+
+@functools.cache
+def parser(program: str, command: str | None) -> argparse.ArgumentParser:
+    if program in PROGRAMS:
+        return PROGRAMS[program].parser(command)
+    return {"trainers.bench": bench, "core": core_program}[program].parser()
+
+
+def understood(line: str) -> None:
+    """Its argparse accepts a whole command, and its recipe the changes."""
+    typed = TYPED.search(line)
+    assert typed, line
+    try:
+        args = parser(*typed.groups()).parse_args(shlex.split(line[typed.end(1) :], comments=True))
+    except SystemExit:
+        pytest.fail(line)
+    if typed[2] in ("train", "sweep") and args.recipe in recipes.names():
+        recipes.load(args.recipe, args.changes)
+
+
+def options(program: str, command: str | None) -> set[str]:
+    """The options that may follow a command."""
+    every = [parser(program, command)]
+    for action in every[0]._actions:
+        if command and isinstance(action, argparse._SubParsersAction):
+            every.append(action.choices[command])
+    return {option for one in every for action in one._actions for option in action.option_strings}
+
+
+@pytest.mark.parametrize("path", PRINTED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_in_texts_are_understood(path: Path) -> None:
+    text = path.read_text(encoding="utf-8").replace("\\\\\n", " ").replace("\\\n", " ")
+    flowing = re.sub(r"\s*\n *(?:# )?", " ", text)
+    for program, command in TYPED.findall(flowing):
+        assert program in (*PROGRAMS, "trainers.bench", "core")
+        assert not command or program not in PROGRAMS or command in PROGRAMS[program].commands, (program, command)
+    for line in re.findall(r"^ *(?:[A-Z_]+=\S+ )?python -m (?:core|trainers).*", text, re.M):
+        understood(line)
+    for quoted in re.findall(r"[`“](python -m (?:core|trainers)[^`”]*)[`”]", flowing):
+        program, command = TYPED.match(quoted).groups()
+        assert {*re.findall(r"(?<=\s)--[a-z][a-z-]*", quoted)} <= options(program, command), quoted
+
+
+def commands(stored: Any) -> Iterator[str]:
+    if isinstance(stored, dict):
+        if isinstance(stored.get("command"), str):
+            yield stored["command"]
+        stored = list(stored.values())
+    if isinstance(stored, list):
+        for part in stored:
+            yield from commands(part)
+
+
+def test_commands_of_records_are_understood_as_they_are_typed_today() -> None:
+    found: set[str] = set()
+    for path in (*ROOT.glob("pretrained/**/*.json"), *ROOT.glob("docs/*.json")):
+        found |= {*commands(json.loads(path.read_text(encoding="utf-8")))}
+    for path in (*ROOT.glob("pretrained/**/*.csv"), *ROOT.glob("docs/**/*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:  # a table's command does not say where it was written
+            found |= {f"{command} --csv {path.name}" for command in commands(list(csv.DictReader(file))) if command}
+    assert len(found) > 60
+    for command in found:
+        understood(today(command))
+
+
+def test_what_has_moved_is_where_the_table_says() -> None:
+    for name, place in MOVED.items():
+        program, _, command = place.partition(" ")
+        assert name not in tool.PROGRAM.commands
+        assert program == "trainers.bench" if not command else command in PROGRAMS[program].commands
+    assert today("python -m trainers bench app; python -m trainers train x") == (
+        "python -m trainers.bench app; python -m trainers train x"
+    )

@@ -1,0 +1,1 @@
+"""The workshop: what rebuilds the papers' tables, the word table and the made data, and writes docs/results.md."""

@@ -1,0 +1,159 @@
+"""Draw the accuracy of checkpoints by the length of a text, or by the number of its evidence sentences.
+
+    python -m trainers.paper figure length runs/imdb/*seed=1 --data DATA --out runs/figure5
+    python -m trainers.paper figure evidence runs/fever/*seed=1 --data DATA --out runs/figure8
+
+Figures 5 and 8 of the AttConv paper (Yin & Schütze 2018) from our own runs: accuracy on the dev set that the cards
+name, by tenths of the judged texts' lengths, or by the number of evidence sentences of a claim, with 95 % intervals
+(Wilson). Writes OUT.csv and OUT.html, which needs no network.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from core.checkpoint import Checkpoint, open_checkpoint
+from core.data import Dataset
+from core.errors import RunError
+from core.evaluation.intervals import wilson
+from core.evaluation.predict import classify
+from core.files import check_writable, whole_file
+from core.reading.tokens import tokenize
+from trainers.csv_file import write_rows
+from trainers.recipe import from_dict
+from trainers.train import data_folder
+from trainers.training_data import read_source
+
+MOST_SENTENCES = 6
+"""Evidence of so many sentences and of more is one group."""
+
+
+class Group(NamedTuple):
+    """Rows that stand together: ``[first, last]`` words or sentences, and which rows these are, ``[N]``."""
+
+    name: str
+    first: int
+    last: int
+    rows: np.ndarray
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers.paper figure`."""
+    parser.add_argument("by", choices=("length", "evidence"), help="what the rows are grouped by")
+    parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="names or folders; one dev set for all")
+    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the models run")
+    parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.html are written")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Predict the dev set with each checkpoint, write table and figure, print the table."""
+    paths = [args.out.with_name(f"{args.out.name}.{kind}") for kind in ("csv", "html")]
+    for path in paths:
+        check_writable(path, "--out")
+    checkpoints = [open_checkpoint(name) for name in args.checkpoints]
+    dataset = dev_set(checkpoints, data_folder(args.data))
+    groups = (by_length if args.by == "length" else by_evidence)(dataset, checkpoints[0])
+    rows = [row for own in checkpoints for row in scored(own, dataset, groups, torch.device(args.device))]
+    write_rows(paths[0], rows)
+    what = "words of the text" if args.by == "length" else "evidence sentences of the claim"
+    with whole_file(paths[1]) as scratch:
+        drawn(rows, f"{what}, {dataset.name}").write_html(scratch, include_plotlyjs=True)
+    for row in rows:
+        print(f"{row['title']}, {row['group']}: {row['accuracy']} ({row['low']} to {row['high']}), {row['items']}")
+    return 0
+
+
+def dev_set(checkpoints: Sequence[Checkpoint], folder: Path) -> Dataset:
+    """The dev set of all cards. Raises RunError where they name several, or none."""
+    try:
+        sources = [from_dict(dict(own.card["recipe"])).dev for own in checkpoints]
+    except KeyError:
+        raise RunError("a card names no recipe: give folders written by `python -m trainers train`") from None
+    if any(source != sources[0] for source in sources):
+        raise RunError("the checkpoints were scored on unlike dev sets: give those of one dev set")
+    return read_source(folder, sources[0])
+
+
+def by_length(dataset: Dataset, checkpoint: Checkpoint) -> list[Group]:
+    """Tenths of the rows by the number of words of the judged text; texts of one length stay together, so that tenths
+    of short texts may be fewer than ten."""
+    side = "first" if checkpoint.judged == "first" or dataset.single else "second"
+    lengths = np.array([len(tokenize(getattr(row, side))) for row in dataset.rows])
+    edges = np.unique(np.quantile(lengths, np.linspace(0, 1, 11)[1:-1], method="nearest"))
+    places = np.searchsorted(edges, lengths, side="left")
+    return _groups(lengths, places, lambda first, last: f"{first} to {last}" if first < last else f"{first}")
+
+
+def by_evidence(dataset: Dataset, checkpoint: Checkpoint) -> list[Group]:
+    """Rows by the number of lines of their evidence. Raises RunError for a data set without evidence."""
+    if checkpoint.card["task"] != "fact checking":
+        raise RunError(f"{checkpoint.name} checks no claims: give models trained on FEVER, or draw by length")
+    counts = np.array([row.second.count("\n") + 1 for row in dataset.rows])
+    places = np.minimum(counts, MOST_SENTENCES)
+    return _groups(counts, places, lambda first, last: f"{first}" if first < MOST_SENTENCES else f"{first} and more")
+
+
+def _groups(values: np.ndarray, places: np.ndarray, name: Any) -> list[Group]:
+    out = []
+    for place in np.unique(places):
+        rows = places == place
+        first, last = int(values[rows].min()), int(values[rows].max())
+        out.append(Group(name(first, last), first, last, rows))
+    return out
+
+
+def scored(
+    checkpoint: Checkpoint, dataset: Dataset, groups: Sequence[Group], device: torch.device
+) -> list[dict[str, Any]]:
+    """A row of the table for each group."""
+    gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
+    right = classify(checkpoint, dataset, device).argmax(1) == gold
+    out = []
+    for group in groups:
+        hits, items = int(right[group.rows].sum()), int(group.rows.sum())
+        low, high = wilson(hits, items)
+        out.append(
+            {
+                "checkpoint": checkpoint.name,
+                "title": checkpoint.card["title"],
+                "group": group.name,
+                "first": group.first,
+                "last": group.last,
+                "items": items,
+                "right": hits,
+                "accuracy": f"{hits / items:.4f}",
+                "low": f"{low:.4f}",
+                "high": f"{high:.4f}",
+            }
+        )
+    return out
+
+
+def drawn(rows: Sequence[dict[str, Any]], what: str) -> Any:
+    """A Plotly figure with a line a checkpoint and its intervals."""
+    import plotly.graph_objects as go  # takes a while to import
+
+    figure = go.Figure()
+    for name in dict.fromkeys(row["checkpoint"] for row in rows):
+        own = [row for row in rows if row["checkpoint"] == name]
+        accuracy, low, high = (np.array([100 * float(row[key]) for row in own]) for key in ("accuracy", "low", "high"))
+        figure.add_scatter(
+            x=[row["group"] for row in own],
+            y=accuracy,
+            name=f"{own[0]['title']} ({name})",
+            mode="lines+markers",
+            error_y={"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1},
+            customdata=[row["items"] for row in own],
+            hovertemplate="%{y:.1f} %, %{customdata} rows",
+            marker={"symbol": len(figure.data), "size": 9},
+        )
+    figure.update_xaxes(title=what, type="category")
+    figure.update_yaxes(title="accuracy in %, 95 % intervals")
+    return figure.update_layout(template="simple_white", legend={"orientation": "h", "y": 1.12})

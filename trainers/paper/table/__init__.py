@@ -1,0 +1,162 @@
+"""Rebuild a table of results of the AttConv paper from runs of this project, beside the paper's own numbers.
+
+    python -m trainers.paper table nli --runs runs/nli --out runs/nli-table
+    python -m trainers.paper table fever --runs runs/fever --out runs/fever-table --baselines runs/fever-baselines.csv
+    python -m trainers.paper table nli --train comparison-nli --data DATA --runs runs/nli --out runs/nli-table
+
+Writes OUT.csv and OUT.md. Ours are the accuracies on dev that the runs' cards hold, several seeds as mean ± half their
+95 % interval; the paper's stand in a column of their own with the data that they are of. All runs of a table must have
+been trained and scored on the same data; systems that are not run here say why. ``--baselines``: what
+`python -m trainers.paper baselines --csv` wrote for the same data. ``--train`` first trains what is not there yet of
+all systems of the table on the data of a recipe, all with its sizes and epochs, and its baselines; the recipes are
+comparison-nli, comparison-fever, and of the table sentiment comparison-sst5 and comparison-imdb.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from core.checkpoint import CheckpointError, read_card
+from core.errors import RunError
+from core.evaluation.intervals import half_width
+from core.files import check_writable, whole_file
+from trainers.csv_file import write_rows
+from trainers.paper import markdown
+from trainers.paper.table.systems import TABLES, Card, Table
+from trainers.precision import AUTO, add_precision
+
+BASELINES = "baselines.csv"
+"""The file of baselines in the folder of runs that --train makes."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers.paper table`."""
+    parser.add_argument("table", choices=tuple(TABLES), help="which table")
+    parser.add_argument("--runs", type=Path, required=True, metavar="FOLDER", help="the folder of the runs' folders")
+    parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
+    parser.add_argument("--train", metavar="RECIPE", help="first train the systems that have no run, on this data")
+    parser.add_argument("--data", type=Path, help="with --train: the data folder (default: $PAIRLENS_DATA)")
+    add_precision(parser, with_option="--train")
+    parser.add_argument("--threads", type=int, default=0, metavar="N", help="with --train: CPU threads")
+    parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.md are written")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the cards, write both files, print the Markdown."""
+    paths = [args.out.with_name(f"{args.out.name}.{kind}") for kind in ("csv", "md")]
+    for path in paths:
+        check_writable(path, "--out")
+    failed = 0
+    if args.train:
+        failed = train_systems(args)
+        args.baselines = args.baselines or args.runs / BASELINES
+    rows = lines(TABLES[args.table], cards(args.runs), scored(args.baselines) if args.baselines else ())
+    shown = markdown.table(list(rows[0]), [list(row.values()) for row in rows])
+    write_rows(paths[0], rows)
+    with whole_file(paths[1]) as scratch:
+        scratch.write_text(f"{shown}\n", encoding="utf-8")
+    print(shown)
+    return int(failed > 0)
+
+
+def train_systems(args: argparse.Namespace) -> int:
+    """Train what is missing of the table's runs and baselines. Returns how many runs failed."""
+    import torch
+
+    from trainers import recipe
+    from trainers.paper import baselines
+    from trainers.paper.table import training
+    from trainers.train import data_folder
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    base, folder = recipe.load(args.train), data_folder(args.data)
+    check_writable(args.runs, "--runs", folder=True)
+    command = f"python -m trainers.paper table {args.table} --train {base.name} --data DATA"
+    command += f" --precision {args.precision}" if args.precision != AUTO else ""
+    failed = training.train(TABLES[args.table].systems, base, folder, args.runs, args.precision, command)
+    if not (args.runs / BASELINES).is_file():
+        baselines.run(argparse.Namespace(recipe=args.train, data=folder, csv=args.runs / BASELINES))
+    return failed
+
+
+def cards(folder: Path) -> Sequence[Card]:
+    """The cards of all runs in a folder. Raises RunError for a folder without any."""
+    out = []
+    for path in sorted(folder.glob("*/card.json")):
+        try:
+            out.append(read_card(path.parent))
+        except CheckpointError as error:
+            raise RunError(str(error)) from None
+    if not out:
+        raise RunError(f"{folder.name} holds no finished run: name the folder that holds the runs' folders")
+    return out
+
+
+def scored(path: Path) -> Sequence[Mapping[str, str]]:
+    """The rows of a table of baselines. Raises RunError for another file."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return [{key: row[key] for key in ("baseline", "dev", "accuracy")} for row in rows]
+    except (OSError, UnicodeDecodeError, csv.Error, KeyError):
+        raise RunError(
+            f"{path.name} holds no scores: give what `python -m trainers.paper baselines --csv` wrote"
+        ) from None
+
+
+def lines(table: Table, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
+    """The table's lines, with ours where there are runs. Raises RunError for runs of unlike data."""
+    used = [(system, [card for card in runs if system.made(card)]) for system in table.systems]
+    members = [card for _, own in used for card in own]
+    if not members:
+        raise RunError("none of the runs is of a system of this table: name the folder of the runs that are")
+    same_data(members)
+    recipe = members[0]["recipe"]
+    dev, train = recipe["dev"]["name"], " + ".join(source["name"] for source in members[0]["data"])
+    head = f"ours: {dev}, trained on {train}"
+    out = []
+    for system, own in used:
+        results = [card["results"][dev] for card in own]
+        plain = [float(row["accuracy"]) for row in baselines if (row["baseline"], row["dev"]) == (system.baseline, dev)]
+        row = {
+            "system": system.name,
+            head: percent(plain or [result["accuracy"] for result in results]),
+            "runs": str(len(own)) if own else "–",
+            "weights": f"{own[0]['parameters']['model']:,}" if own else "–",
+            f"the paper: {table.of}": "–" if system.paper is None else f"{system.paper:g}",
+        }
+        for key, name in (("accuracy_with_evidence", "two classes with evidence"), ("evidence_cut", "evidence cut")):
+            if any(key in card["results"][dev] for card in members):
+                row[name] = percent([result[key] for result in results if key in result])
+        out.append(row | {"not run": system.why if not own else ""})
+    return out
+
+
+def same_data(runs: Sequence[Card]) -> None:
+    """Raises RunError where runs that are to be compared were trained or scored on unlike data."""
+    seen = {
+        repr(
+            [
+                [(s["name"], s["rows"]) for s in card["data"]],
+                card["recipe"]["dev"]["name"],
+                [[s.get(key) for key in ("path", "rows", "block", "part_weights")] for s in card["recipe"]["train"]],
+            ]
+        ): card["name"]
+        for card in runs
+    }
+    if len(seen) > 1:
+        first, other, *_ = seen.values()
+        raise RunError(f"{first} and {other} were trained or scored on unlike data: compare runs of the same data")
+
+
+def percent(values: Sequence[float]) -> str:
+    """A mean in per cent, with half its 95 % interval where there are several runs; a dash for none."""
+    if not values:
+        return "–"
+    mean = f"{100 * fmean(values):.2f}"
+    return f"{mean} ± {100 * half_width(values):.2f}" if len(values) > 1 else mean

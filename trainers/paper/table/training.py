@@ -1,0 +1,105 @@
+"""Train the systems of a table on the data of one recipe, all alike; what `table --train` does.
+
+Each system takes the recipe's sizes, epochs and learning rate, and the settings that the table names for it. One seed
+each, and two more for light and advanced attentive convolution and for the rival that is best on dev. A run whose
+folder is finished is not run again, and one that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.data import Dataset
+from core.errors import RunError
+from core.evidence import BOTH
+from core.models import spec_of
+from trainers import loop, resume, set_up
+from trainers.paper.table.systems import System
+from trainers.recipe import DataSource, Recipe
+from trainers.training_data import load_data, read_source, table_for
+
+MORE_SEEDS = (2, 3)
+
+
+def train(systems: Sequence[System], base: Recipe, folder: Path, runs: Path, precision: str, command: str) -> int:
+    """Train what is not there yet. Returns how many runs failed, each of which is named on stderr."""
+    trained = [system for system in systems if system.architecture]
+    scores: dict[str, float] = {}
+    failed, rows_of = 0, once_each(read_source)
+
+    def planned() -> Iterator[tuple[System, int]]:
+        for system in trained:
+            yield system, base.seed
+        for system in most_compared(trained, scores):  # by now the others have theirs
+            for seed in MORE_SEEDS:
+                yield system, seed
+
+    for system, seed in planned():
+        recipe = recipe_of(system, base, seed)
+        options = set_up.Options(runs / recipe.name, precision=precision, resume=True, command=command)
+        try:
+            card = one_run(recipe, folder, options, rows_of)
+            scores.setdefault(system.name, card["results"][recipe.dev.name]["accuracy"])
+        except RunError as error:
+            print(f"{recipe.name}: {error}", file=sys.stderr)
+            failed += 1
+    return failed
+
+
+def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
+    """The recipe of one system on the base's data, with those of its sizes that the architecture has."""
+    spec = spec_of(system.architecture)
+    known = {field.name for field in dataclasses.fields(spec.config)}
+    sizes = {key: value for key, value in base.model.items() if key in known}
+    both = len(base.roles) > 1 and spec.model.judges_both and system.settings.get("context") != "none"
+    return dataclasses.replace(
+        base,
+        name=f"{re.sub('[^a-z0-9]+', '-', system.name.lower()).strip('-')}-seed={seed}",
+        title=system.name,
+        architecture=system.architecture,
+        model=sizes | dict(system.settings),
+        seed=seed,
+        judged=system.judged or (BOTH if both else base.judged),
+    )
+
+
+def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[System]:
+    """Light and advanced attentive convolution beside all of their context at once, and the best system of another
+    kind."""
+    ours, rivals = [], []
+    for system in systems:
+        if not system.architecture.startswith("attconv-"):
+            rivals.append(system)
+        elif system.architecture != "attconv-feedforward" and system.settings.get("context") in ("extra", "intra"):
+            ours.append(system)
+    return ours + sorted((s for s in rivals if s.name in scores), key=lambda s: -scores[s.name])[:1]
+
+
+def one_run(
+    recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
+) -> dict[str, Any]:
+    """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
+    if done := resume.finished(options.out, recipe):
+        return done
+    data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
+    words, own = table_for(recipe, folder, None, data.vocabulary)
+    print(f"{recipe.name}: {recipe.architecture}, {len(data.train):,} rows", flush=True)
+    return loop.train(recipe, data, words, options, own_words=own)
+
+
+def once_each(read: Callable[[Path, DataSource], Dataset]) -> Callable[[Path, DataSource], Dataset]:
+    """The same, which reads no file twice: filling FEVER's claims takes minutes."""
+    known: dict[str, Dataset] = {}
+
+    def rows_of(folder: Path, source: DataSource) -> Dataset:
+        key = repr((folder, source))
+        if key not in known:
+            known[key] = read(folder, source)
+        return known[key]
+
+    return rows_of
