@@ -15,7 +15,7 @@ from core.card import ranked_by, right_class
 from core.checkpoint import Checkpoint
 from core.evaluation.calibration import calibrated
 from core.evidence import Explanation
-from core.explain import explain
+from core.explain import explained
 from core.reading.reader import PairError
 from core.wording import percent
 
@@ -72,7 +72,7 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
     scored = []
     for text in answers:
         try:
-            scored.append((_odds(checkpoint, explain(checkpoint, question, text)), text))
+            scored.append((_odds(checkpoint, explained(checkpoint, question, text)), text))
         except PairError as error:
             page_style.notice([f"“{text}”: {error}"])
     scored.sort(key=lambda one: -one[0])

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_TO_BE = {"is", "are", "was", "were", "am", "'re", "’re", "'m", "’m"}
+from core.linguistics.features import NEGATIONS
+
+_TO_BE = {"is", "are", "was", "were", "am", "'re", "'m"}
 _MODAL = {"can", "could", "will", "would", "shall", "should", "might", "must", "do", "does", "did"}
 _HAVE = {"has", "have", "had"}
 _DETERMINERS = {
@@ -20,7 +22,6 @@ _NO_VERB = _DETERMINERS | {
     "into", "over", "under", "up", "down", "out", "off", "so", "well", "and", "or", "but", "if", "than", "then",
 }  # fmt: skip
 """What follows the auxiliary only where it is a verb or noun of its own: did a trick, had a dog, can in hand."""
-_NEGATED = {"not", "n't", "n’t", "never", "no", "nor", "neither", "none", "nobody", "nothing", "cannot", "without"}
 _ASKING = {"what", "who", "whom", "whose", "which", "when", "where", "why", "how", "is", "are", "was", "were", "am"}
 _ASKING |= _MODAL | _HAVE
 _JOINING = {"and", "or", "but", "if", "than", "as", "because", "while"}
@@ -29,8 +30,8 @@ _JOINING = {"and", "or", "but", "if", "than", "as", "because", "while"}
 def negatable(words: Sequence[str]) -> list[int]:
     """Places of the words before which “not” can be inserted, in a sentence of these tokens; none in a question, and
     none in a sentence that is negated already."""
-    lower = [word.lower() for word in words]
-    if not lower or lower[0] in _ASKING or lower[-1] == "?" or not _NEGATED.isdisjoint(lower):
+    lower = [word.lower().replace("’", "'") for word in words]
+    if not lower or lower[0] in _ASKING or lower[-1] == "?" or not NEGATIONS.isdisjoint(lower):
         return []
     return [
         i for i in range(2, len(lower)) if words[i][:1].isalnum() and _follows(lower[i - 2], lower[i - 1], lower[i])

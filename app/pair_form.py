@@ -18,7 +18,7 @@ from app.page_state.session import PageSession
 from app.pairs import SIDES, Pair
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import BOTH, Explanation
-from core.explain import explain
+from core.explain import explained
 from core.reading.reader import PairError
 
 Answer = TypeVar("Answer")
@@ -181,19 +181,20 @@ class PairForm(ModelForm):
         return selection if selection.get("id") == self.id else None
 
     def explanation(self, waiting: str) -> tuple[Checkpoint, Explanation]:
-        """The model and its explanation of the pair, computed once as long as both stay the same."""
+        """The model and its explanation of the pair."""
         state = self.page.state
         with st.spinner("Loading the model …"):
             checkpoint = load_named(state.model)
-        key = (state.model, checkpoint.card["sha256"], state.pair.now)
         with st.spinner(waiting):
-            return checkpoint, once(f"{self.page.name} explanation", key, lambda: explain(checkpoint, *state.pair.now))
+            explanation = explained(checkpoint, *state.pair.now)
+        st.session_state[f"{self.page.name} explanation"] = explanation
+        return checkpoint, explanation
 
     @property
     def last(self) -> Explanation | None:
         """The explanation that :meth:`explanation` made last."""
-        made = st.session_state.get(f"{self.page.name} explanation")
-        return None if made is None else made[1]
+        made: Explanation | None = st.session_state.get(f"{self.page.name} explanation")
+        return made
 
     def explained(self, compute: Callable[[Any], Answer], none_installed: str) -> Answer | None:
         """Write the link and compute what the page shows, or say why there is nothing to show."""
@@ -253,26 +254,6 @@ def once(name: str, key: Any, compute: Callable[[], Answer]) -> Answer:
         st.session_state[name] = key, compute()
     answer: Answer = st.session_state[name][1]
     return answer
-
-
-class Memory:
-    """Values of this session by key, from one run of a page to the next as long as each run uses them: what is shown is
-    not computed again, and what is no longer shown takes no room."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._known: dict[Any, Any] = st.session_state.get(name, {})
-        self._used: dict[Any, Any] = {}
-
-    def __call__(self, key: Any, make: Callable[[], Answer]) -> Answer:
-        if key not in self._used:
-            self._used[key] = self._known[key] if key in self._known else make()
-        value: Answer = self._used[key]
-        return value
-
-    def forget_others(self) -> None:
-        """Keep what this run has asked for, at its end."""
-        st.session_state[self._name] = self._used
 
 
 def digest(value: Any) -> str:

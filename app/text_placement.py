@@ -1,7 +1,4 @@
-"""A model's map, and a person's texts on it. Maps are computed once for all sessions, texts once a session.
-
-A text's code, its place and what the model says of it stay in the session as long as the text is shown.
-"""
+"""A model's map, and a person's texts on it. Maps, and texts' codes and places, are computed once for all sessions."""
 
 from __future__ import annotations
 
@@ -14,16 +11,16 @@ import numpy as np
 import streamlit as st
 
 from app.examples import kind_of
-from app.pair_form import Memory
 from app.pairs import SIDES, Pair
 from app.panels import verdict
 from app.panels.filter_map import Star, TextSide
 from app.reference_texts import ReferenceTexts, reference_texts
 from core.checkpoint import Checkpoint, load_named
 from core.evidence import Explanation
-from core.explain import explain
+from core.explain import explained
 from core.filter_map.map import FilterMap, FilterMapError, Layout, available_map, codes_of, filter_sides
 from core.reading.reader import PairError, read_text
+from core.shared_memory import SharedMemory
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,6 @@ def place_texts(
     stars: list[Star] = []
     present: dict[TextSide, Placed] = {}
     problems: list[str] = []
-    remember = Memory("texts placed on the map")
     for place, text in enumerate(texts):
         explanation = explanations[place]
         shares = verdict.summary(explanation) if isinstance(explanation, Explanation) else ""
@@ -120,12 +116,14 @@ def place_texts(
                     role,
                     words,
                 )
-                spot = remember(key, partial(_place, opened, layout, role, words))
+                spot = _PLACES(key, partial(_place, opened, layout, role, words))
                 stars.append(Star(TextSide(place, role), words, age, spot.x, spot.y, "" if age else shares))
                 if not age:
                     present[TextSide(place, role)] = spot
-    remember.forget_others()
     return stars, present, problems
+
+
+_PLACES: SharedMemory[Placed] = SharedMemory(1000)
 
 
 def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Placed:
@@ -139,19 +137,13 @@ def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Plac
 def explain_texts(checkpoint: Checkpoint, texts: Sequence[Pair]) -> list[Explanation | str | None]:
     """What the model says of each present text or pair; a sentence where it can say nothing, None where a box is still
     empty."""
-    remember = Memory("texts explained on the map")
-    explanations = [
-        remember((checkpoint.card["sha256"], text.first, text.second), partial(_explain, checkpoint, text))
-        for text in texts
-    ]
-    remember.forget_others()
-    return explanations
+    return [_explain(checkpoint, text) for text in texts]
 
 
 def _explain(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
     if not text.first.strip() or not (checkpoint.single or text.second.strip()):
         return None
     try:
-        return explain(checkpoint, text.first, text.second)
+        return explained(checkpoint, text.first, text.second)
     except PairError as error:
         return str(error)

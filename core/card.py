@@ -158,7 +158,7 @@ def problems(value: Any) -> list[str]:
             return [f"it has a text of more than {LONGEST_TEXT:,} characters"]
         _CONVERTER.structure(value, Card)
     except cattrs.ClassValidationError as error:
-        return json_types.problems(error)[:MOST_PROBLEMS]
+        return json_types.problems(error, value, Card)[:MOST_PROBLEMS]
     except RecursionError:
         return ["it is nested too deep"]
     return []

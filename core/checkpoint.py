@@ -57,6 +57,8 @@ class Checkpoint:
     model: PairModel
     card: Mapping[str, Any]
     words: WordTable
+    state: State
+    """Of the files that it was read from: those of another version have another."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -238,7 +240,7 @@ def load(folder: Path | str) -> Checkpoint:
     folder = Path(folder)
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
-    card = read_card(folder)
+    state, card = _state(folder), read_card(folder)
     try:
         model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
         if model.config.classes != len(card["labels"]):
@@ -256,7 +258,7 @@ def load(folder: Path | str) -> Checkpoint:
         raise CheckpointError(
             f"{folder.name}/weights.safetensors cannot be read ({error.strerror}): mend its permissions"
         ) from error
-    return Checkpoint(card["name"], folder, model, card, _table(folder, card))
+    return Checkpoint(card["name"], folder, model, card, _table(folder, card), state)
 
 
 def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
@@ -332,8 +334,8 @@ _LOCK = threading.Lock()
 """Held for moments only: whoever wants a loaded checkpoint does not wait for one that is being loaded."""
 _loading: dict[Path, threading.Lock] = {}
 """By folder; held while it is loaded, so that many visitors of one checkpoint load it once."""
-_loaded: OrderedDict[Path, tuple[State, Checkpoint]] = OrderedDict()
-"""By folder, with the state of its files; the one used last stands last."""
+_loaded: OrderedDict[Path, Checkpoint] = OrderedDict()
+"""By folder; the one used last stands last."""
 _failed: dict[Path, tuple[State, str]] = {}
 """By folder, with the state of its files: why it cannot be used until they change."""
 
@@ -360,10 +362,10 @@ def _remembered(folder: Path) -> Checkpoint | None:
     with _LOCK:
         if folder in _failed and _failed[folder][0] == state:
             raise CheckpointError(_failed[folder][1])
-        if folder not in _loaded or _loaded[folder][0] != state:
+        if folder not in _loaded or _loaded[folder].state != state:
             return None
         _loaded.move_to_end(folder)
-        return _loaded[folder][1]
+        return _loaded[folder]
 
 
 def _load_and_remember(folder: Path, limit: float) -> Checkpoint:
@@ -379,7 +381,7 @@ def _load_and_remember(folder: Path, limit: float) -> Checkpoint:
                 _failed[folder] = state, str(error)
         raise
     with _LOCK:
-        _loaded[folder] = state, checkpoint
+        _loaded[folder] = checkpoint
         _forget_beyond(limit)
     return checkpoint
 
@@ -400,10 +402,10 @@ def memory_limit() -> float:
 
 def _forget_beyond(limit: float) -> None:
     """Drop the checkpoints used least recently; the last one stays, however large."""
-    size = sum(memory_of(checkpoint) for _, checkpoint in _loaded.values())
+    size = sum(memory_of(checkpoint) for checkpoint in _loaded.values())
     crowded = size > limit
     while len(_loaded) > 1 and size > limit:
-        size -= memory_of(_loaded.popitem(last=False)[1][1])
+        size -= memory_of(_loaded.popitem(last=False)[1])
     if crowded:
         return_freed_memory()
 

@@ -16,6 +16,7 @@ from core.evidence.record import the
 from core.layers.attention import Override
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
+from core.shared_memory import SharedMemory
 
 LONG = 4
 """Letters of a word that is long enough to be known by."""
@@ -65,6 +66,30 @@ def explain(
     if nearest_for is not None:
         result = with_nearest(checkpoint, result, nearest_for)
     return replace(result, milliseconds=(time.perf_counter() - start) * 1000)
+
+
+def explained(checkpoint: Checkpoint, first: str, second: str = "", temperature: float = 1.0) -> Explanation:
+    """The explanation of a pair at this temperature (:func:`at_temperature`), kept for all threads. A checkpoint whose
+    files have changed is another one. Raises PairError as :func:`explain` does."""
+    version = checkpoint.folder, checkpoint.state
+
+    def compute() -> Explanation:
+        if temperature != 1:
+            return at_temperature(checkpoint, explained(checkpoint, first, second), temperature)
+        # A model's first run takes longer, and the times of models are compared.
+        _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
+        return explain(checkpoint, first, second)
+
+    return _EXPLANATIONS((version, first, second, temperature), compute)
+
+
+def _cells(explanation: Explanation) -> int:
+    """How large an explanation is: words times words, and some for all the rest."""
+    return 1000 + len(explanation.first.tokens) * sum(len(side.tokens) for side in explanation.contexts)
+
+
+_EXPLANATIONS: SharedMemory[Explanation] = SharedMemory(400_000, _cells)
+_FIRST_RUNS: SharedMemory[Explanation] = SharedMemory(100)
 
 
 def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature: float) -> Explanation:

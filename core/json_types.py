@@ -1,17 +1,50 @@
-"""Values of JSON as the types that a class asks for, and nothing made of another type: cattrs alone would make text of
-a number, or a list of the characters of a text."""
+"""Plain values (of JSON, YAML or a model's settings) as the checked dataclasses that they stand for, by cattrs; nothing
+is made of another type: cattrs alone would make text of a number, or a list of the characters of a text."""
 
 from __future__ import annotations
 
+import dataclasses
+import operator
+import reprlib
 import sys
-from typing import Any, get_args, get_origin
+from collections.abc import Callable, Sequence
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import cattrs
+from cattrs.errors import AttributeValidationNote
+
+from core.wording import hint
+
+T = TypeVar("T")
 
 
 def is_number(value: object) -> bool:
     """Whether this is a finite number that fits a float; JSON's true and false, which Python counts with, are none."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max  # type: ignore[arg-type]
+
+
+_BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "least": ("at least", operator.ge),
+    "above": ("larger than", operator.gt),
+    "below": ("below", operator.lt),
+    "most": ("at most", operator.le),
+}
+
+
+def setting(default: Any = dataclasses.MISSING, *, one_of: Sequence[str] = (), **bounds: float) -> Any:
+    """A field of a dataclass whose value must be one of some words, or ``least`` ≤ value ≤ ``most``, ``above`` < value
+    < ``below``, where it is not None."""
+    return dataclasses.field(default=default, metadata={"one_of": one_of, "bounds": bounds})
+
+
+def _check(value: Any, field: dataclasses.Field[Any]) -> None:
+    words, bounds = field.metadata["one_of"], field.metadata["bounds"]
+    if words and value not in words:
+        raise ValueError(f"{field.name} must be one of {', '.join(words)}, got {value!r}")
+    if value is not None and not all(_BOUNDS[name][1](value, bound) for name, bound in bounds.items()):
+        wanted = " and ".join(f"{_BOUNDS[name][0]} {bound:g}" for name, bound in bounds.items())
+        raise ValueError(f"{field.name} must be {wanted}, got {value!r}")
 
 
 def converter(**options: Any) -> cattrs.Converter:
@@ -24,12 +57,25 @@ def converter(**options: Any) -> cattrs.Converter:
         if type(value) not in (list, tuple):
             raise TypeError
         kinds = get_args(kind)
-        if kinds[-1] is Ellipsis:
-            return tuple(made.structure(value, list[kinds[0]]))  # type: ignore[valid-type]
-        if len(value) != len(kinds):
+        if kinds[-1] is not Ellipsis and len(value) != len(kinds):
             raise ValueError(f"must be a list of {len(kinds)}")
-        return tuple(made.structure(part, one) for part, one in zip(value, kinds, strict=True))
+        return tuple(made.structure(value, list[kinds[0]]))  # type: ignore[valid-type]
 
+    def as_dataclass(kind: Any) -> Callable[[Any, Any], Any]:
+        structure = made.gen_structure_attrs_fromdict(kind)
+        settings = [field for field in dataclasses.fields(kind) if "bounds" in field.metadata]
+
+        def from_dict(value: Any, _: Any) -> Any:
+            if not isinstance(value, dict):
+                raise TypeError
+            instance = structure(value, kind)
+            for field in settings:
+                _check(getattr(instance, field.name), field)
+            return instance
+
+        return from_dict
+
+    made.register_structure_hook_factory(dataclasses.is_dataclass, as_dataclass)
     made.register_structure_hook_func(_is_tuple, as_tuple)
     made.register_structure_hook_func(lambda kind: kind == list[str], _texts)
     return made
@@ -51,20 +97,49 @@ def _texts(value: Any, kind: type) -> Any:
     return value
 
 
-def problems(error: Exception) -> list[str]:
-    """What was wrong with a value that a converter refused, in a few words each."""
-    lines = [line.rpartition(" @ ") for line in cattrs.transform_error(error, format_exception=_in_words)]
-    return [f"{where.removeprefix('$').removeprefix('.')} {what}".strip() for what, _, where in lines]
+_STRICT = converter(forbid_extra_keys=True)
+
+
+def checked(values: Any, kind: type[T], where: str = "", by: cattrs.Converter = _STRICT) -> T:
+    """``values`` as a dataclass that has a field for each of their keys. Raises ValueError that says what is wrong
+    first; ``where`` is the key that they stand under."""
+    try:
+        return by.structure(values, kind)
+    except Exception as error:  # cattrs collects whatever the constructors of its types raise
+        raise ValueError(problems(error, values, kind, where)[0]) from error
+
+
+def problems(error: BaseException, value: Any, kind: Any, where: str = "") -> list[str]:
+    """What was wrong with the value that a converter refused, in a few words each, unknown keys first."""
+    if isinstance(error, cattrs.ClassValidationError | cattrs.IterableValidationError):
+        parts, whole = error.group_exceptions()
+        out = [problem for inner in whole for problem in problems(inner, value, kind, where)]
+        for inner, note in parts:
+            key = note.name if isinstance(note, AttributeValidationNote) else note.index
+            place = f"{where}[{key}]" if isinstance(key, int) else f"{where}.{key}".lstrip(".")
+            missing = isinstance(inner, KeyError)
+            out += [f"{place} is missing"] if missing else problems(inner, value[key], note.type, place)
+        return out
+    if isinstance(error, cattrs.ForbiddenExtraKeysError):
+        unknown = sorted(map(str, error.extra_fields))
+        return [f"unknown key {f'{where}.{key}'.lstrip('.')}{hint(key, _fields(kind))}" for key in unknown]
+    if isinstance(error, ValueError):
+        # A message of a constructor begins with the field that it is about, if it is about one.
+        joint = "." if str(error).partition(" ")[0] in _fields(kind) else " "
+        return [f"{where}{joint}{error}".lstrip(". ")]
+    return [f"{where} must be {_in_words(kind)}, got {reprlib.repr(value)}".strip()]
+
+
+def _fields(kind: Any) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
 
 
 _KINDS = {str: "text", int: "a whole number", bool: "true or false", float: "a number", list[str]: "a list of texts"}
 
 
-def _in_words(error: BaseException, kind: Any) -> str:
-    if isinstance(error, KeyError):
-        return "is missing"
-    if isinstance(error, cattrs.ForbiddenExtraKeysError):
-        return f"has the unknown keys {', '.join(sorted(map(str, error.extra_fields)))}"
-    if isinstance(error, ValueError):
-        return str(error)
-    return f"must be {_KINDS.get(kind, 'a list' if get_origin(kind) in (list, tuple) else 'keys and values')}"
+def _in_words(kind: Any) -> str:
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(one for one in get_args(kind) if one is not NoneType)
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    return _KINDS.get(kind, "a list" if get_origin(kind) in (list, tuple) else "keys and values")

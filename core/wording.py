@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 def percent(share: float) -> str:
     """A probability, or another share, with as many digits as it deserves: 46 %, 4.6 %, 99.6 %, > 99.9 %. Browser
@@ -20,3 +23,10 @@ def score_percent(share: float) -> str:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 row, 2,000 rows."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant, or all that there are, to end a sentence with."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"

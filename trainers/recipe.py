@@ -9,26 +9,21 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import yaml
 
+from core import json_types
 from core.card import right_class
 from core.errors import RecipeError
 from core.evidence import BOTH
-from core.models import ConfigError, spec_of
-from core.models.base import ModelConfig, check_sides, hint
+from core.json_types import setting
+from core.models import spec_of
+from core.models.base import ModelConfig, check_sides
+from core.wording import hint
 
 FOLDERS = tuple(Path(__file__).resolve().parent / name for name in ("recipes", "paper/table"))
 """Where recipes lie: by their task, and beside the table that alone needs them."""
-
-_CHOICES = {
-    "optimizer": ("adagrad", "adam", "adamw"),
-    "schedule": ("constant", "cosine"),
-    "class_weights": ("balanced", "none"),
-    "keep": ("best", "last"),
-    "task": ("entailment", "fact checking", "answer selection", "paraphrase", "text classification"),
-}
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,9 @@ class Recipe:
     """Scored once at the end."""
     model: dict[str, Any] = field(default_factory=dict)
     """Settings of the architecture beside ``input_size`` and ``classes``, which follow from words and labels."""
-    task: str = "entailment"
+    task: str = setting(
+        "entailment", one_of=("entailment", "fact checking", "answer selection", "paraphrase", "text classification")
+    )
     """``answer selection`` is scored by MAP on dev, over questions; the others by accuracy."""
     labels: tuple[str, ...] = ("entailment", "neutral", "contradiction")
     """Classes in the order of the logits."""
@@ -85,10 +82,10 @@ class Recipe:
     vectors: str = ""
     """Folder of word vectors (words.txt and vectors.npy) in the data folder that take the place of the shared word
     table; the rows of the data's words and of the 50,000 first ones travel with the checkpoint."""
-    train_words: int = 0
+    train_words: int = setting(0, least=0)
     """Width of word vectors that start at random and are trained with the model, in place of a table; 0: a table. Those
     of the data's words travel with the checkpoint."""
-    tune_words: int = 0
+    tune_words: int = setting(0, least=0)
     """Train the vectors of the words that stand in at least so many training texts with the model, from the shared
     table's; 0: none. They travel with the checkpoint; all other words are read in the shared table."""
     init: str = ""
@@ -98,52 +95,49 @@ class Recipe:
     notes: str = ""
     paper: dict[str, float] = field(default_factory=dict)
     """The paper's own accuracies by data set, shown beside ours."""
-    optimizer: str = "adamw"
-    lr: float = 2e-3
-    weight_decay: float = 0.0
-    schedule: str = "cosine"
+    optimizer: str = setting("adamw", one_of=("adagrad", "adam", "adamw"))
+    lr: float = setting(2e-3, above=0)
+    weight_decay: float = setting(0.0, least=0)
+    schedule: str = setting("cosine", one_of=("constant", "cosine"))
     """``cosine`` falls to zero over all epochs; ``constant`` stays."""
-    warmup: int = 300
+    warmup: int = setting(300, least=0)
     """Steps over which the learning rate rises from zero."""
-    batch_size: int = 128
+    batch_size: int = setting(128, above=0)
     """Pairs of one step, of all processes together."""
-    epochs: int = 8
-    patience: int = 0
+    epochs: int = setting(8, above=0)
+    patience: int = setting(0, least=0)
     """Stop after so many epochs without a better dev accuracy; 0: never."""
-    ema: float = 0.999
+    ema: float = setting(0.999, least=0, below=1)
     """Decay of the running mean of the weights, which is what dev sees and what is kept; 0: the weights themselves."""
-    diversity: float = 0.0
+    diversity: float = setting(0.0, least=0)
     """Weight of the diversity regularizer (Xie et al. 2015), for models that have one."""
     linear: bool = False
     """Fit scikit-learn's logistic regression and linear SVM on the network's features as well, and keep whichever of
     the three classifiers is best on dev."""
     linear_classifier: str = ""
     """Keep this one (as the card names it) instead of choosing: for a final training on dev too."""
-    keep: str = "best"
+    keep: str = setting("best", one_of=("best", "last"))
     """``best``: the weights of the best epoch on dev. ``last``: of the last one, for a final training on dev too."""
-    clip: float = 5.0
+    clip: float = setting(5.0, least=0)
     """Largest norm of the gradient; 0: any."""
-    class_weights: str = "balanced"
+    class_weights: str = setting("balanced", one_of=("balanced", "none"))
     """``balanced`` weighs a class by rows / (classes · rows of the class)."""
-    label_smoothing: float = 0.0
+    label_smoothing: float = setting(0.0, least=0, below=1)
     teachers: tuple[str, ...] = ()
     """Checkpoints (as `python -m core models` lists them, or their folders) whose mean probabilities are mixed into the
     labels of the training pairs: knowledge distillation (Hinton et al. 2015), here against labels of one annotator
     each."""
-    teacher_share: float = 0.5
+    teacher_share: float = setting(0.5, least=0, below=1)
     """Share of the teachers in the mix; the label has the rest."""
-    seed: int = 0
+    seed: int = setting(0, least=0)
 
     def __post_init__(self) -> None:
-        for key, choices in _CHOICES.items():
-            if getattr(self, key) not in choices:
-                raise RecipeError(f"{key} must be one of {', '.join(choices)}, got {getattr(self, key)!r}")
-        self._check_model()
+        self.model_config()
         if not self.train:
             raise RecipeError("train names no data; give at least one file with name and path")
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise RecipeError(f"labels must be different names, got {', '.join(self.labels) or 'none'}")
-        if any(limit.__class__ is not int or limit < 1 for limit in self.token_limits.values()):
+        if any(limit < 1 for limit in self.token_limits.values()):
             raise RecipeError(f"token_limits must be whole numbers from 1, got {self.token_limits}")
         if len(self.roles) not in (1, 2) or len({*self.roles, ""}) <= len(self.roles):
             raise RecipeError(f"roles must be two different names (one for single texts), got {self.roles}")
@@ -153,40 +147,13 @@ class Recipe:
         strange = [role for role in self.token_limits if role not in self.roles]
         if strange:
             raise RecipeError(f"unknown key token_limits.{strange[0]}{hint(strange[0], self.roles)}")
-        try:
-            check_sides(self.architecture, self.model, len(self.roles) - 1, self.judged)
-        except ConfigError as error:
-            raise RecipeError(str(error)) from None
-        for key, low in (("lr", 0.0), ("batch_size", 1), ("epochs", 1)):
-            if getattr(self, key) < low or getattr(self, key) <= 0:
-                raise RecipeError(f"{key} must be larger than 0, got {getattr(self, key)}")
-        for key, high in (("ema", 1.0), ("label_smoothing", 1.0), ("teacher_share", 1.0)):
-            if not 0 <= getattr(self, key) < high:
-                raise RecipeError(f"{key} must be at least 0 and below {high:g}, got {getattr(self, key)}")
+        check_sides(self.architecture, self.model, len(self.roles) - 1, self.judged)
         if self.train_words and self.tune_words:
             raise RecipeError(
                 "train_words starts from random vectors, tune_words from a table's; leave one of them out"
             )
         if self.trains_words and (self.vectors or self.linear):
             raise RecipeError("train_words and tune_words go with neither vectors nor linear; leave those out")
-        for key in ("weight_decay", "warmup", "patience", "clip", "seed", "diversity", "train_words", "tune_words"):
-            if getattr(self, key) < 0:
-                raise RecipeError(f"{key} must not be negative, got {getattr(self, key)}")
-
-    def _check_model(self) -> None:
-        """Refuse settings that the model cannot have, before any data is read."""
-        try:
-            spec = spec_of(self.architecture)
-        except ConfigError as error:
-            raise RecipeError(str(error)) from None
-        known = {f.name for f in dataclasses.fields(spec.config)} - {"input_size", "classes"}
-        for key in self.model:
-            if key not in known:
-                raise RecipeError(f"unknown key model.{key}{hint(key, known)}")
-        try:
-            self.model_config()
-        except ValueError as error:
-            raise RecipeError(f"model.{error}") from None
 
     @property
     def right_class(self) -> int | None:
@@ -199,12 +166,16 @@ class Recipe:
         return bool(self.train_words or self.tune_words)
 
     def model_config(self) -> ModelConfig:
-        """The model's settings, for any width of word vectors. Raises ValueError for an impossible value."""
-        return spec_of(self.architecture).config(input_size=1, classes=len(self.labels), **self.model)
+        """The model's settings, for any width of word vectors. Raises ValueError for a key or value that it cannot
+        have."""
+        kind, given = spec_of(self.architecture).config, {"input_size": 1, "classes": len(self.labels)}
+        for key in given.keys() & self.model:
+            raise RecipeError(f"unknown key model.{key}: it follows from the words and the labels")
+        return json_types.checked({**self.model, **given}, kind, "model")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""
-        plain: dict[str, Any] = json.loads(json.dumps(_plain(dataclasses.asdict(self))))
+        plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         return plain
 
 
@@ -243,8 +214,10 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
 
 def from_dict(values: Mapping[str, Any]) -> Recipe:
     """A recipe from plain values; keys and types are checked."""
-    recipe: Recipe = _build(Recipe, values, "")
-    return recipe
+    try:
+        return json_types.checked(dict(values), Recipe, by=_CONVERTER)
+    except ValueError as error:
+        raise RecipeError(str(error)) from None
 
 
 def _changed(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
@@ -279,45 +252,14 @@ def _place(values: dict[str, Any] | list[Any], part: str, key: str) -> str | int
     return listed.index(part)
 
 
-def _build(cls: type[Any], values: Mapping[str, Any], where: str) -> Any:
-    fields = {f.name: f for f in dataclasses.fields(cls)}
-    hints = get_type_hints(cls)
-    for key in values:
-        if key not in fields:
-            raise RecipeError(f"unknown key {where}{key}{hint(str(key), fields)}")
-    for name, f in fields.items():
-        if name not in values and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING:
-            raise RecipeError(f"the key {where}{name} is missing")
-    return cls(**{key: _value(hints[key], value, where + key) for key, value in values.items()})
-
-
-def _value(kind: Any, value: Any, where: str) -> Any:
-    """``value`` as ``kind``: a data class, a tuple of things, a dict or a scalar. Raises RecipeError."""
-    if dataclasses.is_dataclass(kind):
-        if not isinstance(value, dict):
-            raise RecipeError(f"{where} must be keys and values, got {value!r}")
-        return _build(kind, value, f"{where}.")  # type: ignore[arg-type]
-    if get_origin(kind) is tuple:
-        if not isinstance(value, list):
-            raise RecipeError(f"{where} must be a list, got {value!r}")
-        return tuple(_value(get_args(kind)[0], item, f"{where}[{i}]") for i, item in enumerate(value))
-    if get_origin(kind) is dict:
-        inner, kind = get_args(kind)[1], dict
-        if inner is float and isinstance(value, dict):
-            return {key: _value(float, item, f"{where}.{key}") for key, item in value.items()}
-    if kind is float and isinstance(value, str):
-        # YAML 1.1 reads 2e-3 as text.
+def _number(value: Any, kind: type) -> float:
+    if isinstance(value, str):  # YAML 1.1 reads 2e-3 as text
         with contextlib.suppress(ValueError):
             value = float(value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        names = {int: "a whole number", float: "a number", str: "text", dict: "keys and values", bool: "true or false"}
-        raise RecipeError(f"{where} must be {names[kind]}, got {value!r}")
-    return value
+    if not json_types.is_number(value):
+        raise TypeError
+    return float(value)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+_CONVERTER = json_types.converter(forbid_extra_keys=True)
+_CONVERTER.register_structure_hook(float, _number)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from core.evaluation import alignment_table
 from core.models import REGISTRY
+from core.wording import score_percent
 
 
 def description(card: Mapping[str, Any]) -> str:
@@ -43,18 +44,18 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         if _number(items):
             notes.append(f"{items:,} {'questions' if _number(result.get('map')) else _rows(card)}")
         if _number(result.get("macro_f1")):
-            notes.append(f"macro-F1 {100 * result['macro_f1']:.1f} %")
+            notes.append(f"macro-F1 {score_percent(result['macro_f1'])}")
         if _number(result.get("accuracy_with_evidence")):
-            notes.append(f"{100 * result['accuracy_with_evidence']:.1f} % of the claims with evidence of their own")
+            notes.append(f"{score_percent(result['accuracy_with_evidence'])} of the claims with evidence of their own")
         if _number(result.get("evidence_cut")):
-            notes.append(f"{100 * result['evidence_cut']:.1f} % have more evidence than is read")
+            notes.append(f"{score_percent(result['evidence_cut'])} have more evidence than is read")
         lines.append((str(name), score(result), ", ".join(notes)))
     lines += simple_pairs(card)
     for name, value in _mapping(card.get("paper")).items():
         ranked = str(name).endswith(("MAP", "MRR"))
         shown = str(value)
         if _number(value):
-            shown = f"{value:.4f}" if ranked else f"{100 * value if value <= 1 else value:.1f} %"
+            shown = f"{value:.4f}" if ranked else score_percent(value if value <= 1 else value / 100)
         lines.append((f"{name}, in the paper", shown, "other training data"))
     return lines
 
@@ -74,7 +75,7 @@ def score(result: Any) -> str:
     """The first number of a measured set: accuracy in per cent, or a ranker's MAP; empty when there is neither."""
     result = _mapping(result)
     if _number(result.get("accuracy")):
-        return f"{100 * result['accuracy']:.1f} %"
+        return score_percent(result["accuracy"])
     return f"MAP {result['map']:.4f}" if _number(result.get("map")) else ""
 
 
@@ -102,7 +103,7 @@ def papers_result(card: Mapping[str, Any]) -> Result | None:
     for name, value in _mapping(card.get("paper")).items():
         if _number(value):
             measure = "map" if str(name).endswith(" MAP") else "accuracy"
-            text = f"MAP {value:.4f}" if measure == "map" else f"{100 * value if value <= 1 else value:.1f} %"
+            text = f"MAP {value:.4f}" if measure == "map" else score_percent(value if value <= 1 else value / 100)
             return Result(text, str(name).removesuffix(" MAP"), measure, value if value <= 1 else value / 100)
     return None
 
@@ -243,7 +244,7 @@ def _seeds(card: Mapping[str, Any]) -> str:
     ranked = any(_number(_mapping(result).get("map")) for result in _mapping(card.get("results")).values())
     if ranked:
         return f"; over {count} MAP {mean:.4f}" + (f" ± {spread:.4f}" if _number(spread) else "")
-    return f"; over {count} {100 * mean:.1f} %" + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator]
+    return f"; over {count} {score_percent(mean)}" + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator, arg-type]
 
 
 def _classifier(name: str, scores: Mapping[str, Any]) -> str:

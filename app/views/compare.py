@@ -17,13 +17,13 @@ from app.model_choice import by_task, kinds, offered, reads_pairs
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession, model_on
-from app.pair_form import Memory, PairForm, digest, titles
+from app.pair_form import PairForm, digest, titles
 from app.pairs import SIDES, Pair
 from app.panels import card as card_lines
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
-from core.explain import explain
+from core.explain import explained
 from core.reading.reader import PairError
 
 LISTED = 12
@@ -156,38 +156,22 @@ def _new_version(side: str, key: str) -> None:
 
 
 def _models(page: CompareState, mates: Sequence[str], names: Mapping[str, str]) -> list[Column]:
-    return _columns([(names[name], name, page.pair) for name in (page.model or "", *_beside(page, mates))])
+    return [_column(names[name], name, page.pair) for name in (page.model or "", *_beside(page, mates))]
 
 
 def _versions(page: CompareState) -> list[Column]:
     pairs = (("This version", page.pair), ("The other version", page.version))
-    return _columns([(title, page.model or "", pair) for title, pair in pairs])
+    return [_column(title, page.model or "", pair) for title, pair in pairs]
 
 
-def _columns(asked: Sequence[tuple[str, str, Pair]]) -> list[Column]:
-    """One for each title, model and pair; what the last run of the page had is not computed again."""
-    remember = Memory("explanations that are compared")
-    columns = [_column(*one, remember) for one in asked]
-    remember.forget_others()
-    return columns
-
-
-def _column(title: str, name: str, pair: Pair, remember: Memory) -> Column:
+def _column(title: str, name: str, pair: Pair) -> Column:
     """What the model says of the pair."""
     try:
         with st.spinner("Loading the model …"):
             checkpoint = load_named(name)
-            _warm_up(name, checkpoint.card["sha256"])
-        key = name, checkpoint.card["sha256"], pair.now
-        return Column(title, checkpoint, remember(key, lambda: explain(checkpoint, *pair.now)))
+        return Column(title, checkpoint, explained(checkpoint, *pair.now))
     except (CheckpointError, PairError) as error:
         return Column(title, None, None, str(error))
-
-
-@st.cache_resource(show_spinner=False, max_entries=100)
-def _warm_up(name: str, sha256: str) -> None:
-    """Let a model read once: its first run after loading takes longer, and the times of models are compared."""
-    explain(load_named(name), "A sentence.", "A sentence.")
 
 
 def _warnings(columns: Sequence[Column]) -> list[str]:

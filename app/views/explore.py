@@ -18,13 +18,13 @@ from app.model_choice import by_task, explains_texts, judging_alone, kinds, offe
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
-from app.pair_form import PairForm, once, titles
+from app.pair_form import PairForm, titles
 from app.pairs import Pair
 from app.panels import card
 from app.panels.panel import Page, Payload
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation
-from core.explain import at_temperature, explain, with_nearest
+from core.explain import explained, with_nearest
 from core.reading.reader import PairError
 
 KEY = "explored pair"
@@ -140,14 +140,11 @@ def _explained(page: ExploreState) -> Explained:
 
     def alone() -> Explanation | None:
         try:
-            return None if name is None else explain(load_named(name), *page.pair.now, records=())
+            return None if name is None else explained(load_named(name), *page.pair.now)
         except (CheckpointError, PairError):
             return None
 
-    key = (page.model, checkpoint.card["sha256"], page.pair.now, page.temperature)
-    shown = once("explanation what if", key, lambda: at_temperature(checkpoint, explanation, page.temperature))
-    without = once("explanation without the context", (name, page.pair.now), alone)
-    return Explained(checkpoint, shown, explanation, without)
+    return Explained(checkpoint, explained(checkpoint, *page.pair.now, page.temperature), explanation, alone())
 
 
 def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tuple[Payload, Explanation]:

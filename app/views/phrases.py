@@ -18,7 +18,7 @@ from app.panels import phrase_selection
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
 from core.evidence import Explanation, PhraseSelection
-from core.explain import explain
+from core.explain import explained
 from core.reading.reader import PairError
 
 KEY = "phrases of the pair"
@@ -98,7 +98,7 @@ def _row(page: PhraseState, name: str, models: Mapping[str, Path], explanation: 
     """Read the pair with this model, unless its ``explanation`` is there."""
     title, task = titles(models)[name], str(read_card(models[name])["task"])
     try:
-        explanation = explanation or explain(load_named(name), *page.pair.now)
+        explanation = explanation or explained(load_named(name), *page.pair.now)
         row = phrase_selection.row(explanation, name, title, task)
     except (CheckpointError, PairError) as error:
         row = {"name": name, "title": title, "how": f"cannot be used: {error}", "classes": []}

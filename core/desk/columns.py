@@ -11,12 +11,10 @@ import numpy as np
 
 from core.desk.run import Run
 from core.evaluation.scores import question_kind
+from core.linguistics.features import NEGATIONS
 from core.reading.tokens import tokenize
 from core.reading.word_table import default_table
 
-NEGATIONS = frozenset(
-    ("not", "n't", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "cannot")
-)
 _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
 """Names of columns that hold a JSON list of sentences."""
 

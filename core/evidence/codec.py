@@ -48,6 +48,6 @@ def to_dict(value: Any) -> dict[str, Any]:
 def from_dict(data: Any, kind: type) -> Any:
     """The inverse of :func:`to_dict`. Raises ValueError, in one sentence, for data of another shape."""
     try:
-        return _record_from_dict(data, kind) if kind is Record else _CONVERTER.structure(data, kind)
-    except Exception as error:  # cattrs collects whatever the constructors of its types raise
-        raise ValueError(f"this is no explanation of PairLens: {json_types.problems(error)[0]}") from error
+        return json_types.checked(data, kind, by=_CONVERTER)
+    except ValueError as error:
+        raise ValueError(f"this is no explanation of PairLens: {error}") from error

@@ -33,7 +33,7 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.files import read_json, whole_folder
 from core.filter_map import tsne
-from core.json_types import is_number
+from core.json_types import checked, converter, setting
 from core.models.base import FilterMaker
 from core.reading.reader import read_text
 from core.reading.word_table import file_sha256
@@ -58,8 +58,6 @@ PLACING = {
 }
 """How a new text is placed: the defaults of ``TSNEEmbedding.transform``, kept in every map. The text starts at the
 median of the 15 neighbours (3 · perplexity) that it is then drawn to."""
-INITIALIZATIONS = ("median", "weighted", "random")
-"""Where a new text may start, by openTSNE's names."""
 _AGAIN = "make it again with `python -m trainers map`"
 
 Progress = Callable[[int, int], None]
@@ -81,22 +79,33 @@ class MapItem:
     """The text's role in its row, such as "question", on the map of a pair model; empty for single texts."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """One map in the plane: of all filters of a text together, or of a single one."""
+@dataclass(frozen=True, kw_only=True)
+class LayoutCard:
+    """What is known of one map in the plane: of all filters of a text together, or of a single one."""
 
     name: str
     """"all filters", or "filter 12"."""
     filter: int | None
     """Its number, from 0."""
-    metric: str
+    metric: str = setting(one_of=METRICS)
     """"cosine" (1 - cos) or "euclid"."""
-    coordinates: np.ndarray
-    """[N, 2] float32, read-only."""
-    quality: Mapping[str, float]
+    quality: dict[str, float]
     """k-NN accuracy over the classes in filter space (``knn_filters``) and in the plane (``knn_plane``), leaving each
     text out in turn, beside the share of the largest class (``majority``); ``trustworthiness`` of the plane.
     ``knn_held_out``: the accuracy for held-out texts in filter space, where there are any."""
+
+    def __post_init__(self) -> None:
+        missing = [name for name in QUALITY if name not in self.quality]
+        if missing:
+            raise ValueError(f"quality lacks {', '.join(missing)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout(LayoutCard):
+    """One map in the plane."""
+
+    coordinates: np.ndarray
+    """[N, 2] float32, read-only."""
 
 
 @dataclass(frozen=True)
@@ -262,7 +271,7 @@ class FilterMap:
                 others = space.distances(np.stack([space.point(code) for code in held_out[0]]))
                 quality["knn_held_out"] = tsne.knn_accuracy(others, held_out[1], labels, QUALITY_NEIGHBOURS)
             name = "all filters" if number is None else f"filter {number}"
-            layouts.append(Layout(name, number, metric, coordinates, quality))
+            layouts.append(Layout(name=name, filter=number, metric=metric, quality=quality, coordinates=coordinates))
         card = {
             "schema_version": SCHEMA_VERSION,
             "checkpoint": {"name": checkpoint.name, "sha256": checkpoint.card["sha256"]},
@@ -342,8 +351,9 @@ class FilterMap:
             ]
         except (SafetensorError, KeyError, TypeError) as error:
             raise FilterMapError(f"{where} lacks a part ({error}): copy it again or {_AGAIN}") from error
-        for layout in layouts:
-            _check_layout(layout, maker_of(checkpoint).bank_shape[0], where)
+        count = maker_of(checkpoint).bank_shape[0]
+        if any(layout.filter is not None and not 0 <= layout.filter < count for layout in layouts):
+            raise FilterMapError(f"{where} has another filter than 0 to {count - 1}: copy it again or {_AGAIN}")
         if codes.shape != (len(items), maker_of(checkpoint).code_size) or any(
             la.coordinates.shape != (len(items), 2) for la in layouts
         ):
@@ -388,57 +398,50 @@ def _read_record(folder: Path, where: str) -> dict[str, Any]:
         raise FilterMapError(f"{where}/map.json is no readable JSON: copy it again or {_AGAIN}") from error
     if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
         raise FilterMapError(f"{where}/map.json is of another version than {SCHEMA_VERSION}: {_AGAIN}")
-    missing = [
-        key for key in ("checkpoint", "sha256", "perplexity", "placing", "layouts", "items") if key not in record
-    ]
-    if missing:
-        raise FilterMapError(f"{where}/map.json lacks {', '.join(missing)}: {_AGAIN}")
-    whose, placing = record["checkpoint"], record["placing"]
-    if not isinstance(whose, dict) or "sha256" not in whose:
-        raise FilterMapError(f"{where}/map.json lacks the checkpoint's checksum: {_AGAIN}")
-    if not isinstance(placing, dict) or not _can_place(placing) or not is_number(record["perplexity"]):
-        raise FilterMapError(f"{where}/map.json does not say how a text is placed: {_AGAIN}")
-    for name in ("items", "layouts"):
-        if not isinstance(record[name], list) or not record[name]:
-            raise FilterMapError(f"{where}/map.json has no {name}: copy it again or {_AGAIN}")
-    if not all(isinstance(row, list) and all(isinstance(part, str) for part in row) for row in record["items"]):
-        raise FilterMapError(f"{where}/map.json has items that are no rows of strings: copy it again or {_AGAIN}")
+    try:
+        checked(record, _Record, by=_CONVERTER)
+        checked(record["placing"], _Placing, "placing")
+    except ValueError as error:
+        raise FilterMapError(f"{where}/map.json is damaged ({error}): copy it again or {_AGAIN}") from error
     return record
 
 
-_RANGES = {
-    "perplexity": (1, 100),
-    "n_iter": (0, 10_000),
-    "learning_rate": (0, 1e3),
-    "exaggeration": (1e-3, 1e3),
-    "momentum": (0, 0.999),
-    "max_grad_norm": (0, 1e6),
-    "max_step_norm": (0, 1e6),
-}
-"""Settings of :data:`PLACING` that give a finite place within a time that a person waits for."""
+@dataclass(frozen=True)
+class _Weights:
+    sha256: str
 
 
-def _can_place(placing: Mapping[str, Any]) -> bool:
-    """Whether these are settings like :data:`PLACING`: with others openTSNE raises what no page expects, or places
-    a text nowhere."""
-    if set(placing) != set(PLACING) or placing["initialization"] not in INITIALIZATIONS:
-        return False
-    limits = ("max_grad_norm", "max_step_norm")  # None: no limit
-    return type(placing["n_iter"]) is int and all(
-        (name in limits and placing[name] is None) or (is_number(placing[name]) and low <= placing[name] <= high)
-        for name, (low, high) in _RANGES.items()
-    )
+@dataclass(frozen=True)
+class _Placing:
+    """Settings like :data:`PLACING` that give a finite place within a time that a person waits for: with others
+    openTSNE raises what no page expects, or places a text nowhere."""
+
+    perplexity: float = setting(least=1, most=100)
+    initialization: str = setting(one_of=("median", "weighted", "random"))
+    """Where a text starts, by openTSNE's names."""
+    n_iter: int = setting(least=0, most=10_000)
+    learning_rate: float = setting(least=0, most=1e3)
+    exaggeration: float = setting(least=1e-3, most=1e3)
+    momentum: float = setting(least=0, most=0.999)
+    max_grad_norm: float | None = setting(least=0, most=1e6)
+    max_step_norm: float | None = setting(least=0, most=1e6)
 
 
-def _check_layout(layout: Layout, count: int, where: str) -> None:
-    """Raise FilterMapError for a stored layout that does not fit a model of ``count`` filters."""
-    number, quality = layout.filter, layout.quality
-    if layout.metric not in METRICS:
-        wrong = f"another metric than {' or '.join(METRICS)}"
-    elif number is not None and not (type(number) is int and 0 <= number < count):
-        wrong = f"another filter than 0 to {count - 1}"
-    elif not isinstance(quality, dict) or not all(is_number(quality.get(name)) for name in {*QUALITY, *quality}):
-        wrong = f"a quality without the numbers {', '.join(QUALITY)}"
-    else:
-        return
-    raise FilterMapError(f"{where}/map.json has a layout with {wrong}: copy it again or {_AGAIN}")
+@dataclass(frozen=True)
+class _Record:
+    """What ``map.json`` must hold; whatever else it holds is for people."""
+
+    checkpoint: _Weights
+    sha256: str
+    perplexity: float
+    placing: dict[str, Any]
+    layouts: tuple[LayoutCard, ...]
+    items: tuple[list[str], ...]
+
+    def __post_init__(self) -> None:
+        for name in ("layouts", "items"):
+            if not getattr(self, name):
+                raise ValueError(f"it has no {name}")
+
+
+_CONVERTER = converter()

@@ -133,7 +133,7 @@ def read(path: Path) -> Lesson:
     try:
         lesson = _CONVERTER.structure(written, Lesson)
     except Exception as error:
-        problems = json_types.problems(error)
+        problems = json_types.problems(error, written, Lesson)
         raise LessonError(f"{path.name}: {', '.join(problems)}; see docs/lessons.md") from None
     return replace(lesson, name=path.stem.partition("-")[2])
 

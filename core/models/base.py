@@ -10,20 +10,20 @@ and the conformance test read :data:`REGISTRY`.
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from torch import Tensor, nn
 
 from core.errors import MendableError
 from core.evidence import BOTH, Record
+from core.json_types import checked
+from core.json_types import setting as setting
 from core.layers.attention import Override
 from core.reading.batch import Batch
 from core.reading.reader import Reading
+from core.wording import hint
 
 Evidence = Iterator[tuple[type[Record], Callable[[], Record]]]
 """Records in the order of the page, each as its type and a function that makes it when it is asked for."""
@@ -33,39 +33,13 @@ class ConfigError(MendableError):
     """An architecture or setting that does not exist or has a value that it cannot take."""
 
 
-def setting(
-    default: Any = MISSING, *, least: float | None = None, below: float | None = None, one_of: Sequence[str] = ()
-) -> Any:
-    """A field of a :class:`ModelConfig` with its bounds: ``least`` ≤ value < ``below``, or one of some words."""
-    return field(default=default, metadata={"least": least, "below": below, "one_of": tuple(one_of)})
-
-
 @dataclass(frozen=True)
 class ModelConfig:
-    """Settings of a model. Each field's type and bounds (:func:`setting`) are checked when it is made.
-
-    Raises ValueError that names the field.
-    """
+    """Settings of a model, checked when it is made from plain values (:func:`build`)."""
 
     input_size: int = setting(least=1)
     """D, numbers of a word vector."""
     classes: int = setting(3, least=1)
-
-    def __post_init__(self) -> None:
-        kinds = {"int": int, "float": (int, float), "str": str, "bool": bool}
-        for f in dataclasses.fields(self):
-            value, name = getattr(self, f.name), f.type if isinstance(f.type, str) else f.type.__name__
-            if not isinstance(value, kinds[name]) or (isinstance(value, bool) and name != "bool"):  # type: ignore[arg-type]
-                raise ValueError(f"{f.name} must be of type {name}, got {value!r}")
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"{f.name} must be finite, got {value!r}")
-            least, below, one_of = (f.metadata.get(key) for key in ("least", "below", "one_of"))
-            if one_of and value not in one_of:
-                raise ValueError(f"unknown {f.name} {value!r}; known: {', '.join(one_of)}")
-            if (least is not None and not value >= least) or (below is not None and not value < below):
-                bounds = [f"at least {least:g}"] if least is not None else []
-                bounds += [f"below {below:g}"] if below is not None else []
-                raise ValueError(f"{f.name} must be {' and '.join(bounds)}, got {value!r}")
 
     @property
     def linguistic(self) -> str:
@@ -236,13 +210,9 @@ def register(
 def build(architecture: str, config: Mapping[str, Any]) -> PairModel:
     """A fresh model. Raises ConfigError for an unknown architecture, an unknown key or an impossible value."""
     spec = spec_of(architecture)
-    fields = {f.name for f in dataclasses.fields(spec.config)}
-    for key in config:
-        if key not in fields:
-            raise ConfigError(f"{architecture} has no setting {key!r}{hint(str(key), fields)}")
     try:
-        return spec.model(spec.config(**config))
-    except (TypeError, ValueError) as error:
+        return spec.model(checked(dict(config), spec.config))
+    except ValueError as error:
         raise ConfigError(f"{architecture}: {error}") from error
 
 
@@ -262,10 +232,3 @@ def check_sides(architecture: str, config: Mapping[str, Any], contexts: int, jud
         raise ConfigError(f"{model.spec.title} reads {rows[1 - contexts]}, and the roles are those of {rows[contexts]}")
     if judged == BOTH and not model.judges_both:
         raise ConfigError(f"{model.spec.title} judges one side: judged must name it, not both")
-
-
-def hint(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant, or all that there are."""
-    names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"

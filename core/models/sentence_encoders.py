@@ -39,7 +39,6 @@ class EncoderConfig(ComparingConfig):
     context: str = setting("extra", one_of=("extra", "none"))
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.compare and self.context == "none":
             raise ValueError("compare needs both sentences, and context none reads one")
 
@@ -123,7 +122,6 @@ class CNNConfig(EncoderConfig):
     width: int = setting(3, least=1)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.width % 2 == 0:
             raise ValueError(f"width must be odd to have a central word, got {self.width}")
 

@@ -69,7 +69,6 @@ class TwoSidedConfig(ModelConfig):
     dropout: float = setting(0.2, least=0, below=1)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.width % 2 == 0:
             raise ValueError(f"width must be odd to have a central word, got {self.width}")
 

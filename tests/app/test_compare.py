@@ -12,6 +12,7 @@ from app import comparison
 from app.comparison import Looks, PredictionsError
 from core.checkpoint import load
 from core.explain import explain
+from core.shared_memory import SharedMemory
 from tests.app.pages import box, chooser, components, open_view, query, sentences
 
 PAIR = {"first": "A man in snow", "second": "A dog in the cold"}
@@ -50,16 +51,16 @@ def test_an_example_says_its_gold_label_beside_each_model():
     assert [section["facts"][-1] for section in drawn(app)["sections"]] == 2 * ["gold label: contradiction"]
 
 
-def test_a_pair_is_explained_once_and_what_is_no_longer_shown_is_forgotten(monkeypatch):
+def test_a_pair_is_explained_once(monkeypatch):
     read, real = [], explain
     monkeypatch.setattr("core.explain.explain", lambda *args, **more: read.append(args[1:]) or real(*args, **more))
+    monkeypatch.setattr("core.explain._EXPLANATIONS", SharedMemory(400))
     app = page(**{"with": "test-other"})
     for dog in ("A red dog", "A big dog", "A small dog"):
         box(app, "second").input(dog).run()
     chooser(app, "Attention of the words of the").set_value("first").run()
     typed = [pair for pair in read if pair != ("A sentence.", "A sentence.")]
     assert len(typed) == 2 * 4 == 2 * len(set(typed)), "each of two models reads each of four pairs once"
-    assert len(app.session_state["explanations that are compared"]) == 2
 
 
 def test_what_is_unlike_the_training_data_is_said_once_for_all_models(checkpoints):

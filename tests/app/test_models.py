@@ -39,7 +39,7 @@ def test_every_card_is_shown_as_text_and_broken_ones_get_one_sentence_each():
         "title": "Test light",
         "task": "entailment",
         "data": "none",
-        "score": "50.0 %",
+        "score": "50.0\u00a0%",
         "paper": "–",
         "size": "627",
         "time": "",
@@ -58,7 +58,7 @@ def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
     shown = rows(app)
     assert all(re.fullmatch(r"[\d.]+ ms", shown[name]["time"]) for name in ("test-light", "test-te", "test-topics"))
     assert shown["test-truncated"]["time"] == "–"
-    assert shown["nli-attconv-light"]["paper"] == "86.3 %"
+    assert shown["nli-attconv-light"]["paper"] == "86.3\u00a0%"
     assert shown["wikiqa-phrases-kmax"]["score"].startswith("MAP ")
 
 
@@ -223,10 +223,10 @@ def test_a_full_card_is_told_in_words(tmp_path):
         "notes": "Made by `x y`.",
     }
     assert card.description(full).endswith(" Made by “x y”.")
-    assert card.results(full)[0] == ("SNLI dev", "79.1 %", "9,842 pairs, macro-F1 79.0 %")
-    assert card.results(full)[1][:2] == ("SNLI test, in the paper", "86.3 %")
+    assert card.results(full)[0] == ("SNLI dev", "79.1\u00a0%", "9,842 pairs, macro-F1 79.0\u00a0%")
+    assert card.results(full)[1][:2] == ("SNLI test, in the paper", "86.3\u00a0%")
     facts = dict(card.facts(full, tmp_path))
-    assert facts["Seed"] == "1; over 3 seeds 79.0 % ± 0.2"
+    assert facts["Seed"] == "1; over 3 seeds 79.0\u00a0% ± 0.2"
     assert facts["Training took"] == "11 min on CPU"
     assert card.curve(full) == [{"epoch": 1, "set": "SNLI dev", "score": 0.6, "measure": "accuracy"}]
 
@@ -234,7 +234,9 @@ def test_a_full_card_is_told_in_words(tmp_path):
 def test_a_card_of_fact_checking_tells_what_stands_beside_its_accuracy():
     scores = {"accuracy": 0.861, "macro_f1": 0.85, "items": 6000, "accuracy_with_evidence": 0.9, "evidence_cut": 0.016}
     ((_, _, notes),) = card.results({"results": {"FEVER dev": scores}, "task": "fact checking"})
-    assert notes.endswith("90.0 % of the claims with evidence of their own, 1.6 % have more evidence than is read")
+    assert notes.endswith(
+        "90.0\u00a0% of the claims with evidence of their own, 1.6\u00a0% have more evidence than is read"
+    )
 
 
 def test_a_rankers_card_tells_map_and_mrr_and_the_classifier_that_was_kept(tmp_path):

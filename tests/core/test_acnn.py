@@ -79,9 +79,9 @@ def test_two_way_without_matching_features_treats_both_sides_alike():
 @pytest.mark.parametrize(
     ("architecture", "settings", "message"),
     [
-        ("acnn", {"adaptivity": "two-way"}, "known: none, self"),
-        ("adaqa", {"adaptivity": "both"}, "unknown adaptivity"),
-        ("adaqa", {"matching": "dot"}, "unknown matching"),
+        ("acnn", {"adaptivity": "two-way"}, "adaptivity must be one of none, self"),
+        ("adaqa", {"adaptivity": "both"}, "adaptivity must be one of"),
+        ("adaqa", {"matching": "dot"}, "matching must be one of"),
         ("acnn", {"filters": 0}, "at least 1"),
         ("acnn", {"rank": -1}, "at least 0"),
         ("acnn", {"embedding_dropout": 1.0}, "below 1"),

@@ -83,10 +83,10 @@ def test_weights_are_counted_as_in_the_paper():
     ("settings", "message"),
     [
         ({"hiden": 3}, "did you mean 'hidden'"),
-        ({"match": "cosine"}, "known: dot, bilinear, additive"),
-        ({"hidden": "300"}, "hidden must be of type int"),
+        ({"match": "cosine"}, "match must be one of dot, bilinear, additive, got 'cosine'"),
+        ({"hidden": "300"}, "hidden must be a whole number, got '300'"),
         ({"width": 2}, "width must be odd"),
-        ({"context": "several"}, "known: extra, each, intra, none"),
+        ({"context": "several"}, "context must be one of extra, each, intra, none"),
     ],
 )
 def test_wrong_settings_are_refused(settings, message):

@@ -62,7 +62,7 @@ def test_a_sentence_with_itself_has_finite_gradients(architecture):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"extra": "several"}, "known: none, entailment, answer"),
+        ({"extra": "several"}, "extra must be one of none, entailment, answer"),
         ({"hidden": 0}, "at least 1"),
         ({"dropout": 1.0}, "below 1"),
     ],

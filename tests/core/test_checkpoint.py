@@ -135,7 +135,7 @@ def _device(folder, name):
         (lambda f: _change_card(f, labels=["no", 1]), "labels must be a list of texts"),
         (lambda f: _change_card(f, labels=["no", "no", "yes"]), "labels must be different names"),
         (lambda f: _change_card(f, labels=["no", "yes"]), "2 labels for 3 classes"),
-        (lambda f: _change_card(f, roles=None), "roles.first must be text, roles.second must be text, roles.judged"),
+        (lambda f: _change_card(f, roles=None), "roles must be keys and values, got None"),
         (lambda f: _change_card(f, roles={"first": "text"}), "roles.second is missing, roles.judged is missing"),
         (lambda f: _change_card(f, roles=_roles("a", None, "a")), "roles.second must be text"),
         (lambda f: _change_card(f, roles=_roles("a", "b", "c")), "roles must judge one of the sides, or both"),
@@ -150,18 +150,24 @@ def _device(folder, name):
         (lambda f: _change_card(f, architecture=["bert"]), "architecture must be text"),
         (lambda f: _change_card(f, config=None), "config must be keys and values"),
         (lambda f: _change_card(f, title=5), "title must be text"),
-        (lambda f: _change_card(f, words="nli-160"), "words.sha256 must be text"),
+        (lambda f: _change_card(f, words="nli-160"), "words must be keys and values, got 'nli-160'"),
         (lambda f: _change_card(f, words={"name": "w", "sha256": "0", "own": 1}), "words.own must be true or false"),
         (lambda f: _change_card(f, results=[0.5]), "results must be keys and values"),
-        (lambda f: _change_card(f, results={"dev": {"accuracy": None}}), r"accuracy'\] must be a number"),
-        (lambda f: _change_card(f, token_limits={"premise": 1.5}), r"token_limits\['premise'\] must be a whole number"),
+        (
+            lambda f: _change_card(f, results={"dev": {"accuracy": None}}),
+            "results.dev.accuracy must be a number",
+        ),
+        (lambda f: _change_card(f, token_limits={"premise": 1.5}), "token_limits.premise must be a whole number"),
         (lambda f: _change_card(f, token_limits={"premise": -1}), "token_limits must be at least 1"),
-        (lambda f: _change_card(f, typical_length={"premise": "40"}), r"typical_length\['premise'\] must be a number"),
+        (lambda f: _change_card(f, typical_length={"premise": "40"}), "typical_length.premise must be a number"),
         (
             lambda f: _change_card(f, typical_length={"premise": 10**400}),
-            r"typical_length\['premise'\] must be a number",
+            "typical_length.premise must be a number",
         ),
-        (lambda f: _change_card(f, typical_length={"premise": float("nan")}), r"\['premise'\] must be a number"),
+        (
+            lambda f: _change_card(f, typical_length={"premise": float("nan")}),
+            "premise must be a number, got nan",
+        ),
         (lambda f: (f / "weights.safetensors").write_bytes(bytes(500)), "weights.safetensors is truncated"),
         (lambda f: (f / "words.safetensors").write_bytes(bytes(500)), "damaged"),
         (lambda f: _change_card(f, architecture="bert"), "unknown architecture 'bert'"),
@@ -435,5 +441,5 @@ def test_a_setting_that_is_not_finite_is_refused(tmp_path, table):
     folder = make_checkpoint(tmp_path / "mine", table, "two-sided").folder
     config = json.loads((folder / "card.json").read_text())["config"]
     _change_card(folder, config={**config, "place": float("inf")})
-    with pytest.raises(CheckpointError, match="place must be finite"):
+    with pytest.raises(CheckpointError, match="place must be a number, got inf"):
         load(folder)

@@ -122,7 +122,7 @@ def test_json_there_and_back(checkpoint):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda e: e.update(extra=1), "has the unknown keys extra"),
+        (lambda e: e.update(extra=1), "unknown key extra"),
         (lambda e: e.pop("evidence"), "evidence is missing"),
         (lambda e: e.update(evidence={}), "evidence must be a list"),
         (lambda e: e.update(first="text"), "first must be keys and values"),

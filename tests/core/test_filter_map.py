@@ -364,12 +364,12 @@ def _foreign(folder):
         (lambda f: (f / "map.json").write_bytes(bytes(500)), "no readable JSON"),
         (lambda f: (f / "map.json").write_text("[" * 100_000 + "]" * 100_000), "no readable JSON"),
         (lambda f: (f / "map.safetensors").write_bytes(bytes(500)), "changed"),
-        (lambda f: _change(f, perplexity="5"), "how a text is placed"),
+        (lambda f: _change(f, perplexity="5"), "perplexity must be a number, got '5'"),
         (lambda f: (f / "map.json").write_text("[]"), "another version"),
         (lambda f: _change(f, schema_version=99), "another version"),
-        (lambda f: (f / "map.json").write_text('{"schema_version": 1}'), "lacks checkpoint, sha256, perplexity"),
-        (lambda f: _change(f, placing={}), "how a text is placed"),
-        (lambda f: _change(f, checkpoint={}), "lacks the checkpoint's checksum"),
+        (lambda f: (f / "map.json").write_text('{"schema_version": 1}'), "checkpoint is missing"),
+        (lambda f: _change(f, placing={}), "placing.perplexity is missing"),
+        (lambda f: _change(f, checkpoint={}), "checkpoint.sha256 is missing"),
         (lambda f: _change(f, checkpoint={"name": "tiny", "sha256": "0"}), "other weights"),
         (lambda f: _truncate(f, "map.safetensors"), "truncated"),
         (lambda f: (f / "map.safetensors").unlink(), "missing"),
@@ -377,11 +377,11 @@ def _foreign(folder):
         (lambda f: _change(f, items=[["a", "b", "", ""]]), "other sizes than its 1 items"),
         (lambda f: _change(f, items=[[]]), "lacks a part"),
         (lambda f: _change(f, items=[]), "has no items"),
-        (lambda f: _change(f, items=[["a", 1, "", ""]]), "no rows of strings"),
-        (lambda f: _change(f, items=["ab"]), "no rows of strings"),
+        (lambda f: _change(f, items=[["a", 1, "", ""]]), r"items\[0\] must be a list of texts"),
+        (lambda f: _change(f, items=["ab"]), r"items\[0\] must be a list of texts, got 'ab'"),
         (lambda f: _change(f, layouts=[]), "has no layouts"),
-        (lambda f: _change(f, layouts=["all filters"]), "lacks a part"),
-        (lambda f: _change(f, layouts=[{"name": "x"}]), "lacks a part"),
+        (lambda f: _change(f, layouts=["all filters"]), r"layouts\[0\] must be keys and values"),
+        (lambda f: _change(f, layouts=[{"name": "x"}]), r"layouts\[0\].filter is missing"),
     ],
 )
 def test_damaged_and_foreign_maps_are_refused_in_one_sentence(kept, tmp_path, damage, message):
@@ -404,18 +404,18 @@ GOOD = {"knn_filters": 0.9, "knn_plane": 0.9, "majority": 0.5, "trustworthiness"
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"quality": {}}, "without the numbers knn_filters, knn_plane, majority, trustworthiness"),
-        ({"quality": None}, "without the numbers"),
-        ({"quality": GOOD | {"majority": "0.5"}}, "without the numbers"),
-        ({"quality": GOOD | {"majority": True}}, "without the numbers"),
-        ({"quality": GOOD | {"knn_plane": float("nan")}}, "without the numbers"),
-        ({"quality": GOOD | {"more": "x"}}, "without the numbers"),
+        ({"quality": {}}, "quality lacks knn_filters, knn_plane, majority, trustworthiness"),
+        ({"quality": None}, "quality must be keys and values"),
+        ({"quality": GOOD | {"majority": "0.5"}}, "quality.majority must be a number, got '0.5'"),
+        ({"quality": GOOD | {"majority": True}}, "quality.majority must be a number, got True"),
+        ({"quality": GOOD | {"knn_plane": float("nan")}}, "quality.knn_plane must be a number, got nan"),
+        ({"quality": GOOD | {"more": "x"}}, "quality.more must be a number"),
         ({"filter": 12}, "another filter than 0 to 11"),
         ({"filter": -1}, "another filter than 0 to 11"),
-        ({"filter": "0"}, "another filter than 0 to 11"),
-        ({"filter": True}, "another filter than 0 to 11"),
-        ({"metric": "manhattan"}, "another metric than cosine or euclid"),
-        ({"metric": None}, "another metric than cosine or euclid"),
+        ({"filter": "0"}, "filter must be a whole number"),
+        ({"filter": True}, "filter must be a whole number"),
+        ({"metric": "manhattan"}, r"layouts\[0\].metric must be one of cosine, euclid, got 'manhattan'"),
+        ({"metric": None}, "metric must be text"),
     ],
 )
 def test_a_layout_that_the_model_cannot_have_is_refused(kept, changes, message):
@@ -457,7 +457,7 @@ def test_a_layout_may_tell_more_of_its_quality(kept):
 )
 def test_placing_that_opentsne_cannot_do_is_refused(kept, changes):
     _change(available_map(kept), placing=PLACING | changes)
-    with pytest.raises(FilterMapError, match="does not say how a text is placed"):
+    with pytest.raises(FilterMapError, match=rf"placing.{next(iter(changes))} must be|unknown key placing.more"):
         FilterMap.load(available_map(kept), kept)
 
 

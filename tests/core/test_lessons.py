@@ -203,7 +203,7 @@ steps: []
     [
         ("title: [", "is no readable YAML at line 1"),
         (SMALL.replace("about: A.\n", ""), "about is missing"),
-        (SMALL + "colour: red\n", "unknown keys colour"),
+        (SMALL + "colour: red\n", "unknown key colour"),
         (SMALL.replace("picture: []", "picture: [{value: a, label: b, shape: pie}]"), "shape"),
         ("", "must be keys and values"),
     ],

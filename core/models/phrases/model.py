@@ -72,7 +72,6 @@ class PhraseConfig(ModelConfig):
     dropout: float = setting(0.0, least=0, below=1)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not self.parts or any(part not in PARTS for part in self.parts):
             raise ValueError(f"features must be {', '.join(PARTS)} or some of them joined by +, got {self.features!r}")
 

@@ -62,7 +62,6 @@ class ChainedConfig(ModelConfig):
     dropout: float = setting(0.2, least=0, below=1)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         stepwise = self.attention in ("local", "word-by-word")
         if self.feeding and not stepwise:
             raise ValueError(f"feeding needs local or word-by-word attention, got {self.attention}")

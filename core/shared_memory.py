@@ -1,0 +1,51 @@
+"""What threads compute once for all of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class SharedMemory(Generic[T]):
+    """Values by key, each made once for all threads that ask for it. Those asked for last stay, up to ``most`` in all
+    by their ``size``; what could not be made is tried again by whoever asks next."""
+
+    def __init__(self, most: int, size: Callable[[T], int] = lambda value: 1) -> None:
+        self._most, self._size, self._lock = most, size, threading.Lock()
+        self._kept: OrderedDict[Hashable, Future[T]] = OrderedDict()
+        """Unfinished, or with a value; the one asked for last stands last."""
+
+    def __call__(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of this key. Raises what ``make`` raises, in all threads that wait for it."""
+        with self._lock:
+            known = self._kept.get(key)
+            future = self._kept.setdefault(key, Future())
+            self._kept.move_to_end(key)
+        if known is None:
+            try:
+                future.set_result(make())
+            except BaseException as error:
+                with self._lock:
+                    del self._kept[key]
+                future.set_exception(error)
+            else:
+                self._forget()
+        return future.result()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def _forget(self) -> None:
+        with self._lock:
+            sizes = {key: self._size(future.result()) for key, future in self._kept.items() if future.done()}
+            excess = sum(sizes.values()) - self._most
+            for key in list(sizes)[:-1]:
+                if excess <= 0:
+                    break
+                del self._kept[key]
+                excess -= sizes[key]
