@@ -112,7 +112,9 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
     checkpoint.save(folder / name, model, card, words)
 
 
-def make_phrases(folder: Path, name: str, title: str, task: str, pooling: str, k: int, shared: bool = False) -> None:
+def make_phrases(
+    folder: Path, name: str, title: str, task: str, pooling: str, k: int, shared: bool = False, **more: Any
+) -> None:
     """An untrained phrase model for entailment or answer selection, with a word table of its own or the shared one."""
     words = default_table() if shared else None
     if words is None:
@@ -142,6 +144,7 @@ def make_phrases(folder: Path, name: str, title: str, task: str, pooling: str, k
         "results": {f"{task} dev": result},
         "token_limits": {} if entailment else {"answer": 40},
         "words": {"name": words.name, "sha256": words.sha256},
+        **more,
     }
     checkpoint.save(folder / name, build("phrases", config), card, None if shared else words)
 

@@ -148,7 +148,7 @@ def test_without_a_phrase_model_the_page_says_what_to_do(tmp_path, checkpoints, 
 def test_models_of_the_task_with_the_open_vocabulary_are_compared_each_by_its_own_pooling(
     tmp_path, checkpoints, monkeypatch, drawn
 ):
-    make_phrases(tmp_path, "te-phrases-kmin", "TE", "entailment", "kmin", 5, shared=True)
+    make_phrases(tmp_path, "te-phrases-kmin", "TE", "entailment", "kmin", 5, shared=True, listed=1)
     make_phrases(tmp_path, "as-phrases-kmax", "AS", "answer selection", "kmax", 6, shared=True)
     make_phrases(tmp_path, "as-phrases-kmin", "AS min", "answer selection", "kmin", 5, shared=True)
     shutil.copytree(checkpoints / "test-te", tmp_path / "a-closed")

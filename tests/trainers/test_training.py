@@ -183,7 +183,7 @@ def test_two_processes_train_one_model(data: Path, tmp_path: Path) -> None:
         (["--set", "lrr=1"], "did you mean 'lr'"),
         (["--set", "dev={name: x, path: none.jsonl}"], "x is not at none.jsonl in the data folder"),
         (["--set", "labels=[yes, no]"], "labels"),
-        (["--set", "model.match=cosine"], "unknown match 'cosine'"),
+        (["--set", "model.match=cosine"], "model.match must be one of dot, bilinear, additive, got 'cosine'"),
         (["--precision", "16"], "needs CUDA"),
         (["--vectors", "/nowhere.txt"], "vector file /nowhere.txt does not exist"),
     ],
