@@ -47,7 +47,7 @@ from trainers.set_up import (
     start_from,
     targets,
 )
-from trainers.trained_words import TrainedWords, frequent
+from trainers.trained_words import StartVectors, TrainedWords, frequent
 from trainers.training_data import TrainingData
 
 
@@ -78,8 +78,11 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     return run.finish(own_words)
 
 
-def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options) -> Run:
-    """A run before its first step: model, running mean and optimizer on the device. Raises RunError."""
+def ready(
+    recipe: Recipe, data: TrainingData, words: WordTable, options: Options, start_words: StartVectors | None = None
+) -> Run:
+    """A run before its first step: model, running mean and optimizer on the device. ``start_words``: what makes the
+    vectors that a recipe with ``tune_words`` starts from, in place of a table as wide. Raises RunError."""
     fabric = start(options)
     precision = used_precision(options.precision, fabric.device.type)
     torch.manual_seed(recipe.seed)
@@ -94,7 +97,8 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
         trained = torch.arange(1, len(data.vocabulary.ids) + 1)
         if recipe.tune_words:
             trained = frequent(data.train, recipe.tune_words)
-        model = TrainedWords(built, data.vocabulary.matrix(WordReader(words)), trained)
+        start_words = start_words or StartVectors(data.vocabulary.matrix(WordReader(words)))
+        model = TrainedWords(built, start_words, trained)
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
