@@ -8,32 +8,19 @@ import json
 import platform
 import re
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, load_named, read_card
+from core.checkpoint import load_named, read_card
 from core.files import whole_file
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
-from trainers.resume import Progress
-from trainers.training_data import TrainingData
 
-
-class Trained(Protocol):
-    """What a card asks of a finished run (:class:`trainers.loop.Run`)."""
-
-    recipe: Recipe
-    data: TrainingData
-    words: WordTable
-    average: Any
-    teachers: list[Checkpoint]
-    progress: Progress
-    options: Any
-    precision: str
-    fabric: Any
+if TYPE_CHECKING:
+    from trainers.loop import Run
 
 
 def slug(name: str) -> str:
@@ -65,16 +52,17 @@ def add_to_card(folder: Path, **fields: Any) -> None:
         scratch.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:
+def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
+    average: Any = run.average
     first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
     sides = dict(zip(recipe.roles, data.train.lengths, strict=True))
     return {
         "name": recipe.name,
         "title": recipe.title,
         "architecture": recipe.architecture,
-        "config": dataclasses.asdict(run.average.config),
+        "config": dataclasses.asdict(average.config),
         "task": recipe.task,
         "labels": list(recipe.labels),
         "ranked_by": ranked_by({"labels": recipe.labels}) if data.dev.groups else None,
