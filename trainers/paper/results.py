@@ -1,17 +1,19 @@
-"""Write docs/results.md from the cards of the shipped checkpoints and the tables beside them.
+"""Write the tables of docs/results.md from the cards of the shipped checkpoints and the tables beside them.
 
     python -m trainers.paper results
     python -m trainers.paper results --check
 
 Every number comes from pretrained/*/card.json, the CSV tables beside it (`python -m trainers sweep` and `compare`), its
-map/map.json and docs/speed.json (`python -m trainers.bench --json docs/speed.json`); this module holds the words alone.
---check writes nothing and ends with status 1 when the page is not what these files say.
+map/map.json and docs/speed.json (`python -m trainers.bench --json docs/speed.json`). They are put between the marks of
+the page, `<!-- written: NAME -->` and `<!-- end -->`; the words around them are written there by hand. --check writes
+nothing and ends with status 1 when the page is not what these files say.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +23,7 @@ from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import alignment_table, sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
-from core.reading.tokens import MAX_TOKENS
+from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.row import Row
 from trainers.commands import today
@@ -33,40 +35,6 @@ PAGE, SPEED = "results.md", "speed.json"
 MADE_BY = "python -m trainers.paper results"
 
 Card = Mapping[str, Any]
-
-TASKS = {
-    "entailment": """\
-The `nli-*` checkpoints were tuned on SNLI dev; SICK and MNLI dev-matched are out of domain for them. The paper trained
-on all of SNLI, these on parts of it, so the two are not to be compared as systems. Two checkpoints are compared on one
-file by a paired bootstrap: `python -m trainers evaluate nli-attconv-advanced FILE --against nli-attconv-light`.
-
-SNLI-86k is not a random sample. Its pair ids name the parts it was put together from, and the pairs named `disco` were
-picked, not drawn: models get far fewer of them right than of the other parts. The recipes therefore give such a pair
-less weight in the loss (`part_weights`). `python -m trainers predict nli-attconv-light FILE --out CSV` writes id, label
-and prediction of every row, which is all that accuracies by part need.
-
-`nli-two-sided`, `nli-attconv-advanced` and `nli-attconv-light` learn from labels mixed with the probabilities of other
-models (`teachers` in their recipes, Hinton et al. 2015), because each training pair has the label of one annotator, and
-from pairs that `python -m trainers.paper make-pairs` made. `snli-phrases-kmin` is the network that `sick-phrases-kmin`
-starts from.""",
-    "answer selection": """\
-MAP and MRR are over the questions that have a right answer. `qa-phrases-kmax` is the network that `wikiqa-phrases-kmax`
-starts from. Checkpoints with `extra` in their recipe read word counts or linguistic features beside the words. Where
-there is a mean over seeds, the seed that is best on dev is the one that is shipped. `as-adaqa` was chosen by folds
-instead, and learns from the mean predictions of the five networks of its folds (`teachers` in its recipe); dev is among
-its training data, so that folds.csv, not its score on dev, says what it reaches.""",
-    "fact checking": """\
-Evidence is given, not retrieved, and names no pages, so that the FEVER score cannot be computed. Claims of NOT ENOUGH
-INFO have none: they are given the sentences of other claims that are nearest by TF-IDF, as many as the other classes
-have, and what that gives away is what `fever-claim-only` and `fever-evidence-only` reach. "Evidence cut" is the share
-of claims with more evidence than the model reads. The paper’s scores are of evidence that names its page, and of other
-evidence for NOT ENOUGH INFO: they are not to be compared with these.
-
-Train and dev have no evidence sentence in common and, as far as names tell, no page. An earlier cut was drawn at
-random: nearly all of its dev claims’ evidence stood in train, and it promised more than claims about new pages get.""",
-    "text classification": f"Of a text the models read the first {MAX_TOKENS} words.",
-}
-"""What to know about the checkpoints of a task."""
 
 SIMPLE_PAIRS = """\
 Simple pairs that differ in one respect, written by hand (`core/evaluation/simple_pairs.tsv`), and how many of each kind
@@ -96,49 +64,8 @@ TABLES = {
     "single-filter": "S-ACNN against S-CNN: one filter, trained for longer.",
 }
 """What a table is about, by its file's name."""
-
-OPENING = f"""\
-# Results
-
-<!-- Written by `{MADE_BY}` from the files in pretrained/, docs/tables/ and docs/{SPEED}. Do not edit. -->
-
-Every number on this page stands in the card of a checkpoint, in a CSV table beside it, in its map, in docs/tables or in
-a kept run of `python -m trainers.bench`; a test checks that `{MADE_BY}` wrote the page from them. The
-page Models of the app draws the tables of checkpoints.
-
-How to read it: ± is half the 95 % interval of the mean over runs (Student’s t); a single run has none. Differences
-smaller than that are not resolved. Scores are on development sets; the papers’ own, beside them, are on test sets, some
-after training on more data. `DATA` in a command is the folder of the data sets, as in the README."""
-
-DIFFERENCES = """\
-## Where the models differ from their papers
-
-*All of them*: words come from the shared table through a learned projection, and training runs in batches. The recipes
-named `*-paper` hold the papers’ own settings.
-
-*Phrase alignments* (Yin & Schütze 2017): the features also hold |s₁ − s₂| and s₁ ∘ s₂ of the sentence vectors and of
-the word sums (`interaction` in the recipes).
-
-*Generated filters* (Shen et al. 2018): the generator is factorised (`rank` directions a filter; `rank: 0` is the
-paper’s own, with l·K·h·d weights), so that the checkpoints stay small."""
-
-MAPS = """\
-## Filter maps
-
-openTSNE lays out the filters that a model makes for reference texts (of a pair model: for both texts) by their cosine,
-once; a new text is placed among them without moving any. The neighbours that the page lists are those in filter space.
-k nearest neighbours name a text’s class in filter space and in the plane, each text left out in turn. The texts are of
-the data that the models were trained on; the held-out ones are not.
-
-No text of a data set is kept in a map: ids and classes, and DBpedia’s titles. Where `PAIRLENS_DATA` names a data folder
-with the map’s file, unchanged, the page also shows the texts, and which of their n-grams a filter answers to most."""
-
-WORDS = """\
-## The word table
-
-`pretrained/words` is one for all checkpoints: int8 numbers learned through the entailment loss from ConceptNet
-Numberbatch (inflected forms through their base forms, with a learned vector for the inflection) and GloVe. A word
-outside it is the mean of its hyphenated parts, or of its hashed character n-grams; the page marks it."""
+BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
+"""A part of the page that this command writes: its name, and what stands there."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,9 +75,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page, or compare it with what it should be."""
-    page, path = document(PRETRAINED, DOCS / SPEED), DOCS / PAGE
+    path = DOCS / PAGE
+    old = path.read_text(encoding="utf-8")
+    page = filled(old, PRETRAINED, DOCS / SPEED)
     if args.check:
-        if path.is_file() and path.read_text(encoding="utf-8") == page:
+        if old == page:
             return 0
         print(f"docs/{PAGE} is not what the cards and tables say: run `{MADE_BY}`.", file=sys.stderr)
         return 1
@@ -159,25 +88,29 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def document(pretrained: Path, speed: Path) -> str:
-    """The whole page. Raises :class:`core.errors.MendableError` for a file that is missing or broken."""
+def filled(page: str, pretrained: Path, speed: Path) -> str:
+    """The page with what its marked parts should hold. Raises :class:`core.errors.MendableError` for a file that is
+    missing or broken, and for something to tell that has no part of the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
-    by_task: dict[str, dict[Path, Card]] = {}
-    for folder, card in cards.items():
-        by_task.setdefault(str(card["task"]), {})[folder] = card
-    parts = [OPENING, "## Checkpoints"]
-    for task, members in sorted(by_task.items(), key=lambda item: (-len(item[1]), item[0])):
-        parts += shipped(task, members)
-    parts += [*aligned(cards), DIFFERENCES, *trained_alike.document(speed.parent / "tables")]
-    parts.append("## Tables beside the checkpoints")
-    for folder, card in cards.items():
-        parts += tables(folder, card)
-    parts += [*maps(folders), *word_table(pretrained / "words" / "card.json"), *speeds(speed), *licences(cards)]
-    return today("\n\n".join(parts)) + "\n"
+    parts = {
+        "alignment": aligned(cards),
+        "trained alike": trained_alike.document(speed.parent / "tables"),
+        "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
+        "maps": maps(folders),
+        "word table": word_table(pretrained / "words" / "card.json"),
+        "speed": speeds(speed),
+        "licences": licences(cards),
+    }
+    for task in {str(card["task"]) for card in cards.values()}:
+        parts[task] = shipped({folder: card for folder, card in cards.items() if card["task"] == task})
+    texts = {name: today("\n\n".join(part)) for name, part in parts.items()}
+    for name in texts.keys() - BLOCK.findall(page):
+        raise RunError(f"docs/{PAGE} has no place for {name}: add `<!-- written: {name} -->` and `<!-- end -->` to it")
+    return BLOCK.sub(lambda part: f"{part[1]} -->\n\n{texts.get(part[1], '')}\n\n<!-- end -->", page)
 
 
-def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
+def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
     """The checkpoints of a task: what they were trained on, what they reach, and the commands."""
     items = {name: score["items"] for card in cards.values() for name, score in card["results"].items()}
     head = [
@@ -201,7 +134,7 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
             "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items()) or "–",
             card["seed"],
             f"{card['parameters']['model']:,} + {card['parameters']['projection']:,}",
-            f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}",
+            f"{minutes(card)}, {counted(card['training']['threads'], 'thread')}",
         ]
         for folder, card in cards.items()
     ]
@@ -209,12 +142,9 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
         f"{markdown.plain(made['device'])}, torch {made['torch']}"
         for made in (card["training"] for card in cards.values())
     )
-    yield f"### {task[:1].upper()}{task[1:]}"
     yield markdown.table(head, rows)
     yield f"In brackets: items of the set (for MAP and MRR: questions). Trained on {'; '.join(devices)}, by"
     yield markdown.commands(card["training"]["command"] for card in cards.values())
-    if task in TASKS:
-        yield TASKS[task]
     for folder, card in cards.items():
         if card.get("notes") and not any(folder.glob("*.csv")):  # else they stand above its tables
             yield f"From the card of `{card['name']}`: {markdown.plain(card['notes'])}"
@@ -245,7 +175,6 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
         return
     tables = {name: alignment_table.table(stored) for name, stored in measured.items()}
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
-    yield "## Attention against people’s word alignments"
     yield markdown.table(
         ["checkpoint", *next(iter(tables.values()))[0]],
         [[f"`{name}`", *row] for name, (_, rows) in tables.items() for row in rows],
@@ -369,7 +298,6 @@ def maps(folders: Sequence[Path]) -> Iterator[str]:
                 ]
             )
     if rows:
-        yield MAPS
         yield markdown.table(
             [
                 "checkpoint",
@@ -392,7 +320,6 @@ def word_table(path: Path) -> Iterator[str]:
     card = _json(path)
     last = max(card["epochs"], key=lambda epoch: epoch["epoch"])
     sources = "; ".join(f"{source['name']} ({source['licence']})" for source in card["made_from"])
-    yield WORDS
     head = ["words", "numbers a word", "made from", "SNLI dev after its last epoch", "training", "licence"]
     yield markdown.table(
         head,
@@ -402,7 +329,7 @@ def word_table(path: Path) -> Iterator[str]:
                 card["width"],
                 sources,
                 _text(last["snli_dev"], "accuracy"),
-                f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}, torch {card['training']['torch']}",
+                f"{minutes(card)}, {counted(card['training']['threads'], 'thread')}, torch {card['training']['torch']}",
                 card["licence"],
             ]
         ],
@@ -415,7 +342,6 @@ def word_table(path: Path) -> Iterator[str]:
 def speeds(path: Path) -> Iterator[str]:
     """The saved run of `python -m trainers.bench`; without one, how to make it."""
     again = f"python -m trainers.bench --json docs/{SPEED}"
-    yield "## Speed"
     if not path.is_file():
         yield f"No speeds are kept here yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
@@ -427,8 +353,8 @@ def speeds(path: Path) -> Iterator[str]:
         [[row.name, row.measured, row.required, row.outcome, row.note] for row in rows],
     )
     yield (
-        f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({_count(machine['cores'], 'core')}, "
-        f"{_count(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
+        f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({counted(machine['cores'], 'core')}, "
+        f"{counted(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
         f"{machine['python']}, torch {machine['torch']}, float32) by"
     )
     yield markdown.commands([again])
@@ -436,14 +362,12 @@ def speeds(path: Path) -> Iterator[str]:
 
 def licences(cards: Mapping[Path, Card]) -> Iterator[str]:
     """Under which licence each checkpoint's weights stand, and from which data they come."""
-    yield "## Licences and data"
     rows = []
     for card in cards.values():
         sources = "; ".join(f"{source['name']} ({source['rows']:,}, {source['licence']})" for source in card["data"])
         start = f"`{card['init']['name']}`" if card.get("init") else "random weights"
         rows.append([f"`{card['name']}`", card["licence"], sources, start])
     yield markdown.table(["checkpoint", "licence of the weights", "trained on (rows, licence)", "started from"], rows)
-    yield "All of them read the word table above, whose sources have licences of their own."
 
 
 def _complete(folder: Path) -> Card:
@@ -467,7 +391,3 @@ def _measure(name: str) -> str:
 
 def _text(value: float, measure: str) -> str:
     return sweeps.text(Mean(value, None, 1), measure)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
