@@ -33,11 +33,11 @@ from pathlib import Path
 from core.data import DataError, read
 from core.evaluation.probe import SUITE
 from core.files import check_writable, whole_file
+from core.linguistics.word_lists import WordLists
 from core.linguistics.wordnet import lexicon
 from trainers.paper.make_pairs import sentences
 from trainers.paper.make_pairs.clause_kinds import insertion, negation, roles
 from trainers.paper.make_pairs.kinds import ENTAILMENT, Maker
-from trainers.paper.make_pairs.lists import Lists
 from trainers.paper.make_pairs.sentences import Sentence, write
 from trainers.paper.make_pairs.statements import Statements
 
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
 def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int, str, str, str]]:
     """(kind, number within the run, label, premise, hypothesis) from premises, in random order."""
-    maker = Maker(Lists(lexicon()), seed, scale)
+    maker = Maker(WordLists(lexicon()), seed, scale)
     counts = Counter(word.lower() for text in texts for word in text.rstrip(".").split())
     premises = [
         sentence
@@ -121,9 +121,9 @@ def take(maker: Maker, sentence: Sentence) -> None:
     if maker.wants("synonym"):
         maker.synonym(frame)
     if frame.parts is not None and sentence.upward():
-        negation(maker, frame)
-        insertion(maker, frame)
-        roles(maker, frame)
+        negation(maker, frame, frame.parts)
+        insertion(maker, frame, frame.parts)
+        roles(maker, frame, frame.parts)
         maker.modifiers(frame)
     # What is never shortened ("another", "a picture") stands on both sides here.
     if len(sentence.words) < 14 and maker.random.random() < (0.05 if sentence.upward() else 0.3):
