@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
-def table(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    """A table without a line end after its last line."""
-    lines = [head, ["---"] * len(head), *rows]
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table without a line end after its last line; a dash where a row lacks one of the columns."""
+    head = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [head, ["---"] * len(head), *([row.get(name, "–") for name in head] for row in rows)]
     return "\n".join(f"| {' | '.join(map(plain, line))} |" for line in lines)
 
 

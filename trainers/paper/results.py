@@ -113,36 +113,26 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
 def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
     """The checkpoints of a task: what they were trained on, what they reach, and the commands."""
     items = {name: score["items"] for card in cards.values() for name, score in card["results"].items()}
-    head = [
-        "checkpoint",
-        "model",
-        "trained on",
-        *(f"{name} ({count:,})" for name, count in items.items()),
-        "mean over seeds",
-        "the paper",
-        "seed",
-        "weights + projection",
-        "training",
-    ]
     rows = [
-        [
-            f"`{card['name']}`",
-            card["title"],
-            ", ".join(source["name"] for source in card["data"]),
-            *(scores(card["results"].get(name, {})) for name in items),
-            over_seeds(folder, card),
-            "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items()) or "–",
-            card["seed"],
-            f"{card['parameters']['model']:,} + {card['parameters']['projection']:,}",
-            f"{minutes(card)}, {counted(card['training']['threads'], 'thread')}",
-        ]
+        {
+            "checkpoint": f"`{card['name']}`",
+            "model": card["title"],
+            "trained on": ", ".join(source["name"] for source in card["data"]),
+            **{f"{name} ({count:,})": scores(card["results"].get(name, {})) for name, count in items.items()},
+            "mean over seeds": over_seeds(folder, card),
+            "the paper": "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items())
+            or "–",
+            "seed": card["seed"],
+            "weights + projection": f"{card['parameters']['model']:,} + {card['parameters']['projection']:,}",
+            "training": f"{minutes(card)}, {counted(card['training']['threads'], 'thread')}",
+        }
         for folder, card in cards.items()
     ]
     devices = dict.fromkeys(
         f"{markdown.plain(made['device'])}, torch {made['torch']}"
         for made in (card["training"] for card in cards.values())
     )
-    yield markdown.table(head, rows)
+    yield markdown.table(rows)
     yield f"In brackets: items of the set (for MAP and MRR: questions). Trained on {'; '.join(devices)}, by"
     yield markdown.commands(card["training"]["command"] for card in cards.values())
     for folder, card in cards.items():
@@ -153,19 +143,18 @@ def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
 
 def simple_pairs(cards: Sequence[Card]) -> Iterator[str]:
     """How many of our simple pairs each checkpoint gets right, by kind; nothing where no card says it."""
-    probed = [card for card in cards if "probe" in card]
-    if not probed:
-        return
-    kinds = {kind: n["total"] for card in probed for kind, n in card["probe"]["kinds"].items()}
-    head = ["checkpoint", f"simple pairs ({probed[0]['probe']['total']})", *(f"{k} ({n})" for k, n in kinds.items())]
-    yield SIMPLE_PAIRS
-    yield markdown.table(
-        head,
-        [
-            [f"`{card['name']}`", card["probe"]["right"], *(card["probe"]["kinds"][kind]["right"] for kind in kinds)]
-            for card in probed
-        ],
-    )
+    rows = [
+        {
+            "checkpoint": f"`{card['name']}`",
+            f"simple pairs ({card['probe']['total']})": card["probe"]["right"],
+            **{f"{kind} ({n['total']})": n["right"] for kind, n in card["probe"]["kinds"].items()},
+        }
+        for card in cards
+        if "probe" in card
+    ]
+    if rows:
+        yield SIMPLE_PAIRS
+        yield markdown.table(rows)
 
 
 def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
@@ -173,12 +162,12 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
     if not measured:
         return
-    tables = {name: alignment_table.table(stored) for name, stored in measured.items()}
+    lines = []
+    for name, stored in measured.items():
+        head, rows = alignment_table.table(stored)
+        lines += [{"checkpoint": f"`{name}`", **dict(zip(head, row, strict=True))} for row in rows]
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
-    yield markdown.table(
-        ["checkpoint", *next(iter(tables.values()))[0]],
-        [[f"`{name}`", *row] for name, (_, rows) in tables.items() for row in rows],
-    )
+    yield markdown.table(lines)
     yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
     yield markdown.commands(result["command"] for stored in measured.values() for result in stored["results"].values())
 
@@ -233,10 +222,10 @@ def tables(folder: Path, card: Card) -> Iterator[str]:
         table = sweeps.read(path)
         yield f"**{path.name}** {TABLES.get(path.stem, '')}".rstrip()
         if isinstance(table, Comparisons):
-            yield markdown.table(list(table.rows[0]), [list(row.values()) for row in table.rows])
+            yield markdown.table(table.rows)
             yield sweeps.COMPARED
             continue
-        yield markdown.table(*_averages(table))
+        yield markdown.table(_averages(table))
         train = " and ".join(source.name for source in _swept(table.command, recipe).train)
         seeds = f"Seed{'' if len(table.seeds) == 1 else 's'} {', '.join(table.seeds)}."
         caption = sweeps.caption(table, recipe.dev.name, bars=False)
@@ -253,23 +242,23 @@ def _swept(command: str, own: recipes.Recipe) -> recipes.Recipe:
     return recipes.load(name) if name != own.name and name in recipes.names() else own
 
 
-def _averages(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: what the sweep is drawn against down, the variants across; else a row a variant."""
-    axis, points = sweep.axis, sweep.points()
-    if axis is None:
-        return ["variant", "runs", *sweep.columns.values()], [
-            [
-                sweeps.label(varied),
-                str(means[sweep.measure].runs),
-                *(sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns),
-            ]
+def _averages(sweep: Sweep) -> list[dict[str, str]]:
+    """What the sweep is drawn against down, the variants across; else a row a variant."""
+    if sweep.axis is None:
+        return [
+            {
+                "variant": sweeps.label(varied),
+                "runs": str(means[sweep.measure].runs),
+                **{name: sweeps.text(means[key], key) for key, name in sweep.columns.items() if key in means},
+            }
             for varied, means in sweep.variants
         ]
-    lines, places = (list(dict.fromkeys(point[key] for point in points)) for key in ("line", "x"))
-    cells = {(point["x"], point["line"]): f"{point['text']}" for point in points}
-    return [f"{axis.name}: {sweep.columns[sweep.measure]}", *lines], [
-        [str(place), *(cells.get((place, line), "–") for line in lines)] for place in places
-    ]
+    head = f"{sweep.axis.name}: {sweep.columns[sweep.measure]}"
+    lines: dict[str, dict[str, str]] = {}
+    for point in sweep.points():
+        place = str(point["x"])
+        lines.setdefault(place, {head: place})[point["line"]] = point["text"]
+    return list(lines.values())
 
 
 def maps(folders: Sequence[Path]) -> Iterator[str]:
@@ -281,62 +270,44 @@ def maps(folders: Sequence[Path]) -> Iterator[str]:
             continue
         made = _json(path)
         commands.append(made["command"])
+        other = made.get("held_out")
+        held_out_texts = f" ({other['texts']:,} of {other['file']})" if other else ""
         for layout in made["layouts"]:
             shares = {name: f"{100 * share:.1f} %" for name, share in layout["quality"].items()}
-            held_out, other = shares.get("knn_held_out", "–"), made.get("held_out")
             rows.append(
-                [
-                    f"`{folder.name}`",
-                    layout["name"],
-                    f"{len(made['items']):,} of {made['data']['file']}",
-                    made["quality_neighbours"],
-                    shares["knn_filters"],
-                    shares["knn_plane"],
-                    f"{held_out} ({other['texts']:,} of {other['file']})" if other else held_out,
-                    shares["majority"],
-                    f"{layout['quality']['trustworthiness']:.3f}",
-                ]
+                {
+                    "checkpoint": f"`{folder.name}`",
+                    "map of": layout["name"],
+                    "texts": f"{len(made['items']):,} of {made['data']['file']}",
+                    "k": made["quality_neighbours"],
+                    "in filter space": shares["knn_filters"],
+                    "in the plane": shares["knn_plane"],
+                    "held out, filter space": shares.get("knn_held_out", "–") + held_out_texts,
+                    "largest class": shares["majority"],
+                    "trustworthiness": f"{layout['quality']['trustworthiness']:.3f}",
+                }
             )
     if rows:
-        yield markdown.table(
-            [
-                "checkpoint",
-                "map of",
-                "texts",
-                "k",
-                "in filter space",
-                "in the plane",
-                "held out, filter space",
-                "largest class",
-                "trustworthiness",
-            ],
-            rows,
-        )
+        yield markdown.table(rows)
         yield markdown.commands(commands)
 
 
 def word_table(path: Path) -> Iterator[str]:
     """What the shared word table is made of."""
     card = _json(path)
-    last = max(card["epochs"], key=lambda epoch: epoch["epoch"])
-    sources = "; ".join(f"{source['name']} ({source['licence']})" for source in card["made_from"])
-    head = ["words", "numbers a word", "made from", "SNLI dev after its last epoch", "training", "licence"]
-    yield markdown.table(
-        head,
-        [
-            [
-                f"{card['words']:,}",
-                card["width"],
-                sources,
-                _text(last["snli_dev"], "accuracy"),
-                f"{minutes(card)}, {counted(card['training']['threads'], 'thread')}, torch {card['training']['torch']}",
-                card["licence"],
-            ]
-        ],
-    )
+    last, training = max(card["epochs"], key=lambda epoch: epoch["epoch"]), card["training"]
+    row = {
+        "words": f"{card['words']:,}",
+        "numbers a word": card["width"],
+        "made from": "; ".join(f"{source['name']} ({source['licence']})" for source in card["made_from"]),
+        "SNLI dev after its last epoch": _text(last["snli_dev"], "accuracy"),
+        "training": f"{minutes(card)}, {counted(training['threads'], 'thread')}, torch {training['torch']}",
+        "licence": card["licence"],
+    }
+    yield markdown.table([row])
     if card.get("notes"):
         yield markdown.plain(card["notes"])
-    yield markdown.commands([card["training"]["command"]])
+    yield markdown.commands([training["command"]])
 
 
 def speeds(path: Path) -> Iterator[str]:
@@ -349,8 +320,10 @@ def speeds(path: Path) -> Iterator[str]:
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
     yield markdown.table(
-        ["what", "measured", "bar", "kept", "note"],
-        [[row.name, row.measured, row.required, row.outcome, row.note] for row in rows],
+        [
+            {"what": row.name, "measured": row.measured, "bar": row.required, "kept": row.outcome, "note": row.note}
+            for row in rows
+        ]
     )
     yield (
         f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({counted(machine['cores'], 'core')}, "
@@ -362,12 +335,18 @@ def speeds(path: Path) -> Iterator[str]:
 
 def licences(cards: Mapping[Path, Card]) -> Iterator[str]:
     """Under which licence each checkpoint's weights stand, and from which data they come."""
-    rows = []
-    for card in cards.values():
-        sources = "; ".join(f"{source['name']} ({source['rows']:,}, {source['licence']})" for source in card["data"])
-        start = f"`{card['init']['name']}`" if card.get("init") else "random weights"
-        rows.append([f"`{card['name']}`", card["licence"], sources, start])
-    yield markdown.table(["checkpoint", "licence of the weights", "trained on (rows, licence)", "started from"], rows)
+    rows = [
+        {
+            "checkpoint": f"`{card['name']}`",
+            "licence of the weights": card["licence"],
+            "trained on (rows, licence)": "; ".join(
+                f"{source['name']} ({source['rows']:,}, {source['licence']})" for source in card["data"]
+            ),
+            "started from": f"`{card['init']['name']}`" if card.get("init") else "random weights",
+        }
+        for card in cards.values()
+    ]
+    yield markdown.table(rows)
 
 
 def _complete(folder: Path) -> Card:

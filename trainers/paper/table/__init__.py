@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         failed = train_systems(args)
         args.baselines = args.baselines or args.runs / BASELINES
     rows = lines(TABLES[args.table], cards(args.runs), scored(args.baselines) if args.baselines else ())
-    shown = markdown.table(list(rows[0]), [list(row.values()) for row in rows])
+    shown = markdown.table(rows)
     write_rows(paths[0], rows)
     with whole_file(paths[1]) as scratch:
         scratch.write_text(f"{shown}\n", encoding="utf-8")

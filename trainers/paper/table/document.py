@@ -30,9 +30,9 @@ def document(folder: Path) -> Iterator[str]:
         if not (folder / f"{recipe}.csv").is_file():
             continue
         with (folder / f"{recipe}.csv").open(encoding="utf-8", newline="") as file:
-            head, *rows = csv.reader(file)
+            rows = list(csv.DictReader(file))
         yield title
-        yield markdown.table(head, rows)
+        yield markdown.table(rows)
         command = f"python -m trainers.paper table {table} --train {recipe} --data DATA --runs runs/{recipe}"
         yield markdown.commands([f"{command} --out docs/tables/{recipe} --precision bf16 --threads 1"])
     for name, (by, title, runs) in FIGURES.items():
@@ -45,14 +45,12 @@ def _figure(path: Path, by: str, title: str, runs: str) -> Iterator[str]:
     with path.open(encoding="utf-8", newline="") as file:
         points = list(csv.DictReader(file))
     names = list(dict.fromkeys(point["checkpoint"] for point in points))
-    shown: dict[tuple[str, str], dict[str, str]] = {}
+    lines: dict[str, dict[str, str]] = {}
     for point in points:
         low, accuracy, high = (f"{100 * float(point[key]):.1f}" for key in ("low", "accuracy", "high"))
-        line = shown.setdefault((point["group"], point["items"]), {})
+        line = lines.setdefault(point["group"], {"group": point["group"], "rows": point["items"]})
         line[point["checkpoint"]] = f"{accuracy} ({low} to {high})"
     yield title
-    yield markdown.table(
-        ["group", "rows", *names], [[*group, *(line[name] for name in names)] for group, line in shown.items()]
-    )
+    yield markdown.table(list(lines.values()))
     command = f"python -m trainers.paper figure {by} {' '.join(f'{runs}/{name}' for name in names)}"
     yield markdown.commands([f"{command} --data DATA --out docs/tables/{path.stem}"])
