@@ -7,8 +7,9 @@ import hashlib
 import json
 import platform
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ import torch
 from core.card import ranked_by
 from core.checkpoint import load_named, read_card
 from core.files import whole_file
+from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
 
@@ -45,24 +47,24 @@ def device_name(device: torch.device) -> str:
     return f"CPU ({model.group(1).strip() if model else platform.machine()})"
 
 
-def add_to_card(folder: Path, **fields: Any) -> None:
+def add_to_card(folder: Path, **fields: object) -> None:
     """Write fields of a finished checkpoint's card anew. Raises FileError where the operating system refuses."""
     card = {**read_card(folder), **fields}
     with whole_file(folder / "card.json") as scratch:
         scratch.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def make(run: Run, results: dict[str, Any]) -> dict[str, Any]:
+def make(run: Run, results: Mapping[str, object]) -> dict[str, object]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
-    average: Any = run.average
+    assert isinstance(run.average, PairModel)
     first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
     sides = dict(zip(recipe.roles, data.train.lengths, strict=True))
     return {
         "name": recipe.name,
         "title": recipe.title,
         "architecture": recipe.architecture,
-        "config": dataclasses.asdict(average.config),
+        "config": dataclasses.asdict(run.average.config),
         "task": recipe.task,
         "labels": list(recipe.labels),
         "ranked_by": ranked_by({"labels": recipe.labels}) if data.dev.groups else None,

@@ -314,7 +314,7 @@ class Run:
                     results[name] |= self.with_evidence(data, chances)
             text = card.make(self, results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
-            resume.forget(self.options.out)
+            (self.options.out / resume.FILE).unlink(missing_ok=True)
         self.fabric.barrier()
         return written
 
@@ -327,7 +327,7 @@ class Run:
         cut = (data.lengths[-1] >= limit).mean() if data.contexts else 0.0
         return {"accuracy_with_evidence": float(right), "evidence_cut": float(cut)}
 
-    def choose_classifier(self) -> dict[str, Any]:
+    def choose_classifier(self) -> dict[str, object]:
         """Give the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
 
         Returns its name and the scores of all candidates on dev, for the card.

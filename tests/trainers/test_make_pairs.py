@@ -220,7 +220,7 @@ def test_what_is_missing_is_said_in_one_sentence(
     monkeypatch.delenv("PAIRLENS_DATA", raising=False)
     wrong = (
         (["make-pairs"], "--data"),
-        (["make-pairs", "--data", str(tmp_path / "none")], "snli_1.0_train_86k.jsonl"),
+        (["make-pairs", "--data", str(tmp_path / "snli")], "snli_1.0_train_86k.jsonl"),
         (["make-pairs", "--data", str(snli), "--out", str(tmp_path / "no/where.jsonl")], "make it first"),
     )
     for command, part in wrong:

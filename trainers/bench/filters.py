@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -41,7 +40,7 @@ def _step_by_work(repeats: int) -> Row:
     return Row(f"step of M-ACNN, batch {TEXTS}, time by multiply-adds", ratio / work, "x", 1.3, note=note)
 
 
-def _step(adaptivity: str, batch: Batch, labels: Tensor) -> Callable[[], Any]:
+def _step(adaptivity: str, batch: Batch, labels: Tensor) -> Callable[[], None]:
     config = {"input_size": WIDTH, "classes": CLASSES, "adaptivity": adaptivity}
     model = build("acnn", config).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)

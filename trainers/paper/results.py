@@ -28,7 +28,7 @@ from trainers import recipe as recipes
 from trainers.bench.row import Row
 from trainers.commands import today
 from trainers.paper import markdown
-from trainers.paper.table import document as trained_alike
+from trainers.paper.table import document
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
@@ -95,7 +95,7 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
     cards = {folder: _complete(folder) for folder in folders}
     parts = {
         "alignment": aligned(cards),
-        "trained alike": trained_alike.document(speed.parent / "tables"),
+        "systems": document.document(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
         "word table": word_table(pretrained / "words" / "card.json"),

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -40,6 +39,7 @@ from trainers.paper.make_pairs.clause_kinds import insertion, negation, roles
 from trainers.paper.make_pairs.kinds import ENTAILMENT, Maker
 from trainers.paper.make_pairs.sentences import Sentence, write
 from trainers.paper.make_pairs.statements import Statements
+from trainers.train import data_folder
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
@@ -51,13 +51,7 @@ ROUNDS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.paper make-pairs`."""
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=os.environ.get("PAIRLENS_DATA"),
-        metavar="FOLDER",
-        help="the data folder (default: PAIRLENS_DATA)",
-    )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--out", type=Path, metavar="FILE.jsonl", help=f"file to write (default: {OUT} in the data folder)"
     )
@@ -66,9 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the pairs and write them."""
-    if args.data is None:
-        raise DataError("no data folder is known; give --data FOLDER or set PAIRLENS_DATA")
-    data = Path(args.data)
+    data = data_folder(args.data)
     if not (data / PREMISES).is_file():
         raise DataError(f"SNLI's training pairs are not at {PREMISES} in the data folder; give another --data")
     out = args.out or data / OUT
