@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from core.card import right_class
-from core.checkpoint import CheckpointError, read_card
+from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.scores import per_item
 from core.files import check_writable
@@ -67,33 +67,20 @@ def run(args: argparse.Namespace) -> int:
 
 def dev_of(folder: Path) -> dict[str, str]:
     """The measure and the dev set (or folds) of a run's scores, from its card."""
-    card = _card(folder)
+    card = read_card(folder)
     dev = card["recipe"]["dev"]["name"]
     folds = re.search(r"-fold=\d+of(\d+)$", folder.resolve().name)
     parts = f"{folds[1]} folds of {card['recipe']['train'][0]['name']} and {dev}" if folds else dev
     return {"measure": next(iter(card["results"][dev])), "dev": parts}
 
 
-def _card(folder: Path) -> dict[str, Any]:
-    try:
-        return read_card(folder)
-    except CheckpointError as error:
-        raise RunError(str(error)) from error
-
-
 def keep(path: Path, result: dict[str, Any]) -> None:
     """Write a comparison into a table, in place of the row of the same name or after the others."""
-    row = {key: str(result[key]) for key in ("comparison", "measure", "dev")}
     low, high = result["interval_95"]
-    numbers = {
-        "ours": result["ours"],
-        "theirs": result["theirs"],
-        "difference": result["difference"],
-        "low": low,
-        "high": high,
-    }
-    row |= {key: f"{value:.4f}" for key, value in numbers.items()}
-    row |= {"items": str(result["items"]), "seeds": str(result["seeds"][0]), "seeds_theirs": str(result["seeds"][1])}
+    row = {key: result[key] for key in ("comparison", "measure", "dev")}
+    row |= {key: f"{result[key]:.4f}" for key in ("ours", "theirs", "difference")}
+    row |= {"low": f"{low:.4f}", "high": f"{high:.4f}", "items": result["items"]}
+    row |= dict(zip(("seeds", "seeds_theirs"), result["seeds"], strict=True))
     rows: dict[str, dict[str, str]] = {}
     if path.is_file():
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
@@ -140,7 +127,7 @@ def _joined(parts: Sequence[Path]) -> Scored:
     if (np.diff(rows) == 0).any():
         raise RunError(f"{parts[0].name} and its like hold the same rows twice; give each fold once")
     groups = whole["groups"][order].tolist() if len(whole["groups"]) else None
-    right = right_class(_card(parts[0])) if groups else None
+    right = right_class(read_card(parts[0])) if groups else None
     return Scored(per_item(gold, whole["probabilities"][order], groups, right), rows, gold)
 
 

@@ -70,7 +70,10 @@ class Statements:
         """The words of a family's braces."""
         words: Words = {"A": self.random.choice(("a", "the"))}
         for draw in draws:
-            words |= self.entry(draw) if draw in COLUMNS else getattr(self, draw.replace(" ", "_"))()
+            if draw in ("gradable", "complementary"):
+                words |= self.opposites(draw)
+            else:
+                words |= self.entry(draw) if draw in COLUMNS else getattr(self, draw.replace(" ", "_"))()
         if {"one way", "alone", "open way"} & set(draws) and "whom" in words:
             words |= self.beasts(words, draws)
         return words
@@ -94,12 +97,6 @@ class Statements:
     def action(self) -> Words:
         doing, groups = self.random.choice(self.data["actions"])
         return self.thing(groups) | {"doing": doing, "who": self.random.choice(self.data["who"])}
-
-    def gradable(self) -> Words:
-        return self.opposites("gradable")
-
-    def complementary(self) -> Words:
-        return self.opposites("complementary")
 
     def opposites(self, name: str) -> Words:
         """Two adjectives in any order, and a noun that both are said of."""

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from core.checkpoint import CheckpointError, read_card
+from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
@@ -86,12 +86,7 @@ def train_systems(args: argparse.Namespace) -> int:
 
 def cards(folder: Path) -> Sequence[Card]:
     """The cards of all runs in a folder. Raises RunError for a folder without any."""
-    out = []
-    for path in sorted(folder.glob("*/card.json")):
-        try:
-            out.append(read_card(path.parent))
-        except CheckpointError as error:
-            raise RunError(str(error)) from None
+    out = [read_card(path.parent) for path in sorted(folder.glob("*/card.json"))]
     if not out:
         raise RunError(f"{folder.name} holds no finished run: name the folder that holds the runs' folders")
     return out
