@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 
 import numpy as np
 import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
-from app.desk.opened import PAGE, Opened, show
+from app.desk.opened import PAGE, OpenRun, show
 from app.desk.row_tags import attempt, history
 from app.pair_form import once
 from core.desk import figures
@@ -21,40 +22,36 @@ SHOWN = 12
 """Disagreements listed at once."""
 
 
-def view(opened: Opened) -> None:
+def view(opened: OpenRun) -> None:
     """All of it."""
     names = [tag.name for tag in opened.annotations.taxonomy()]
-    said = opened.said
+    rows = opened.state.rows
     left, right = st.container(key="side by side, tags").columns([1.2, 1], gap="large")
     with left:
-        rows = agreement(names, said.looked, said.marks)
-        if rows:
-            drawing.figures([figures.agreements(rows)], "desk agreement")
+        measured = agreement(names, rows)
+        if measured:
+            drawing.figures([figures.agreements(measured)], "desk agreement")
         else:
             page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
         _to_settle(opened, names)
     with right:
         _taxonomy(opened, names)
         _annotators(opened)
-    tags = said.tags()
-    if tags:
-        by_name = {
-            name: np.array([name in tags.get(key, ()) for key in opened.run.keys])
-            for name in names
-            if any(name in own for own in tags.values())
-        }
-        parts = once("desk slices", (PAGE.state.models, opened.version), lambda: slices(opened.run, opened.known))
+    by_row = [opened.state.row(key).tags_that_hold() for key in opened.run.keys]
+    by_name = {name: np.array([name in tags for tags in by_row]) for name in names if any(name in t for t in by_row)}
+    if by_name:
+        parts = once("desk slices", (PAGE.state.models, opened.version), lambda: slices(opened.run, opened.columns))
         dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
         dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
         own = [part for part in parts if part.dimension == dimension]
         drawing.figures([figures.tags_by_slice(own, by_name)], "desk tags by slice")
 
 
-def _to_settle(opened: Opened, names: list[str]) -> None:
+def _to_settle(opened: OpenRun, names: list[str]) -> None:
     """Rows about which annotators differ, each with the buttons that settle it."""
-    said = opened.said
-    apart = disagreements(names, said.looked, said.marks)
-    open_ones = [one for one in apart if (one.row, one.tag) not in said.settled]
+    rows = opened.state.rows
+    apart = disagreements(names, rows)
+    open_ones = [one for one in apart if one.tag not in rows[one.row].settled]
     if apart:
         page_style.heading(f"Disagreements to settle: {len(open_ones)} of {len(apart)}")
         page_style.note("Your decision is stored alongside each annotator’s tags.")
@@ -82,7 +79,7 @@ def _to_settle(opened: Opened, names: list[str]) -> None:
         page_style.note(f"{len(open_ones) - SHOWN} more follow as these are settled.")
 
 
-def _taxonomy(opened: Opened, names: list[str]) -> None:
+def _taxonomy(opened: OpenRun, names: list[str]) -> None:
     """Extend, rename and merge."""
     annotations, by = opened.annotations, annotator.name()
     page_style.heading("Taxonomy")
@@ -111,15 +108,14 @@ def _taxonomy(opened: Opened, names: list[str]) -> None:
             history(opened, changes)
 
 
-def _annotators(opened: Opened) -> None:
+def _annotators(opened: OpenRun) -> None:
     """Who wrote, and taking a name out of everything."""
     names = opened.annotations.annotators()
     if not names:
         return
     with st.expander(f"Annotators ({len(names)})"):
-        page_style.terms(
-            (name, f"{counted(len(opened.said.looked.get(name, ())), 'row')} of this file looked at") for name in names
-        )
+        looked = Counter(name for row in opened.state.rows.values() for name in row.looked)
+        page_style.terms((name, f"{counted(looked[name], 'row')} of this file looked at") for name in names)
         name = st.selectbox(
             "Take a name out of everything", names, None, key="desk remove", placeholder="Choose a name"
         )

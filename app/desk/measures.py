@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing
-from app.desk.opened import PAGE, Opened, letter
+from app.desk.opened import PAGE, OpenRun, letter
 from app.pair_form import once
 from app.panels.verdict import readable
 from core.desk import figures
@@ -23,7 +23,7 @@ from core.wording import counted, percent, score_percent
 MOST_SLICES = 60
 
 
-def model_choice(opened: Opened) -> None:
+def model_choice(opened: OpenRun) -> None:
     """Which model the figures are about, where there are several."""
     models = opened.run.models
     if len(models) < 2:
@@ -48,7 +48,7 @@ def label_names(model: Predictions) -> dict[str, str]:
     return {label: name if name == label else f"{label}: {name}" for label, name in named}
 
 
-def summary(opened: Opened) -> str:
+def summary(opened: OpenRun) -> str:
     """One line: the file, its rows, and each model's score with its interval."""
     run = opened.run
     parts = [f"{run.dataset.name}: {counted(len(run.keys), 'row')}"]
@@ -83,7 +83,7 @@ def _ranking(run: Run, model: int) -> Any:
     return ranking(groups, right, predictions.right_chances[rows].tolist())
 
 
-def scores(opened: Opened) -> None:
+def scores(opened: OpenRun) -> None:
     """Confusion, classes, calibration, and the ranking of a set of questions; of the rows that the filter leaves."""
     run, model = opened.run, opened.model
     if unscored(run):
@@ -110,7 +110,7 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[str]:
     return [*drawn, figures.calibration(predictions.title, measured, chosen=not rows.all())]
 
 
-def question(opened: Opened) -> None:
+def question(opened: OpenRun) -> None:
     """The ranking of one question's answers."""
     run, model = opened.run, opened.run.models[opened.model]
     groups = [row.group or "" for row in run.dataset.rows]
@@ -132,7 +132,7 @@ def question(opened: Opened) -> None:
     st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))
 
 
-def all_slices(opened: Opened) -> None:
+def all_slices(opened: OpenRun) -> None:
     """Every slice, the most telling first."""
     run, model = opened.run, opened.model
     if unscored(run):
@@ -144,15 +144,15 @@ def all_slices(opened: Opened) -> None:
     drawing.figures([drawn], "desk all slices")
 
 
-def slice_figure(opened: Opened, model: int, most: int = MOST_SLICES) -> str:
+def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> str:
     """The drawing of the most telling slices."""
     run = opened.run
-    parts = scored(run, model, slices(run, opened.known))
+    parts = scored(run, model, slices(run, opened.columns))
     measure, unit = ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
     return figures.slices(run.models[model].title, parts[:most], measure, unit)
 
 
-def against(opened: Opened) -> None:
+def against(opened: OpenRun) -> None:
     """The first model against each other one."""
     run = opened.run
     if len(run.models) < 2:

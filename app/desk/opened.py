@@ -25,12 +25,12 @@ PAGE = PageSession(DeskState)
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A run, its columns with the tags, what was said of its file, and the rows that the page's filter leaves."""
+class OpenRun:
+    """A run, its columns with the tags, what was said of its rows, and those that the page's filter leaves."""
 
     run: Run
-    known: dict[str, Column]
-    said: FileState
+    columns: dict[str, Column]
+    state: FileState
     annotations: Annotations
     rows: np.ndarray
     """bool ``[N]``; all where the filter cannot be read."""
@@ -49,29 +49,20 @@ class Opened:
         return min(PAGE.state.of, len(self.run.models) - 1)
 
 
-def open_state() -> Opened:
+def open_run() -> OpenRun:
     """What the page's state names. Raises DeskError where it is not there."""
     state = PAGE.state
     annotations, written = database(), store.written(state.file or "", state.models)
     run, plain = _run(state.file or "", state.models, written)
     version = annotations.version(), written
-    said = once("desk said", (state.file, version), lambda: annotations.state(run.dataset.sha256))
-
-    def tagged() -> dict[str, Column]:
-        notes = {row: " ".join(own.values()) for row, own in said.notes.items()}
-        looked: dict[str, set[str]] = {}
-        for annotator, rows in said.looked.items():
-            for row in rows:
-                looked.setdefault(row, set()).add(annotator)
-        return with_tags(plain, run, said.tags(), notes, looked)
-
-    known = once("desk columns", (state.file, state.models, version), tagged)
+    people = once("desk state", (state.file, version), lambda: annotations.state(run.dataset.sha256))
+    key = (state.file, state.models, version)
+    known = once("desk columns", key, lambda: with_tags(plain, run, people))
     try:
-        key = (state.file, state.models, version, state.filter)
-        rows, error = once("desk rows", key, lambda: rows_of(state.filter, known)), None
+        rows, error = once("desk rows", (*key, state.filter), lambda: rows_of(state.filter, known)), None
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return Opened(run, known, said, annotations, rows, error, version)
+    return OpenRun(run, known, people, annotations, rows, error, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)

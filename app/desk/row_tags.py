@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator
-from app.desk.opened import PAGE, Opened
+from app.desk.opened import PAGE, OpenRun
 from core.desk.annotations import Change
 from core.desk.changes import NO, YES, check_row
 from core.errors import DeskError
@@ -52,19 +52,18 @@ def _place(*shown: Any) -> int:
     return before[1]
 
 
-def draw(opened: Opened, row: str) -> None:
+def draw(opened: OpenRun, row: str) -> None:
     """The open row's; for a row that cannot be written, why."""
     try:
         check_row(row)
     except DeskError as error:
         page_style.notice([f"It can have no tags and no note: {error}."])
         return
-    name, said, file = annotator.name(), opened.said, opened.file
-    given = said.tags_of(row)
+    name, people, file = annotator.name(), opened.state.row(row), opened.file
     if not name:
         page_style.note("Type your name in the sidebar to tag this row, write a note or put it into the report.")
     taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
-    own = [tag for tag in taxonomy if name in given.get(tag, ())]
+    own = [tag for tag in taxonomy if name in people.tags.get(tag, ())]
     place = _place(file, row, name, opened.annotations.version())
     key = f"desk tags {place}"
 
@@ -76,7 +75,7 @@ def draw(opened: Opened, row: str) -> None:
     st.pills(
         "Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name, wrap=True
     )
-    looked = row in said.looked.get(name, ())
+    looked = name in people.looked
     seen_key = f"desk seen {place}"
 
     def look() -> None:
@@ -99,7 +98,7 @@ def draw(opened: Opened, row: str) -> None:
 
     right.checkbox(
         "In the report",
-        row in said.reported,
+        row in opened.state.reported,
         key=report_key,
         on_change=report,
         disabled=not name,
@@ -110,12 +109,10 @@ def draw(opened: Opened, row: str) -> None:
     def note() -> None:
         attempt(lambda: opened.annotations.note(name, file, row, st.session_state[note_key]))
 
-    st.text_area(
-        "Note", said.notes.get(row, {}).get(name, ""), key=note_key, on_change=note, disabled=not name, height=70
-    )
-    lines = [f"{tag}: {', '.join(by)}" for tag, by in given.items() if set(by) - {name}]
-    lines += [f"Settled: {tag} {YES if yes else NO}" for (key_of, tag), yes in said.settled.items() if key_of == row]
-    lines += [f"Note of {by}: {text}" for by, text in said.notes.get(row, {}).items() if by != name]
+    st.text_area("Note", people.notes.get(name, ""), key=note_key, on_change=note, disabled=not name, height=70)
+    lines = [f"{tag}: {', '.join(sorted(by))}" for tag, by in people.tags.items() if by - {name}]
+    lines += [f"Settled: {tag} {YES if given else NO}" for tag, given in people.settled.items()]
+    lines += [f"Note of {by}: {text}" for by, text in people.notes.items() if by != name]
     if lines:
         st.html("".join(f'<p class="pl-note" style="margin:0">{html.escape(line)}</p>' for line in lines))
     changes = opened.annotations.history(file, row)
@@ -124,7 +121,7 @@ def draw(opened: Opened, row: str) -> None:
             history(opened, changes)
 
 
-def history(opened: Opened, changes: list[Change], limit: int = 30) -> None:
+def history(opened: OpenRun, changes: list[Change], limit: int = 30) -> None:
     """The last changes, each with a button that undoes it."""
     for change in changes[:limit]:
         left, right = st.columns([4, 1], vertical_alignment="center", gap="small")

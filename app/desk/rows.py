@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, measures, row_tags
-from app.desk.opened import PAGE, Opened, checkpoint_named, letter, show
+from app.desk.opened import PAGE, OpenRun, checkpoint_named, letter, show
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
@@ -38,7 +38,7 @@ _STYLE = """<style>
 </style>"""
 
 
-def filter_box(opened: Opened) -> None:
+def filter_box(opened: OpenRun) -> None:
     """The filter with what is wrong in it, and the order."""
     st.html(_STYLE)
     ordered = PAGE.state.view == "rows"
@@ -57,7 +57,7 @@ def filter_box(opened: Opened) -> None:
         placeholder='not right and p > 90% and second contains "not"',
     )
     if ordered:
-        names = [name for name, column in opened.known.items() if column.kind != "set"]
+        names = [name for name, column in opened.columns.items() if column.kind != "set"]
         orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
         key = PAGE.key("sort")
         middle.selectbox(
@@ -70,7 +70,7 @@ def filter_box(opened: Opened) -> None:
             format_func=_order,
         )
     with right.popover("Columns"):
-        page_style.terms([(name, column.about or "a column of the file") for name, column in opened.known.items()])
+        page_style.terms([(name, column.about or "a column of the file") for name, column in opened.columns.items()])
         page_style.note(
             "Compare with = != < <= > >=, in (…), not in (…), contains; join with and, or, not and brackets; put texts "
             "in quotes. A column of yes and no stands alone."
@@ -89,7 +89,7 @@ def _order(name: str) -> str:
     return f"{name[1:]}, largest first" if name.startswith("-") else f"{name}, smallest first"
 
 
-def view(opened: Opened) -> None:
+def view(opened: OpenRun) -> None:
     """The table, and beside it the open row or the confusion matrix."""
     order = once("desk order", _shown(opened), lambda: _ordered(opened))
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
@@ -114,20 +114,20 @@ def view(opened: Opened) -> None:
             measures.unscored(opened.run)
 
 
-def _shown(opened: Opened) -> tuple[Any, ...]:
+def _shown(opened: OpenRun) -> tuple[Any, ...]:
     """What decides the rows of the table."""
     state = PAGE.state
     return state.file, state.models, state.filter, state.sort, opened.version
 
 
-def _ordered(opened: Opened) -> np.ndarray:
+def _ordered(opened: OpenRun) -> np.ndarray:
     """Numbers of the rows that the filter leaves, in the page's order."""
     rows, sort = np.flatnonzero(opened.rows), PAGE.state.sort
-    column = opened.known.get(sort.removeprefix("-"))
+    column = opened.columns.get(sort.removeprefix("-"))
     return rows if column is None else ordered(rows, column, largest_first=sort.startswith("-"))
 
 
-def _table(opened: Opened, order: np.ndarray) -> None:
+def _table(opened: OpenRun, order: np.ndarray) -> None:
     """All rows at once: the browser draws those in sight, and searches and sorts them without the server."""
     table = once("desk table", _shown(opened), lambda: _arrow(opened, order))
     roles = opened.run.models[0].roles
@@ -182,11 +182,10 @@ def sort_by(column: str) -> None:
         show(sort=f"-{name}" if now == name else "" if now == f"-{name}" else name)
 
 
-def _arrow(opened: Opened, order: np.ndarray) -> Any:
+def _arrow(opened: OpenRun, order: np.ndarray) -> Any:
     import pyarrow as pa
 
     run, rows = opened.run, opened.run.dataset.rows
-    tags = opened.said.tags()
     columns: dict[str, Any] = {
         "id": [run.keys[i] for i in order],
         "first": [rows[i].first for i in order],
@@ -198,11 +197,11 @@ def _arrow(opened: Opened, order: np.ndarray) -> Any:
     for number, model in enumerate(run.models):
         columns[f"says{number}"] = pa.array(model.predicted[order], pa.string())
         columns[f"p{number}"] = [percent(p) for p in model.probabilities[order, model.best[order]].tolist()]
-    columns["tags"] = [", ".join(sorted(tags.get(run.keys[i], ()))) for i in order]
+    columns["tags"] = [", ".join(sorted(opened.state.row(run.keys[i]).tags_that_hold())) for i in order]
     return pa.table(columns)
 
 
-def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
+def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     """The texts, what each model says, links, tags and notes of one row."""
     run, key = opened.run, opened.run.keys[place]
     row = run.dataset.rows[place]
@@ -254,7 +253,7 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
             page_style.terms(others.items())
 
 
-def _elsewhere(opened: Opened, place: int) -> None:
+def _elsewhere(opened: OpenRun, place: int) -> None:
     """Links to the row's pair on the pages that show what a model does with it."""
     row = opened.run.dataset.rows[place]
     texts = {"first": row.first, "second": row.second}

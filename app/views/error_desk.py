@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import all_tags, annotator, choosing, files, measures, row_tags, rows
-from app.desk.opened import PAGE, open_state
+from app.desk.opened import PAGE, open_run
 from app.page_state.error_desk import VIEWS
 from core.errors import MendableError
 
@@ -26,7 +26,7 @@ def main() -> None:
         choosing.new_run()
         return
     try:
-        opened = open_state()
+        opened = open_run()
         _views()
         page_style.note(measures.summary(opened))
         if PAGE.state.view in ("rows", "scores"):

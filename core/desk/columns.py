@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from core.desk.annotations import FileState
 from core.desk.run import Run
 from core.evaluation.scores import question_kind
 from core.linguistics.features import NEGATIONS
@@ -42,26 +43,14 @@ def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, C
     return out
 
 
-def with_tags(
-    known: Mapping[str, Column],
-    run: Run,
-    tags: Mapping[str, Collection[str]],
-    notes: Mapping[str, str],
-    looked: Mapping[str, Collection[str]],
-) -> dict[str, Column]:
-    """The same with what people said of the rows: ``tags`` and the annotators who ``looked`` by row key, and all
-    ``notes`` of a row as one text."""
-
-    def sets(by_row: Mapping[str, Collection[str]]) -> np.ndarray:
-        out = np.empty(len(run.keys), dtype=object)
-        out[:] = [frozenset(by_row.get(key, ())) for key in run.keys]
-        return out
-
+def with_tags(known: Mapping[str, Column], run: Run, state: FileState) -> dict[str, Column]:
+    """The same with what people said of the rows."""
+    rows = [state.row(key) for key in run.keys]
     return {
         **known,
-        "tag": Column(sets(tags), "set", "tags that anybody gave the row"),
-        "annotator": Column(sets(looked), "set", "who looked at the row"),
-        "note": Column(_objects([notes.get(key, "") for key in run.keys]), "text", "all notes on the row"),
+        "tag": Column(_objects([row.tags_that_hold() for row in rows]), "set", "tags that anybody gave the row"),
+        "annotator": Column(_objects([row.looked for row in rows]), "set", "who looked at the row"),
+        "note": Column(_objects([" ".join(row.notes.values()) for row in rows]), "text", "all notes on the row"),
     }
 
 
@@ -196,7 +185,5 @@ def _own(texts: list[str]) -> Column:
     return Column(numbers, "number")
 
 
-def _objects(values: Sequence[str]) -> np.ndarray:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
+def _objects(values: Sequence[object]) -> np.ndarray:
+    return np.array(values, dtype=object)

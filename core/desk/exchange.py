@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.desk.annotations import Annotations, FileState
+from core.desk.annotations import FileState
 from core.desk.changes import clean
 from core.desk.importing import Marked
 from core.desk.run import Run
@@ -28,9 +28,10 @@ MOST_LINES = 200_000
 def records(run: Run, state: FileState, rows: np.ndarray) -> list[dict[str, Any]]:
     """What is known of the ``rows`` (bool ``[N]``): texts, label, the file's columns, predictions, tags with who gave
     them, notes."""
-    given, out = state.tags(), []
+    out = []
     for i in np.flatnonzero(rows):
         row, key = run.dataset.rows[i], run.keys[i]
+        own = state.row(key)
         out.append(
             {
                 "id": key,
@@ -46,10 +47,10 @@ def records(run: Run, state: FileState, rows: np.ndarray) -> list[dict[str, Any]
                     }
                     for m in run.models
                 ],
-                "tags": sorted(given.get(key, ())),
-                "given": {t: list(by) for t, by in state.tags_of(key).items()},
-                "settled": {t: yes for (row_key, t), yes in state.settled.items() if row_key == key},
-                "notes": dict(state.notes.get(key, {})),
+                "tags": sorted(own.tags_that_hold()),
+                "given": {tag: sorted(annotators) for tag, annotators in own.tags.items()},
+                "settled": own.settled,
+                "notes": own.notes,
             }
         )
     return out
@@ -90,11 +91,10 @@ def tags_to_csv(run: Run, state: FileState) -> str:
     """One line a row and annotator who looked at it or wrote a note; :func:`read_tags` reads it."""
     lines = []
     for key in run.keys:
-        own = state.tags_of(key)
-        looked = {by for by, rows in state.looked.items() if key in rows}
-        for annotator in sorted(looked | state.notes.get(key, {}).keys()):
-            tags = sorted(tag for tag, by in own.items() if annotator in by)
-            lines.append([key, annotator, SEPARATOR.join(tags), state.notes.get(key, {}).get(annotator, "")])
+        own = state.row(key)
+        for annotator in sorted(own.looked):
+            tags = SEPARATOR.join(sorted(own.tags_of(annotator)))
+            lines.append([key, annotator, tags, own.notes.get(annotator, "")])
     return csv_text(_TAG_HEAD, lines)
 
 
@@ -154,19 +154,16 @@ def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterabl
         tags = frozenset(taxonomy.get(tag.casefold(), tag) for tag in line.tags)
         more |= dict.fromkeys(tag for tag in sorted(tags) if tag.casefold() not in taxonomy)
         marked = Marked(line.row, line.annotator, tags, line.note)
-        here = frozenset(tag for tag, by in state.tags_of(line.row).items() if line.annotator in by)
-        looked = line.row in state.looked.get(line.annotator, ())
-        note = state.notes.get(line.row, {}).get(line.annotator, "")
-        if here == tags and (looked or tags) and note == line.note:
+        row = state.row(line.row)
+        here, looked, note = (
+            row.tags_of(line.annotator),
+            line.annotator in row.looked,
+            row.notes.get(line.annotator, ""),
+        )
+        if here == tags and looked and note == line.note:
             same += 1
         elif (looked and here != tags) or (note and note != line.note):
-            conflicts.append(Conflict(marked, here, note))
+            conflicts.append(Conflict(marked, frozenset(here), note))
         else:
             new.append(marked)
     return Import(tuple(new), tuple(conflicts), same, tuple(strange), tuple(more))
-
-
-def apply(annotations: Annotations, file: str, author: str, planned: Import, lines: Iterable[Marked]) -> None:
-    """Write ``lines`` of a planned import, all of them or none: tags that are not there yet are added by ``author``.
-    Raises DeskError where a tag is gone since it was planned."""
-    annotations.take(author, file, planned.new_tags, list(lines))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.desk.agreement import Agreement
+from core.desk.agreement import TagAgreement
 from core.desk.filters import literal
 from core.desk.run import Run
 from core.desk.slices import Slice, SliceScore
@@ -221,7 +221,7 @@ def differing(run: Run, first: int, second: int) -> str:
     return f'<p class="link">{link}</p>'
 
 
-def agreements(rows: Sequence[Agreement]) -> str:
+def agreements(rows: Sequence[TagAgreement]) -> str:
     """Agreement of annotators on each tag."""
 
     def value(number: float | None) -> str:

@@ -149,13 +149,13 @@ def test_tags_are_given_and_undone_under_ones_name(run):
     assert not app.exception and "other: Bob" in texts(app)
     pills = next(group for group in app.button_group if group.label == "Tags")
     pills.set_value(["misled by noise", "other"]).run()
-    state = annotations.state(run.dataset.sha256)
-    assert state.tags_of("2n") == {"other": ("Ann", "Bob"), "misled by noise": ("Ann",)}
+    tags = annotations.state(run.dataset.sha256).row("2n").tags
+    assert tags == {"other": {"Ann", "Bob"}, "misled by noise": {"Ann"}}
     next(area for area in app.text_area if area.label == "Note").set_value("why?").run()
-    assert annotations.state(run.dataset.sha256).notes == {"2n": {"Ann": "why?"}}
+    assert annotations.state(run.dataset.sha256).row("2n").notes == {"Ann": "why?"}
     undo = next(one for one in app.button if one.label == "Undo" and not one.disabled)
     undo.click().run()
-    assert annotations.state(run.dataset.sha256).notes == {}
+    assert annotations.state(run.dataset.sha256).row("2n").notes == {}
     assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
 
 
@@ -179,8 +179,8 @@ def test_a_name_that_another_tab_takes_out_is_gone_from_the_page_and_its_files(r
     annotations.remove_name("Zacharias")
     app.run()
     assert "Zacharias" not in texts(app) and "other: annotator 1" in texts(app)
-    said = app.session_state["desk said"][1]
-    assert said.notes == {"2n": {"annotator 1": "why?"}}, "of which the page's files are made"
+    state = app.session_state["desk state"][1]
+    assert state.row("2n").notes == {"annotator 1": "why?"}, "of which the page's files are made"
 
 
 def test_the_report_has_its_rows_after_loading_again_and_for_others(run):
@@ -206,7 +206,7 @@ def test_an_imported_file_is_read_once_for_each_name_and_taken_under_the_last(ru
     write_as(app, "Bob")
     assert read == ["Ann", "Bob"]
     next(one for one in app.button if one.label.startswith("Take")).click().run()
-    assert Annotations(open_database()).state(run.dataset.sha256).tags_of("2n") == {"other": ("Bob",)}
+    assert Annotations(open_database()).state(run.dataset.sha256).row("2n").tags == {"other": {"Bob"}}
 
 
 def test_scores_slices_and_models_compared(run):
@@ -259,7 +259,7 @@ def test_agreement_and_what_is_to_settle(run):
     assert "Agreement by tag" in figures(app) and "Tags by slice" in figures(app)
     assert "Disagreements to settle: 1 of 1" in texts(app)
     button(app, "Yes").click().run()
-    assert annotations.state(file).settled == {("1c", "other"): True}
+    assert annotations.state(file).row("1c").settled == {"other": True}
     assert "Disagreements to settle: 0 of 1" in texts(app)
 
 

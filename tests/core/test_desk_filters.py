@@ -8,6 +8,7 @@ import pytest
 
 from core.data import read
 from core.desk import figures
+from core.desk.annotations import FileState, RowState
 from core.desk.columns import Column, columns, ordered, with_tags
 from core.desk.filters import LONGEST, FilterError, rows_of
 from core.desk.run import Run
@@ -23,8 +24,8 @@ def run(tmp_path):
 @pytest.fixture
 def known(run):
     plain = columns(run, known=lambda word: word != "snow")
-    tags = {"1c": {"negation", "other"}, "2e": {"other"}}
-    return with_tags(plain, run, tags, {"1c": "a note"}, {"1c": {"ann"}})
+    tagged = RowState({"negation": {"ann"}, "other": {"ann"}}, {"ann"}, {"ann": "a note"})
+    return with_tags(plain, run, FileState({"1c": tagged, "2e": RowState(settled={"other": True})}))
 
 
 @pytest.mark.parametrize(
