@@ -7,6 +7,7 @@ import functools
 import re
 
 import streamlit as st
+from markupsafe import Markup
 
 from app import page_style
 from app.desk import annotator, measures
@@ -63,7 +64,7 @@ def _out(opened: OpenRun) -> None:
 def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
     run = opened.run
     numbers = range(len(run.models))
-    drawn: list[tuple[str, list[str]]] = []
+    drawn: list[tuple[str, list[Markup]]] = []
     if run.labelled:
         figures_of = functools.partial(measures.score_figures, run, rows=opened.rows)
         drawn.append((f"Scores ({shown})", [figure for i in numbers for figure in figures_of(i)]))

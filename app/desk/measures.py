@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing
@@ -99,7 +100,7 @@ def scores(opened: OpenRun) -> None:
         question(opened)
 
 
-def score_figures(run: Run, model: int, rows: np.ndarray) -> list[str]:
+def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Markup]:
     """Drawings of a model's scores on some rows, the calibration last."""
     predictions = run.models[model]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (figures.confusion, figures.classes)]
@@ -144,7 +145,7 @@ def all_slices(opened: OpenRun) -> None:
     drawing.figures([drawn], "desk all slices")
 
 
-def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> str:
+def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Markup:
     """The drawing of the most telling slices."""
     run = opened.run
     parts = scored(run, model, slices(run, opened.columns))
@@ -162,7 +163,7 @@ def against(opened: OpenRun) -> None:
     drawing.figures(against_figures(run), "desk against")
 
 
-def against_figures(run: Run) -> list[str]:
+def against_figures(run: Run) -> list[Markup]:
     """Drawings of the first model against each other one: who is right where, if that is known, and where they say
     different things."""
     drawn = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.desk.annotations import FileState
-from core.desk.run import Run
+from core.desk.run import Run, column_of
 from core.evaluation.scores import question_kind
 from core.linguistics.features import NEGATIONS
 from core.reading.tokens import tokenize
@@ -91,7 +91,6 @@ def _roles(run: Run) -> tuple[str, str]:
 def _of_models(run: Run) -> dict[str, Column]:
     out: dict[str, Column] = {}
     for i, model in enumerate(run.models):
-        number = "" if i == 0 else str(i + 1)
         places = {label: at for at, label in enumerate(model.labels)}
         gold = np.array([places.get(label, -1) for label in run.gold])
         # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
@@ -99,14 +98,14 @@ def _of_models(run: Run) -> dict[str, Column]:
         rows = np.arange(len(gold))
         of_gold = np.where(gold >= 0, chances[rows, np.maximum(gold, 0)], np.nan)
         out |= {
-            f"predicted{number}": Column(model.predicted, "text", f"what {model.title} says"),
-            f"right{number}": Column(run.right(i), "yes", f"whether {model.title} says the file's label"),
-            f"p{number}": Column(chances[rows, model.best], "number", "probability of what it says"),
-            f"p_gold{number}": Column(of_gold, "number", "probability that it gives the file's label"),
+            column_of("predicted", i): Column(model.predicted, "text", f"what {model.title} says"),
+            column_of("right", i): Column(run.right(i), "yes", f"whether {model.title} says the file's label"),
+            column_of("p", i): Column(chances[rows, model.best], "number", "probability of what it says"),
+            column_of("p_gold", i): Column(of_gold, "number", "probability that it gives the file's label"),
         }
         for label, at in places.items():
             name = re.sub(r"\W+", "_", label)
-            out.setdefault(f"p{number}_{name}", Column(chances[:, at], "number", f"probability of {label}"))
+            out.setdefault(f"{column_of('p', i)}_{name}", Column(chances[:, at], "number", f"probability of {label}"))
     return out
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from core.desk.annotations import FileState
 from core.desk.changes import clean
 from core.desk.importing import Marked
-from core.desk.run import Run
+from core.desk.run import Run, column_of
 from core.desk.schema import LONGEST_NOTE
 from core.errors import DeskError
 from core.spreadsheet import csv_text, restored
@@ -72,9 +72,8 @@ def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
     """One line a row."""
     others = list(dict.fromkeys(name for row in run.dataset.rows for name in row.columns))
     head = ["id", "first", "second", "label"]
-    for number, model in enumerate(run.models, start=1):
-        place = "" if number == 1 else str(number)
-        head += [f"predicted{place}", *(f"p{place}_{label}" for label in model.labels)]
+    for i, model in enumerate(run.models):
+        head += [column_of("predicted", i), *(f"{column_of('p', i)}_{label}" for label in model.labels)]
     lines = []
     for known in records(run, state, rows):
         line = [known["id"], known["first"], known["second"], known["label"] or ""]

@@ -143,6 +143,11 @@ class Run:
         return replace(self, models=models)
 
 
+def column_of(name: str, model: int) -> str:
+    """What filters call this column of a model: right, right2, …"""
+    return name if model == 0 else f"{name}{model + 1}"
+
+
 def fitting(dataset: Dataset) -> Dataset:
     """The data set, where a run of it would not have too many cells: JSON lines may have other keys in each row. Raises
     DeskError where it would."""

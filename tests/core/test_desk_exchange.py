@@ -1,6 +1,7 @@
 """What goes out of the desk and comes back in: formulas neutral and restored, conflicts listed, a whole report."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -233,7 +234,7 @@ def test_a_share_of_no_rows_is_a_dash(run):
     wrong = run.gold == "neutral"
     (line,) = re.findall(r'<th scope="row">entailment</th>(.*?)</tr>', figures.classes(run, 0, wrong, NAMES))
     assert re.findall(r"[\d.]+\u00a0%|–", line) == ["0.0\u00a0%", "–", "0.0\u00a0%"]
-    (line,) = re.findall(r'<th scope="row">entailment</th>(.*?)</tr>', figures.confusion(run, 0, wrong, NAMES))
+    (line,) = re.findall(r'(?s)<th scope="row">entailment</th>(.*?)</tr>', figures.confusion(run, 0, wrong, NAMES))
     assert line.count("<small>–</small>") == 3 and "1 rows" not in line
 
 
@@ -245,9 +246,9 @@ def test_the_calibration_of_chosen_rows_says_so(run):
 
 def test_the_confusion_matrix_counts_by_hand(run):
     named = figures.confusion(run, 0, ALL, NAMES | {"neutral": "1: maybe"})
-    assert named.count("1: maybe</th>") == 2 and "gold = &quot;neutral&quot;" in named, "filters have the file's labels"
+    assert named.count("1: maybe</th>") == 2 and "gold = &#34;neutral&#34;" in named, "filters have the file's labels"
     cells = re.findall(r'data-filter="([^"]+)"[^>]*>(\d+)<small>', figures.confusion(run, 0, ALL, NAMES))
-    counts = {expression.replace("&quot;", '"'): int(count) for expression, count in cells}
+    counts = {html.unescape(expression): int(count) for expression, count in cells}
     assert counts['gold = "neutral" and predicted = "entailment"'] == 1
     assert counts['gold = "entailment" and predicted = "entailment"'] == 2
     assert counts['gold = "contradiction" and predicted = "entailment"'] == 1
