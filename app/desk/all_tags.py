@@ -40,7 +40,7 @@ def view(opened: OpenRun) -> None:
     by_row = [opened.state.row(key).tags_that_hold() for key in opened.run.keys]
     by_name = {name: np.array([name in tags for tags in by_row]) for name in names if any(name in t for t in by_row)}
     if by_name:
-        parts = once("desk slices", (PAGE.state.models, opened.version), lambda: slices(opened.run, opened.columns))
+        parts = once("desk slices", (PAGE.state.models, opened.version), lambda: slices(opened.columns))
         dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
         dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
         own = [part for part in parts if part.dimension == dimension]

@@ -148,7 +148,7 @@ def all_slices(opened: OpenRun) -> None:
 def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Markup:
     """The drawing of the most telling slices."""
     run = opened.run
-    parts = scored(run, model, slices(run, opened.columns))
+    parts = scored(run, model, slices(opened.columns))
     measure, unit = ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
     return figures.slices(run.models[model].title, parts[:most], measure, unit)
 

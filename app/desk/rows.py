@@ -70,7 +70,7 @@ def filter_box(opened: OpenRun) -> None:
             format_func=_order,
         )
     with right.popover("Columns"):
-        page_style.terms([(name, column.about or "a column of the file") for name, column in opened.columns.items()])
+        page_style.terms([(name, column.about) for name, column in opened.columns.items()])
         page_style.note(
             "Compare with = != < <= > >=, in (…), not in (…), contains; join with and, or, not and brackets; put texts "
             "in quotes. A column of yes and no stands alone."

@@ -201,7 +201,7 @@ def test_a_file_that_is_none_of_tags_is_one_sentence(text, why):
 
 def test_the_report_is_one_file_with_everything_escaped_and_its_attention(run, tmp_path, table):
     known = columns(run, known=lambda word: True)
-    scores = scored(run, 0, slices(run, known))
+    scores = scored(run, 0, slices(known))
     parts = [score.slice for score in scores[:3]]
     drawn = [
         figures.confusion(run, 0, ALL, NAMES),
