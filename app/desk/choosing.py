@@ -22,7 +22,7 @@ from core.data.picked import Picked, columns_of, read_picked
 from core.desk import store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.prediction import Prediction
-from core.desk.run import MOST_MODELS, Run, fitting, load
+from core.desk.run import MOST_MODELS, Run, RunHeader, fitting, load
 from core.errors import MendableError
 from core.wording import counted
 
@@ -36,7 +36,7 @@ _RENAMED = 12
 
 def run_choice() -> None:
     """The chooser of a run and its models, in the sidebar, and the way to a new one."""
-    runs = {store.short(str(run["sha256"])): run for run in store.runs()}
+    runs = {store.short(run.sha256): run for run in store.runs()}
     state, key = PAGE.state, PAGE.key("file")
     st.selectbox(
         "Run",
@@ -46,10 +46,10 @@ def run_choice() -> None:
         on_change=_open,
         args=(key, runs),
         placeholder="A new run" if runs else "No run yet",
-        format_func=lambda file: f"{runs[file]['name']} ({runs[file]['rows']:,})",
+        format_func=lambda file: f"{runs[file].name} ({runs[file].rows:,})",
     )
     if state.file in runs:
-        models = {store.short(model["sha256"]): str(model["title"]) for model in runs[state.file]["models"]}
+        models = {store.short(model.sha256): model.title for model in runs[state.file].models}
         key = PAGE.key("models")
         st.multiselect(
             "Models, A first",
@@ -70,10 +70,10 @@ def run_choice() -> None:
         )
 
 
-def _open(key: str, runs: dict[str, dict[str, Any]]) -> None:
+def _open(key: str, runs: dict[str, RunHeader]) -> None:
     file = st.session_state[key]
     if key == PAGE.key("file") and file in runs:
-        models = [store.short(model["sha256"]) for model in runs[file]["models"]]
+        models = [store.short(model.sha256) for model in runs[file].models]
         PAGE.set(PAGE.state.anew(file=file, models=tuple(models[:MOST_MODELS])))
 
 

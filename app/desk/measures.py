@@ -45,7 +45,7 @@ def model_choice(opened: OpenRun) -> None:
 
 def label_names(model: Predictions) -> dict[str, str]:
     """A model's labels as people read them, where those are no words with what they mean: 0: not an answer."""
-    named = zip(model.labels, readable(model.labels, model.roles["judged"]), strict=True)
+    named = zip(model.labels, readable(model.labels, model.roles.judged), strict=True)
     return {label: name if name == label else f"{label}: {name}" for label, name in named}
 
 

@@ -140,8 +140,8 @@ def _table(opened: OpenRun, order: np.ndarray) -> None:
     # Tags have no width: the last column takes the room that is left.
     config: dict[str, Any] = {
         "id": text(None, 66),
-        "first": text(roles["first"], 140),
-        "second": text(roles["second"], 140),
+        "first": text(roles.first, 140),
+        "second": text(roles.second, 140),
         "gold": text(None, 96),
     }
     for i, model in enumerate(opened.run.models):
@@ -228,7 +228,7 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
         on_click=lambda: PAGE.change(row=""),
     )
     roles = run.models[0].roles
-    texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
+    texts = [(roles.first, row.first), *([(roles.second, row.second)] if row.second else [])]
     if row.label is not None:
         texts.append(("label of the file", row.label))
     parts = "".join(f"<dt>{html.escape(role)}</dt><dd>{html.escape(text)}</dd>" for role, text in texts)

@@ -89,7 +89,7 @@ def _texts(run: Run) -> dict[str, Column]:
 
 def _roles(run: Run) -> tuple[str, str]:
     roles = run.models[0].roles
-    return roles["first"], roles["second"]
+    return roles.first, roles.second
 
 
 def _of_models(run: Run) -> dict[str, Column]:
@@ -154,7 +154,7 @@ def _asks(run: Run) -> bool:
     """Whether the first texts are questions: by what they are to the model or the file, or by most of their ends."""
     rows = run.dataset.rows
     ends = sum(row.first.rstrip().endswith("?") for row in rows)
-    return run.dataset.ranking or run.models[0].roles["first"].startswith("question") or 2 * ends > len(rows)
+    return run.dataset.ranking or run.models[0].roles.first.startswith("question") or 2 * ends > len(rows)
 
 
 def _evidence(run: Run) -> list[float] | None:

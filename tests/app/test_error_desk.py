@@ -344,7 +344,7 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     assert re.search(r"A Test light \d", texts(app))
     (known,) = store.runs()
     sha256 = [read_card(checkpoints / name)["sha256"] for name in ("test-light", "test-other")]
-    assert [m["sha256"] for m in known["models"]] == sha256
+    assert [model.sha256 for model in known.models] == sha256
 
     # One of its parts is cut off: the page says that it is predicted anew.
     (part,) = (tmp_path / "desk/runs").glob(f"*-{sha256[0][:16]}.parquet")
