@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 
 import numpy as np
@@ -10,8 +9,8 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
-from app.desk.opened import PAGE, OpenRun, show
-from app.desk.row_tags import attempt, history
+from app.desk.opened import PAGE, OpenRun, attempt, lines, show
+from app.desk.row_tags import history
 from app.pair_form import once
 from core.desk import figures
 from core.desk.agreement import agreement, disagreements
@@ -55,26 +54,19 @@ def _to_settle(opened: OpenRun, names: list[str]) -> None:
     if apart:
         page_style.heading(f"Disagreements to settle: {len(open_ones)} of {len(apart)}")
         page_style.note("Your decision is stored alongside each annotator’s tags.")
+
+    def settle(row: str, tag: str, given: bool) -> None:
+        attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
+
     for one in open_ones[:SHOWN]:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
-        text.html(
-            f'<p class="pl-note" style="margin:0">{html.escape(one.row)}: <b>{html.escape(one.tag)}</b> – '
-            f"{html.escape(', '.join(one.gave))} gave it, {html.escape(', '.join(one.left_out))} did not</p>"
-        )
-
-        def settle(given: bool, row: str = one.row, tag: str = one.tag) -> None:
-            attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
-
-        key = f"desk settle {one.row} {one.tag}"
-        writes = bool(annotator.name())
-        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(True,), disabled=not writes)
-        no.button("No", key=f"{key} no", on_click=settle, args=(False,), disabled=not writes)
-        link.button(
-            "Open",
-            key=f"{key} open",
-            type="tertiary",
-            on_click=lambda row=one.row: show(row=row, view="rows", filter=""),
-        )
+        with text:
+            lines([f"{one.row}: “{one.tag}” – {', '.join(one.gave)} gave it, {', '.join(one.left_out)} did not"])
+        key, off = f"desk settle {one.row} {one.tag}", not annotator.name()
+        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(one.row, one.tag, True), disabled=off)
+        no.button("No", key=f"{key} no", on_click=settle, args=(one.row, one.tag, False), disabled=off)
+        shown = {"row": one.row, "view": "rows", "filter": ""}
+        link.button("Open", key=f"{key} open", type="tertiary", on_click=show, kwargs=shown)
     if len(open_ones) > SHOWN:
         page_style.note(f"{len(open_ones) - SHOWN} more follow as these are settled.")
 
@@ -83,10 +75,8 @@ def _taxonomy(opened: OpenRun, names: list[str]) -> None:
     """Extend, rename and merge."""
     annotations, by = opened.annotations, annotator.name()
     page_style.heading("Taxonomy")
-    lines = [
-        f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()
-    ]
-    st.html(f'<p class="pl-note" style="margin:0">{html.escape(", ".join(lines))}</p>')
+    tags = [f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()]
+    lines([", ".join(tags)])
     if not by:
         page_style.note("Type your name in the sidebar to change it.")
         return

@@ -11,8 +11,7 @@ from typing import Any
 import streamlit as st
 
 from app import page_style
-from app.desk import row_tags
-from app.desk.opened import PAGE
+from app.desk.opened import PAGE, notice_next
 from app.model_choice import offered
 from app.pair_form import once, titles
 from core.checkpoint import read_card
@@ -118,7 +117,7 @@ def _finish(prediction: Prediction) -> None:
     elif prediction.cancelled:
         page_style.notice(["The prediction was stopped; checkpoints that were done are kept."])
     if prediction.replaced:
-        row_tags.say(f"The kept run of {', '.join(prediction.replaced)} could not be read: it was predicted anew.")
+        notice_next(f"The kept run of {', '.join(prediction.replaced)} could not be read: it was predicted anew.")
     if prediction.checksums and not prediction.cancelled and not prediction.problem:
         models = tuple(map(store.short, prediction.checksums))
         PAGE.set(PAGE.state.anew(file=store.short(prediction.dataset.sha256), models=models))

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing
-from app.desk.opened import PAGE, OpenRun, letter
+from app.desk.opened import PAGE, OpenRun, letter, widget
 from app.pair_form import once
 from app.panels.verdict import readable
 from core.desk import figures
@@ -29,17 +29,14 @@ def model_choice(opened: OpenRun) -> None:
     models = opened.run.models
     if len(models) < 2:
         return
-    key = PAGE.key("of")
     st.segmented_control(
         "Figures of",
         list(range(len(models))),
         default=opened.model,
-        key=key,
-        on_change=PAGE.take,
-        args=("of", key),
         format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"),
         required=True,
         wrap=True,
+        **widget("of"),
     )
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from app import page_style
 from app.page_state.error_desk import DeskState
 from app.page_state.session import PageSession
 from app.pair_form import once
@@ -20,6 +23,7 @@ from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
 from core.desk.run import Run
+from core.errors import DeskError
 
 PAGE = PageSession(DeskState)
 
@@ -95,6 +99,40 @@ def checkpoint_named(sha256: str) -> str | None:
 def show(**values: Any) -> None:
     """Change the page's state, and what its widgets show."""
     PAGE.set(replace(PAGE.state, **values))
+
+
+def widget(field: str) -> dict[str, Any]:
+    """Key and callback of the widget whose value is the state's ``field``."""
+    key = PAGE.key(field)
+    return {"key": key, "on_change": PAGE.take, "args": (field, key)}
+
+
+def attempt(change: Callable[[], None]) -> None:
+    """Make a change, or show in one sentence why it cannot be made."""
+    PAGE.touch()
+    try:
+        change()
+    except DeskError as error:
+        notice_next(f"{error}.")
+
+
+def notice_next(sentence: str) -> None:
+    """Show a sentence when the page is drawn the next time."""
+    st.session_state["desk notice"] = sentence
+
+
+def draw_notice() -> None:
+    """The sentence that was left for this time, such as why a change could not be made just now."""
+    sentence = st.session_state.pop("desk notice", None)
+    if sentence:
+        page_style.notice([sentence])
+
+
+def lines(sentences: Iterable[str]) -> None:
+    """Small lines, one below the other."""
+    small = "".join(f'<p class="pl-note" style="margin:0">{html.escape(sentence)}</p>' for sentence in sentences)
+    if small:
+        st.html(small)
 
 
 def letter(place: int) -> str:

@@ -11,13 +11,14 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, measures, row_tags
-from app.desk.opened import PAGE, OpenRun, checkpoint_named, letter, show
+from app.desk.opened import PAGE, OpenRun, checkpoint_named, letter, show, widget
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
 from app.palette import class_colours
 from core.desk import figures
 from core.desk.columns import ordered
+from core.desk.filters import LONGEST
 from core.wording import counted, percent
 
 _ROW = 76
@@ -46,28 +47,22 @@ def filter_box(opened: OpenRun) -> None:
     left, right, middle = st.container(key="side by side, filter").columns(
         shares, vertical_alignment="bottom", gap="small"
     )
-    key = PAGE.key("filter")
     left.text_input(
         "Filter",
         PAGE.state.filter,
-        key=key,
-        on_change=PAGE.take,
-        args=("filter", key),
-        max_chars=2000,
+        max_chars=LONGEST,
         placeholder='not right and p > 90% and second contains "not"',
+        **widget("filter"),
     )
     if ordered:
         names = [name for name, column in opened.columns.items() if column.kind != "set"]
         orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
-        key = PAGE.key("sort")
         middle.selectbox(
             "Order",
             orders,
             orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0,
-            key=key,
-            on_change=PAGE.take,
-            args=("sort", key),
             format_func=_order,
+            **widget("sort"),
         )
     with right.popover("Columns"):
         page_style.terms([(name, column.about) for name, column in opened.columns.items()])
