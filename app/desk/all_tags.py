@@ -106,11 +106,9 @@ def _annotators(opened: OpenRun) -> None:
     with st.expander(f"Annotators ({len(names)})"):
         looked = Counter(name for row in opened.state.rows.values() for name in row.looked)
         page_style.terms((name, f"{counted(looked[name], 'row')} of this file looked at") for name in names)
-        name = st.selectbox(
-            "Take a name out of everything", names, None, key="desk remove", placeholder="Choose a name"
-        )
+        name = st.selectbox("Remove a name everywhere", names, None, key="desk remove", placeholder="Choose a name")
         st.button(
-            "Take it out",
+            "Remove it",
             disabled=not name,
             on_click=lambda: attempt(lambda: opened.annotations.remove_name(name or "", annotator.name())),
             help="What they wrote stays, as an unnamed annotator’s. This cannot be undone.",

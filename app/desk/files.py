@@ -92,7 +92,7 @@ def _example(opened: OpenRun, key: str) -> ReportedRow:
 
 def _in(opened: OpenRun) -> None:
     name = annotator.name()
-    page_style.heading("In")
+    page_style.heading("Import")
     page_style.note(
         "Tags by row id, as “Tags (CSV)” writes them; or a table with the columns id and tags; separate tags with |."
     )
@@ -100,7 +100,7 @@ def _in(opened: OpenRun) -> None:
     if uploaded is None:
         return
     if not name:
-        page_style.notice(["Type your name in the sidebar first: the import is written down under it."])
+        page_style.notice(["Type your name in the sidebar first: the import is recorded under it."])
         return
     try:
         reads_as: dict[str, str] = {}
@@ -120,9 +120,10 @@ def _in(opened: OpenRun) -> None:
 
 def _planned(opened: OpenRun, planned: Import, name: str) -> None:
     """What an import would do, and the button that does it."""
-    said = f"{counted(len(planned.new), 'line')} to take, {planned.same:,} already so"
-    said += f", {counted(len(planned.conflicts), 'conflict')}"
-    sentences = [f"{said}, {len(planned.strange):,} of rows that this file does not have."]
+    sentences = [
+        f"{counted(len(planned.new), 'line')} to import, {planned.same:,} already here, "
+        f"{counted(len(planned.conflicts), 'conflict')}, {len(planned.strange):,} of rows that this file does not have."
+    ]
     if planned.new_tags:
         sentences.append(f"New tags: {', '.join(planned.new_tags[:20])}.")
     page_style.notice(sentences)
@@ -134,11 +135,15 @@ def _planned(opened: OpenRun, planned: Import, name: str) -> None:
         )
     if len(planned.conflicts) > _SHOWN:
         page_style.note(f"and {len(planned.conflicts) - _SHOWN:,} more")
-    overwrite = bool(planned.conflicts) and st.checkbox("Take the file’s side of the conflicts", key="desk overwrite")
+    overwrite = bool(planned.conflicts) and st.checkbox(
+        "Resolve the conflicts in favour of the file", key="desk overwrite"
+    )
     lines = [*planned.new, *((conflict.marked for conflict in planned.conflicts) if overwrite else ())]
 
     def take() -> None:
         attempt(lambda: opened.annotations.take(name, opened.file, planned.new_tags, lines))
         show()
 
-    st.button(f"Take {counted(len(lines), 'line')}", key="desk take", on_click=take, disabled=not lines, type="primary")
+    st.button(
+        f"Import {counted(len(lines), 'line')}", key="desk take", on_click=take, disabled=not lines, type="primary"
+    )

@@ -67,8 +67,8 @@ def unscored(run: Run) -> bool:
     """Whether there are no scores, and if so why, in one sentence."""
     if not run.labelled:
         page_style.hint(
-            "There are no scores: the rows have no labels, or labels that are no classes of a model. A new run can "
-            "call them as the model does, or leave their rows without."
+            "There are no scores: the rows have no labels, or labels that are no classes of a model. In a "
+            "new run you can say what the model calls them, or leave their rows unscored."
         )
     return not run.labelled
 

@@ -34,7 +34,7 @@ def draw(opened: OpenRun, row: str) -> None:
     try:
         check_row(row)
     except DeskError as error:
-        page_style.notice([f"It can have no tags and no note: {error}."])
+        page_style.notice([f"This row can have neither tags nor a note: {error}."])
         return
     name, people, file = annotator.name(), opened.state.row(row), opened.file
     if not name:
@@ -106,7 +106,7 @@ def sentence(change: Change) -> str:
     """A change in words."""
     after, tag = change.after, f"“{change.tag}”"
     if change.what == "looked":
-        what = "looked at it" if after else "took back having looked at it"
+        what = "looked at it" if after else "marked it as not looked at"
     elif change.what == "tag":
         what = f"{'gave' if after else 'took away'} {tag}"
     elif change.what == "note":
@@ -120,9 +120,9 @@ def sentence(change: Change) -> str:
     elif change.what == "tag renamed":
         what = f"renamed “{change.before}” to “{after}”"
     elif change.what == "tag merged":
-        what = f"merged {tag} into another" if after else f"took {tag} apart again"
+        what = f"merged {tag} into another" if after else f"split {tag} off again"
     else:
-        what = f"took out the name of {after}"
+        what = f"removed the name of {after}"
     undoing = " (undoing)" if change.undoes else ""
     row = f"row {change.row}: " if change.row else ""
     return f"{change.at:%Y-%m-%d %H:%M} {change.annotator}: {row}{what}{undoing}{', undone' if change.undone else ''}"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import streamlit as st
 
 from app import page_style
@@ -19,6 +21,8 @@ from app.palette import class_colours
 from core.desk import figures
 from core.desk.columns import ordered
 from core.desk.filters import LONGEST
+from core.desk.run import column_of
+from core.templates import render
 from core.wording import counted, percent
 
 _ROW = 76
@@ -31,8 +35,8 @@ _STYLE = """<style>
 .pl-row dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap;
   unicode-bidi: plaintext; max-height: 11rem; overflow-y: auto; }
 @media (max-width: 760px) { .stColumn:has(.st-key-desk-row) { order: -1; } }
-.pl-row .said { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
-.pl-row .said i { display: block; min-width: 1px; }
+.pl-row .shares { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
+.pl-row .shares i { display: block; min-width: 1px; }
 .pl-wrong { font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.9rem; margin: 0; }
 .pl-wrong mark { background: none; color: inherit; text-decoration: underline wavy var(--pl-accent) 2px;
   text-underline-offset: 4px; }
@@ -68,7 +72,7 @@ def filter_box(opened: OpenRun) -> None:
         page_style.terms([(name, column.about) for name, column in opened.columns.items()])
         page_style.note(
             "Compare with = != < <= > >=, in (…), not in (…), contains; join with and, or, not and brackets; put texts "
-            "in quotes. A column of yes and no stands alone."
+            "in quotes. A column of yes or no stands alone."
         )
     if opened.error is not None:
         text, start, end = PAGE.state.filter, opened.error.start, opened.error.end
@@ -133,16 +137,17 @@ def _table(opened: OpenRun, order: np.ndarray) -> None:
         return column.TextColumn(name, width=round(scale * width), help=about)
 
     # Tags have no width: the last column takes the room that is left.
-    config: dict[str, Any] = {
+    config = {
         "id": text(None, 66),
         "first": text(roles.first, 140),
         "second": text(roles.second, 140),
         "gold": text(None, 96),
+        "tag": column.TextColumn("tags"),
     }
     for i, model in enumerate(opened.run.models):
         about = page_style.plain(model.title)
-        config[f"says{i}"] = text(f"{letter(i)} says", 96, about)
-        config[f"p{i}"] = text("p", 66, about)
+        config[column_of("predicted", i)] = text(f"{letter(i)} says", 96, about)
+        config[column_of("p", i)] = text("p", 66, about)
     # The browser measures its letters once: with the projector switched it is another table.
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models, PAGE.state.projector))}"
 
@@ -169,77 +174,64 @@ def _table(opened: OpenRun, order: np.ndarray) -> None:
 
 def sort_by(column: str) -> None:
     """Order the rows by a column of the table; by it already, the other way round, and then as in the file."""
-    place = "".join(filter(str.isdigit, column))
-    name = {"says": "predicted", "p": "p"}.get(column.rstrip("0123456789"), column)
-    name += str(int(place) + 1) if place not in ("", "0") else ""
     now = PAGE.state.sort
-    if name != "tags":
-        show(sort=f"-{name}" if now == name else "" if now == f"-{name}" else name)
+    if column != "tag":
+        show(sort=f"-{column}" if now == column else "" if now == f"-{column}" else column)
 
 
-def _arrow(opened: OpenRun, order: np.ndarray) -> Any:
-    import pyarrow as pa
-
-    run, rows = opened.run, opened.run.dataset.rows
-    columns: dict[str, Any] = {
-        "id": [run.keys[i] for i in order],
-        "first": [rows[i].first for i in order],
-        "second": [rows[i].second for i in order],
-        "gold": [rows[i].label or "" for i in order],
-    }
-    if run.dataset.single:
-        del columns["second"]
-    for number, model in enumerate(run.models):
-        columns[f"says{number}"] = pa.array(model.predicted[order], pa.string())
-        columns[f"p{number}"] = [percent(p) for p in model.probabilities[order, model.best[order]].tolist()]
-    columns["tags"] = [", ".join(sorted(opened.state.row(run.keys[i]).tags_that_hold())) for i in order]
-    return pa.table(columns)
+def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
+    """The table's texts, by the names that filters have for its columns."""
+    names = [name for name in ("id", "first", "second", "gold") if name in opened.columns]
+    texts: dict[str, Iterable[str]] = {name: opened.columns[name].values[order] for name in names}
+    for i, model in enumerate(opened.run.models):
+        texts[column_of("predicted", i)] = model.predicted[order]
+        texts[column_of("p", i)] = map(percent, model.probabilities[order, model.best[order]].tolist())
+    texts["tag"] = [", ".join(sorted(tags)) for tags in opened.columns["tag"].values[order]]
+    return pa.table({name: pa.array(list(values), pa.string()) for name, values in texts.items()})
 
 
 def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     """The texts, what each model says, links, tags and notes of one row."""
     run, key = opened.run, opened.run.keys[place]
     row = run.dataset.rows[place]
-    at = int(np.flatnonzero(order == place)[0]) if place in order else None
+    at = np.flatnonzero(order == place)
+
+    def beside(step: int) -> str | None:
+        """The key of the row that stands so many rows further on in the table."""
+        there = at.size and 0 <= at[0] + step < len(order)
+        return run.keys[order[at[0] + step]] if there else None
+
     head = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with head:
         page_style.heading(f"Row {key}")
-    for label, icon, step in (("Previous row", "chevron_left", -1), ("Next row", "chevron_right", 1)):
-        there = at is not None and 0 <= at + step < len(order)
-        target = run.keys[order[at + step]] if there and at is not None else ""
+    for label, icon, target in (
+        ("Previous row", "chevron_left", beside(-1)),
+        ("Next row", "chevron_right", beside(1)),
+        ("Close the row", "close", ""),
+    ):
         head.button(
             label,
             key=f"desk-step-{icon}",
             icon=f":material/{icon}:",
-            disabled=not there,
+            disabled=target is None,
             type="tertiary",
-            on_click=lambda target=target: PAGE.change(row=target),
+            on_click=PAGE.change,
+            kwargs={"row": target},
         )
-    head.button(
-        "Close the row",
-        key="desk-step-close",
-        icon=":material/close:",
-        type="tertiary",
-        on_click=lambda: PAGE.change(row=""),
-    )
     roles = run.models[0].roles
-    texts = [(roles.first, row.first), *([(roles.second, row.second)] if row.second else [])]
-    if row.label is not None:
-        texts.append(("label of the file", row.label))
-    parts = "".join(f"<dt>{html.escape(role)}</dt><dd>{html.escape(text)}</dd>" for role, text in texts)
-    for number, model in enumerate(run.models):
-        said = str(model.predicted[place])
-        verdict = "" if not row.label else ", right" if said == row.label else ", wrong"
-        chances = model.probabilities[place]
-        bar = "".join(
-            f'<i style="width:{100 * float(p):.2f}%;background:light-dark({light},{dark})"></i>'
-            for p, (light, dark) in zip(chances, class_colours(model.labels), strict=True)
-        )
-        parts += (
-            f"<dt>{letter(number)}: {html.escape(model.title)}</dt><dd><b>{html.escape(said)}</b> "
-            f'{percent(float(chances.max()))}{verdict}<span class="said">{bar}</span></dd>'
-        )
-    st.html(f'<dl class="pl-row">{parts}</dl>')
+    texts = [(roles.first, row.first), (roles.second, row.second), ("label of the file", row.label)]
+    models = [
+        {
+            "letter": letter(i),
+            "title": model.title,
+            "predicted": model.predicted[place],
+            "probabilities": model.probabilities[place].tolist(),
+            "colours": class_colours(model.labels),
+        }
+        for i, model in enumerate(run.models)
+    ]
+    shown = [(role, text) for role, text in texts if text]
+    st.html(render("desk/row.html", texts=shown, models=models, label=row.label))
     _elsewhere(opened, place)
     row_tags.draw(opened, key)
     others = {name: text for name, text in row.columns.items() if text}

@@ -74,7 +74,7 @@ def test_the_rows_with_the_confusion_matrix(run):
     assert not app.exception
     assert "A The one 66.7" in texts(app) and "6 of 6 rows" in texts(app)
     assert "Confusion of The one" in figures(app)
-    assert app.dataframe[0].value["says1"].tolist()[1] == "entailment"
+    assert app.dataframe[0].value["predicted2"].tolist()[1] == "entailment"
     assert app.dataframe[0].proto.row_height > 60  # lower rows show a single line of a text
     usual = app.dataframe[0].proto
     app.toggle[0].set_value(True).run()
@@ -205,7 +205,7 @@ def test_an_imported_file_is_read_once_for_each_name_and_taken_under_the_last(ru
     app.run()
     write_as(app, "Bob")
     assert read == ["Ann", "Bob"]
-    next(one for one in app.button if one.label.startswith("Take")).click().run()
+    next(one for one in app.button if one.label.startswith("Import")).click().run()
     assert Annotations(open_database()).state(run.dataset.sha256).row("2n").tags == {"other": {"Bob"}}
 
 
@@ -243,7 +243,7 @@ def test_a_probability_above_99_9_percent_is_not_100(run):
     sure = replace(one, probabilities=np.tile(np.array([0.9996, 0.0003, 0.0001], dtype=np.float32), (6, 1)))
     store.keep(run.with_models((sure, two)))
     app = page(run, row="1e")
-    assert app.dataframe[0].value["p0"].tolist()[0] == "> 99.9\u00a0%" and "> 99.9\u00a0%" in texts(app)
+    assert app.dataframe[0].value["p"].tolist()[0] == "> 99.9\u00a0%" and "&gt; 99.9\u00a0%" in texts(app)
 
 
 def test_agreement_and_what_is_to_settle(run):
@@ -314,17 +314,18 @@ def test_the_state_goes_through_the_address():
 def test_an_upload_is_read_under_its_own_name_alone_and_bounded():
     text = b"premise,hypothesis,label\na,b,neutral\n"
     for name in ("../../x.csv", "C:\\y\\x.csv"):
-        assert choosing._as_file(name, text, lambda path: (path.name, path.read_bytes())) == ("x.csv", text)
+        with choosing._as_file(name, text) as path:
+            assert (path.name, path.read_bytes()) == ("x.csv", text)
     bomb = gzip.compress(text + b"a,b,neutral\n" * 100_000)
-    with pytest.raises(DataError, match="holds more than 1 MB of text"):
-        choosing._as_file("bomb.csv.gz", bomb, lambda path: choosing._recognised(path, 1_000_000))
+    with pytest.raises(DataError, match="holds more than 1 MB of text"), choosing._as_file("x.csv.gz", bomb) as path:
+        choosing._recognised(path, 1_000_000)
 
 
 def test_files_are_recognised_or_their_columns_are_asked_for(run, tmp_path):
     save(run, tmp_path / "run.parquet")
-    assert choosing._recognised(tmp_path / "run.parquet", 10**6)[1].models[1].model == "two"
+    assert choosing._recognised(tmp_path / "run.parquet", 10**6).models[1].model == "two"
     (tmp_path / "odd.csv").write_text("claim;proof\na;b\n")
-    assert choosing._recognised(tmp_path / "odd.csv", 10**6) == ("columns", ["claim", "proof"])
+    assert choosing._recognised(tmp_path / "odd.csv", 10**6) == ["claim", "proof"]
 
 
 def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypatch, checkpoints):
