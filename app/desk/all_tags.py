@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
-from app.desk.opened import PAGE, OpenRun, attempt, lines, show
+from app.desk.open_run import PAGE, OpenRun, attempt, lines, show
 from app.desk.row_tags import history
 from app.pair_form import once
 from core.desk import figures

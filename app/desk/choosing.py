@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import page_style
-from app.desk.opened import PAGE, notice_next
+from app.desk.open_run import PAGE, notice_next
 from app.model_choice import offered
 from app.pair_form import once, titles
 from core.checkpoint import read_card
@@ -20,7 +20,7 @@ from core.data.lines import LARGEST
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk import store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
-from core.desk.prediction import Prediction
+from core.desk.prediction import PredictionJob
 from core.desk.run import MOST_MODELS, Run, RunHeader, fitting, load
 from core.errors import MendableError
 from core.wording import counted
@@ -89,7 +89,7 @@ def _choose_models(key: str) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _predictions() -> list[Prediction]:
+def _predictions() -> list[PredictionJob]:
     """Those that run in this server, whoever started them."""
     return []
 
@@ -102,7 +102,7 @@ def new_run() -> None:
     )
     for prediction in [one for one in _predictions() if not one.finished]:
         _progress(prediction)
-    own: Prediction | None = st.session_state.get("desk prediction")
+    own: PredictionJob | None = st.session_state.get("desk prediction")
     if own is not None and own.finished:
         _finish(own)
     dataset = _file()
@@ -114,7 +114,7 @@ def new_run() -> None:
         _models(dataset)
 
 
-def _finish(prediction: Prediction) -> None:
+def _finish(prediction: PredictionJob) -> None:
     """What became of the session's own prediction."""
     _predictions()[:] = [one for one in _predictions() if not one.finished]
     del st.session_state["desk prediction"]
@@ -130,7 +130,7 @@ def _finish(prediction: Prediction) -> None:
 
 
 @st.fragment(run_every=0.5)
-def _progress(prediction: Prediction) -> None:
+def _progress(prediction: PredictionJob) -> None:
     """Rows done, speed, time left, and a way to stop."""
     if prediction.finished:
         st.rerun()
@@ -258,7 +258,7 @@ def _models(dataset: Dataset) -> None:
             ]
         )
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
-        prediction = Prediction(dataset, picked)
+        prediction = PredictionJob(dataset, picked)
         st.session_state["desk prediction"] = prediction
         _predictions().append(prediction)
         prediction.start()

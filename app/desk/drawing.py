@@ -10,7 +10,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from app import page_style
-from app.desk.opened import PAGE, show
+from app.desk.open_run import PAGE, show
 from app.pair_form import digest
 from app.palette import css_variables
 from core.desk.figures import STYLE

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from app import page_style
 from app.desk import annotator, measures
-from app.desk.opened import PAGE, OpenRun, attempt, checkpoint_named, show
+from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
 from app.pair_form import once
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named

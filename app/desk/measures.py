@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing
-from app.desk.opened import PAGE, OpenRun, letter, widget
+from app.desk.open_run import PAGE, OpenRun, letter, widget
 from app.pair_form import once
 from app.panels.verdict import readable
 from core.desk import figures

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator
-from app.desk.opened import OpenRun, attempt, lines
+from app.desk.open_run import OpenRun, attempt, lines
 from core.desk.annotations import Change
 from core.desk.changes import NO, YES, check_row
 from core.errors import DeskError

@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, measures, row_tags
-from app.desk.opened import PAGE, OpenRun, checkpoint_named, letter, show, widget
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter, show, widget
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once

@@ -27,7 +27,7 @@ class TagAgreement:
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class TagDisagreement:
     """A row and a tag about which annotators who looked at it differ."""
 
     row: str
@@ -53,14 +53,14 @@ def agreement(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagAgre
     return out
 
 
-def disagreements(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[Disagreement]:
+def disagreements(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagDisagreement]:
     """What to settle, by tag, then by row."""
     out = []
     for tag in tags:
         for key, row in rows.items():
             gave = row.tags.get(tag, set())
             if gave and gave < row.looked:
-                out.append(Disagreement(key, tag, tuple(sorted(gave)), tuple(sorted(row.looked - gave))))
+                out.append(TagDisagreement(key, tag, tuple(sorted(gave)), tuple(sorted(row.looked - gave))))
     return out
 
 

@@ -25,7 +25,7 @@ _OWN = "a column of the file"
 
 
 @dataclass(frozen=True)
-class Column:
+class RunColumn:
     """Values of all rows ``[N]``. ``kind``: "text" (str), "number" (float, NaN where unknown), "yes" (bool) or "set"
     (collections of str, of tags). ``about``: what it is, for a list of all names."""
 
@@ -38,7 +38,7 @@ class Column:
     """Upper bounds of the slices of numbers, each of which takes in several; the last slice has none."""
 
 
-def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, Column]:
+def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, RunColumn]:
     """All columns of a run by name; the file's own come last, as ``file.NAME`` where the name is taken.
 
     ``known``: whether the word table has a word, by default the shared one's.
@@ -51,7 +51,7 @@ def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, C
     return out
 
 
-def with_tags(known: Mapping[str, Column], run: Run, state: FileState) -> dict[str, Column]:
+def with_tags(known: Mapping[str, RunColumn], run: Run, state: FileState) -> dict[str, RunColumn]:
     """The same with what people said of the rows."""
     rows = [state.row(key) for key in run.keys]
     tags, looked = (
@@ -59,13 +59,13 @@ def with_tags(known: Mapping[str, Column], run: Run, state: FileState) -> dict[s
     )
     return {
         **known,
-        "tag": Column(tags, "set", "tags that anybody gave the row", "tag"),
-        "annotator": Column(looked, "set", "who looked at the row"),
-        "note": Column(_objects([" ".join(row.notes.values()) for row in rows]), "text", "all notes on the row"),
+        "tag": RunColumn(tags, "set", "tags that anybody gave the row", "tag"),
+        "annotator": RunColumn(looked, "set", "who looked at the row"),
+        "note": RunColumn(_objects([" ".join(row.notes.values()) for row in rows]), "text", "all notes on the row"),
     }
 
 
-def ordered(rows: np.ndarray, column: Column, *, largest_first: bool) -> np.ndarray:
+def ordered(rows: np.ndarray, column: RunColumn, *, largest_first: bool) -> np.ndarray:
     """The numbers ``rows [n]`` in the order of the column's values; rows of one value stay as they are either way,
     those of an unknown one come last, and sets have no order."""
     if column.kind == "set":
@@ -75,15 +75,15 @@ def ordered(rows: np.ndarray, column: Column, *, largest_first: bool) -> np.ndar
     return order
 
 
-def _texts(run: Run) -> dict[str, Column]:
+def _texts(run: Run) -> dict[str, RunColumn]:
     rows, (first, second) = run.dataset.rows, _roles(run)
     out = {
-        "id": Column(_objects(run.keys), "text", "the row's id"),
-        "first": Column(_objects([row.first for row in rows]), "text", f"the {first}"),
+        "id": RunColumn(_objects(run.keys), "text", "the row's id"),
+        "first": RunColumn(_objects([row.first for row in rows]), "text", f"the {first}"),
     }
     if not run.dataset.single:
-        out["second"] = Column(_objects([row.second for row in rows]), "text", f"the {second}")
-    out["gold"] = Column(run.gold, "text", "the file's label", "gold label")
+        out["second"] = RunColumn(_objects([row.second for row in rows]), "text", f"the {second}")
+    out["gold"] = RunColumn(run.gold, "text", "the file's label", "gold label")
     return out
 
 
@@ -92,8 +92,8 @@ def _roles(run: Run) -> tuple[str, str]:
     return roles.first, roles.second
 
 
-def _of_models(run: Run) -> dict[str, Column]:
-    out: dict[str, Column] = {}
+def _of_models(run: Run) -> dict[str, RunColumn]:
+    out: dict[str, RunColumn] = {}
     for i, model in enumerate(run.models):
         places = {label: at for at, label in enumerate(model.labels)}
         gold = np.array([places.get(label, -1) for label in run.gold])
@@ -102,18 +102,18 @@ def _of_models(run: Run) -> dict[str, Column]:
         rows = np.arange(len(gold))
         of_gold = np.where(gold >= 0, chances[rows, np.maximum(gold, 0)], np.nan)
         out |= {
-            column_of("predicted", i): Column(model.predicted, "text", f"what {model.title} says"),
-            column_of("right", i): Column(run.right(i), "yes", f"whether {model.title} says the file's label"),
-            column_of("p", i): Column(chances[rows, model.best], "number", "probability of what it says"),
-            column_of("p_gold", i): Column(of_gold, "number", "probability that it gives the file's label"),
+            column_of("predicted", i): RunColumn(model.predicted, "text", f"what {model.title} says"),
+            column_of("right", i): RunColumn(run.right(i), "yes", f"whether {model.title} says the file's label"),
+            column_of("p", i): RunColumn(chances[rows, model.best], "number", "probability of what it says"),
+            column_of("p_gold", i): RunColumn(of_gold, "number", "probability that it gives the file's label"),
         }
         for label, at in places.items():
-            name = re.sub(r"\W+", "_", label)
-            out.setdefault(f"{column_of('p', i)}_{name}", Column(chances[:, at], "number", f"probability of {label}"))
+            name = column_of("p", i) + "_" + re.sub(r"\W+", "_", label)
+            out.setdefault(name, RunColumn(chances[:, at], "number", f"probability of {label}"))
     return out
 
 
-def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, Column]:
+def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, RunColumn]:
     @functools.cache
     def words(text: str) -> tuple[str, ...]:
         return tuple(token.norm for token in tokenize(text) if token.is_word)
@@ -126,8 +126,8 @@ def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, Column]:
     firsts, seconds = [words(row.first) for row in rows], [words(row.second) for row in rows]
     judged = firsts if run.dataset.single else seconds
 
-    def number(values: Sequence[float], about: str, dimension: str, bounds: tuple[float, ...]) -> Column:
-        return Column(np.array(values, dtype=float), "number", about, dimension, bounds)
+    def number(values: Sequence[float], about: str, dimension: str, bounds: tuple[float, ...]) -> RunColumn:
+        return RunColumn(np.array(values, dtype=float), "number", about, dimension, bounds)
 
     lengths = [len(text) for text in firsts]
     out = {"words_first": number(lengths, f"words of the {first}", f"length of the {first}", (*_LENGTHS, 50))}
@@ -139,9 +139,9 @@ def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, Column]:
         out["overlap"] = number(shares, about, "word overlap", (0.2, 0.4, 0.6, 0.8, 0.999))
     negated = np.array([not NEGATIONS.isdisjoint(text) for text in judged])
     about = f"whether the {first if run.dataset.single else second} has a word of negation"
-    out["negation"] = Column(negated, "yes", about, "negation")
+    out["negation"] = RunColumn(negated, "yes", about, "negation")
     kinds, about = _objects([question_kind(text) for text in firsts]), f"first question word of the {first}"
-    out["question_word"] = Column(kinds, "text", about, "question word" if _asks(run) else "")
+    out["question_word"] = RunColumn(kinds, "text", about, "question word" if _asks(run) else "")
     shares = [float(np.mean([unknown(word) for word in (*a, *b)] or 0)) for a, b in zip(firsts, seconds, strict=True)]
     out["unknown"] = number(shares, "share of words that the word table lacks", "unknown words", (0, 0.05, 0.1, 0.2))
     counts = _evidence(run)
@@ -173,15 +173,15 @@ def _evidence(run: Run) -> list[float] | None:
     return counts
 
 
-def _own(name: str, texts: list[str]) -> Column:
+def _own(name: str, texts: list[str]) -> RunColumn:
     """A column of the file: numbers where all of its cells are numbers or empty."""
     try:
         numbers = np.array([float(text) if text.strip() else np.nan for text in texts])
     except ValueError:
         numbers = np.array([np.inf])
     if np.isnan(numbers).all() or np.isinf(numbers).any():
-        return Column(_objects(texts), "text", _OWN, name)
-    return Column(numbers, "number", _OWN, name)
+        return RunColumn(_objects(texts), "text", _OWN, name)
+    return RunColumn(numbers, "number", _OWN, name)
 
 
 def _objects(values: Sequence[object]) -> np.ndarray:

@@ -21,7 +21,7 @@ import numpy as np
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
-from core.desk.columns import Column
+from core.desk.columns import RunColumn
 from core.errors import MendableError
 
 LONGEST = 2000
@@ -75,7 +75,7 @@ def _error(token: Token, sentence: str) -> FilterError:
     return FilterError(sentence, start, start + len(token))
 
 
-def rows_of(text: str, columns: Mapping[str, Column]) -> np.ndarray:
+def rows_of(text: str, columns: Mapping[str, RunColumn]) -> np.ndarray:
     """Which rows the filter keeps, bool ``[N]``; all of them for an empty one. Raises FilterError."""
     if not text.strip():
         return np.ones(len(next(iter(columns.values())).values), dtype=bool)
@@ -136,7 +136,7 @@ class _Named(NamedTuple):
     """A column with its name as written."""
 
     token: Token
-    column: Column
+    column: RunColumn
 
 
 @v_args(inline=True)
@@ -147,7 +147,7 @@ class _Rows(Transformer[Token, np.ndarray]):
     both = operator.and_
     opposite = operator.invert
 
-    def __init__(self, columns: Mapping[str, Column]) -> None:
+    def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()
         self._columns = columns
         self._names = {name.lower(): name for name in columns}
@@ -163,7 +163,7 @@ class _Rows(Transformer[Token, np.ndarray]):
             raise _error(token, f"There is no column “{_short(text)}”: {hint}")
         return _Named(token, column)
 
-    def _column(self, token: Token) -> Column | None:
+    def _column(self, token: Token) -> RunColumn | None:
         text = _bare(token)
         return self._columns.get(text, self._columns.get(self._names.get(text.lower(), "")))
 
@@ -199,7 +199,7 @@ class _Rows(Transformer[Token, np.ndarray]):
         rows = _ORDERS[sign](named.column.values, _number(value) if other is None else other.values)
         return rows
 
-    def _other(self, value: Token) -> Column | None:
+    def _other(self, value: Token) -> RunColumn | None:
         """The column that stands on the right, None for a value."""
         return self._column(value) if value.type in ("NAME", "QUOTED") else None
 
@@ -222,7 +222,7 @@ class _Rows(Transformer[Token, np.ndarray]):
         return rows
 
 
-def _where(column: Column, fits: Callable[[str], bool]) -> np.ndarray:
+def _where(column: RunColumn, fits: Callable[[str], bool]) -> np.ndarray:
     """The rows with a text, of a set any one of them, that fits in small letters."""
     rows = column.values if column.kind == "set" else ((text,) for text in column.values)
     return np.array([any(fits(text.casefold()) for text in texts) for texts in rows], dtype=bool)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.desk.columns import Column
+from core.desk.columns import RunColumn
 from core.desk.filters import literal, quoted
 from core.desk.run import Run
 from core.evaluation.intervals import bootstrap_mean, wilson
@@ -44,7 +44,7 @@ class SliceScore:
     weight: float
 
 
-def slices(columns: Mapping[str, Column]) -> list[Slice]:
+def slices(columns: Mapping[str, RunColumn]) -> list[Slice]:
     """All slices of the rows that are neither empty nor everything."""
     parts = [part for name, column in columns.items() for part in _of_column(name, column)]
     return [part for part in parts if 0 < part.rows.sum() < len(part.rows)]
@@ -88,7 +88,7 @@ def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
     return leading, precisions(groups, right.tolist(), predictions.right_chances[rows].tolist())
 
 
-def _of_column(name: str, column: Column) -> Iterator[Slice]:
+def _of_column(name: str, column: RunColumn) -> Iterator[Slice]:
     if not column.dimension:
         return
     if column.bounds:
@@ -104,7 +104,7 @@ def _of_column(name: str, column: Column) -> Iterator[Slice]:
         yield from _values(name, column)
 
 
-def _numbers(name: str, column: Column) -> Iterator[Slice]:
+def _numbers(name: str, column: RunColumn) -> Iterator[Slice]:
     low = -math.inf
     for high in (*column.bounds, math.inf):
         inside = (column.values > low) & (column.values <= high)
@@ -130,7 +130,7 @@ def _between(low: float, high: float, share: bool) -> str:
     return f"{low + 1:g}–{high:g}" if high > low + 1 else f"{high:g}"
 
 
-def _values(name: str, column: Column) -> Iterator[Slice]:
+def _values(name: str, column: RunColumn) -> Iterator[Slice]:
     numbers = column.kind == "number"
     known = np.unique(column.values[~np.isnan(column.values)]) if numbers else sorted({*column.values})
     if 1 < len(known) <= MOST_VALUES:

@@ -9,7 +9,7 @@ import pytest
 from core.data import read
 from core.desk import figures
 from core.desk.annotations import FileState, RowState
-from core.desk.columns import Column, columns, ordered, with_tags
+from core.desk.columns import RunColumn, columns, ordered, with_tags
 from core.desk.filters import LONGEST, FilterError, rows_of
 from core.desk.run import Run
 from core.desk.slices import scored, slices
@@ -132,7 +132,7 @@ def test_question_words_are_slices_of_questions_alone(run, first, asked):
 
 def test_texts_are_ordered_in_the_room_that_they_take():
     texts = np.array(["b" * 20_000, *(f"a{i % 7}" for i in range(2_000))], dtype=object)
-    column, rows = Column(texts, "text"), np.arange(0, 2_001, 2)
+    column, rows = RunColumn(texts, "text"), np.arange(0, 2_001, 2)
     tracemalloc.start()
     try:
         order = ordered(rows, column, largest_first=True)

@@ -12,7 +12,7 @@ import pytest
 from core.data import DataError, read
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk import folders, store
-from core.desk.prediction import Prediction
+from core.desk.prediction import PredictionJob
 from core.desk.run import Run, fitting, load, read_header, save, to_table
 from core.errors import DeskError
 from core.explain import explain
@@ -135,7 +135,7 @@ def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monk
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     checkpoint = make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
-    prediction = Prediction(data, ["tiny"])
+    prediction = PredictionJob(data, ["tiny"])
     prediction.start()
     assert prediction.wait(60) and prediction.problem == "" and prediction.done == prediction.rows == 6
     run = store.open_run(data.sha256, prediction.checksums)
@@ -143,7 +143,7 @@ def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monk
         expected = explain(checkpoint, row.first, row.second, records=()).probabilities
         assert chances.tolist() == pytest.approx(expected, abs=1e-5)
     monkeypatch.setattr("core.desk.prediction.classify", None)  # a second prediction computes nothing
-    again = Prediction(data, ["tiny"])
+    again = PredictionJob(data, ["tiny"])
     again.start()
     assert again.wait(60) and again.problem == "" and again.checksums == prediction.checksums
 
@@ -178,7 +178,7 @@ def test_a_kept_run_that_was_cut_off_is_predicted_anew_and_said(tmp_path, table,
     data = read(taxi(tmp_path))
 
     def predicted():
-        prediction = Prediction(data, ["tiny"])
+        prediction = PredictionJob(data, ["tiny"])
         prediction.start()
         assert prediction.wait(60) and prediction.problem == ""
         return prediction
@@ -195,11 +195,11 @@ def test_a_cancelled_prediction_stores_nothing_and_a_wrong_one_says_why(tmp_path
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
-    prediction = Prediction(data, ["tiny"])
+    prediction = PredictionJob(data, ["tiny"])
     prediction.cancel()
     prediction.start()
     assert prediction.wait(60) and prediction.checksums == [] and store.runs() == []
-    wrong = Prediction(data, ["none-of-this-name"])
+    wrong = PredictionJob(data, ["none-of-this-name"])
     wrong.start()
     assert wrong.wait(60) and "no checkpoint named" in wrong.problem
 

@@ -18,7 +18,7 @@ from app.pair_form import once
 from core.checkpoint import CheckpointError, available, read_card
 from core.desk import store
 from core.desk.annotations import Annotations, FileState
-from core.desk.columns import Column, columns, with_tags
+from core.desk.columns import RunColumn, columns, with_tags
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
@@ -33,7 +33,7 @@ class OpenRun:
     """A run, its columns with the tags, what was said of its rows, and those that the page's filter leaves."""
 
     run: Run
-    columns: dict[str, Column]
+    columns: dict[str, RunColumn]
     state: FileState
     annotations: Annotations
     rows: np.ndarray
@@ -70,7 +70,7 @@ def open_run() -> OpenRun:
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
-def _run(file: str, models: tuple[str, ...], written: tuple[int, ...]) -> tuple[Run, dict[str, Column]]:
+def _run(file: str, models: tuple[str, ...], written: tuple[int, ...]) -> tuple[Run, dict[str, RunColumn]]:
     run = store.open_run(file, models)
     return run, columns(run)
 
