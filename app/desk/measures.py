@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
 from markupsafe import Markup
@@ -31,9 +29,9 @@ def model_choice(opened: OpenRun) -> None:
         return
     st.segmented_control(
         "Figures of",
-        list(range(len(models))),
-        default=opened.model,
-        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"),
+        list(range(1, len(models) + 1)),
+        default=opened.model + 1,
+        format_func=lambda place: page_style.plain(f"{letter(place - 1)}: {models[place - 1].title}"),
         required=True,
         wrap=True,
         **widget("of"),
@@ -52,7 +50,7 @@ def summary(opened: OpenRun) -> str:
     parts = [f"{run.dataset.name}: {counted(len(run.keys), 'row')}"]
     for i, model in enumerate(run.models):
         if run.labelled and run.ranks(i):
-            parts.append(f"{letter(i)} {model.title} MAP {_ranking(run, i).map:.4f}")
+            parts.append(f"{letter(i)} {model.title} MAP {ranking(*run.answers(i)).map:.4f}")
         elif run.labelled:
             right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
@@ -71,14 +69,6 @@ def unscored(run: Run) -> bool:
             "new run you can say what the model calls them, or leave their rows unscored."
         )
     return not run.labelled
-
-
-def _ranking(run: Run, model: int) -> Any:
-    predictions = run.models[model]
-    rows = np.flatnonzero(run.judged)
-    groups = [run.dataset.rows[i].group or "" for i in rows]
-    right = (run.gold[rows] == predictions.ranked_by).tolist()
-    return ranking(groups, right, predictions.right_chances[rows].tolist())
 
 
 def scores(opened: OpenRun) -> None:
@@ -102,7 +92,7 @@ def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Markup]:
     predictions = run.models[model]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (figures.confusion, figures.classes)]
     if run.ranks(model):
-        drawn.append(figures.ranked(predictions.title, _ranking(run, model)))
+        drawn.append(figures.ranked(predictions.title, ranking(*run.answers(model))))
     confidence, judged = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
     measured = reliability(confidence[judged], run.right(model)[judged])
     return [*drawn, figures.calibration(predictions.title, measured, chosen=not rows.all())]
@@ -116,15 +106,10 @@ def question(opened: OpenRun) -> None:
     group = st.selectbox("Answers of one question", list(dict.fromkeys(groups)), format_func=texts.__getitem__)
     chances = model.right_chances
     places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -chances[i])
-    rows = [
-        (
-            str(n),
-            run.dataset.rows[i].second,
-            "right" if run.gold[i] == model.ranked_by else "",
-            percent(float(chances[i])),
-        )
-        for n, i in enumerate(places, start=1)
-    ]
+    rows = []
+    for n, i in enumerate(places, start=1):
+        label = "right" if run.gold[i] == model.ranked_by else ""
+        rows.append((str(n), run.dataset.rows[i].second, label, percent(float(chances[i]))))
     from app.panels.lists import STYLE, table
 
     st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))

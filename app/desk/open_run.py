@@ -49,8 +49,8 @@ class OpenRun:
 
     @property
     def model(self) -> int:
-        """The model that figures are about."""
-        return min(PAGE.state.of, len(self.run.models) - 1)
+        """The place, from 0, of the model that figures are about."""
+        return min(PAGE.state.of, len(self.run.models)) - 1
 
 
 def open_run() -> OpenRun:

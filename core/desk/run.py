@@ -142,6 +142,14 @@ class Run:
         """Whether the rows are answers to questions that this model ranks."""
         return self.dataset.ranking and self.models[model].ranked_by is not None
 
+    def answers(self, model: int) -> tuple[list[str], list[bool], list[float]]:
+        """Of each row with a label its question, whether it is a right answer, and how probable that is to this model,
+        which ranks: what :func:`core.evaluation.scores.ranking` takes."""
+        rows, predictions = np.flatnonzero(self.judged), self.models[model]
+        groups = [self.dataset.rows[i].group or "" for i in rows]
+        right = self.gold[rows] == predictions.ranked_by
+        return groups, right.tolist(), predictions.right_chances[rows].tolist()
+
     @cached_property
     def judged(self) -> np.ndarray:
         """Which rows have a label, bool ``[N]``: scores are of these alone."""

@@ -77,15 +77,13 @@ def _scored(part: Slice, inside: np.ndarray, items: np.ndarray, interval: Interv
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
     """The first row of every question that has a right answer, and the average precision of its answers. A question
     belongs to the slices of that row."""
-    rows, predictions = np.flatnonzero(run.judged), run.models[model]
-    groups = [run.dataset.rows[i].group or "" for i in rows]
-    right = run.gold[rows] == predictions.ranked_by
+    groups, right, chances = run.answers(model)
     answered = {group for group, hit in zip(groups, right, strict=True) if hit}
     first: dict[str, int] = {}
-    for row, group in zip(rows.tolist(), groups, strict=True):
-        first.setdefault(group, row)
-    leading = np.array([row for group, row in first.items() if group in answered], dtype=int)
-    return leading, precisions(groups, right.tolist(), predictions.right_chances[rows].tolist())
+    for row, group in zip(np.flatnonzero(run.judged).tolist(), groups, strict=True):
+        if group in answered:
+            first.setdefault(group, row)
+    return np.array(list(first.values()), dtype=int), precisions(groups, right, chances)
 
 
 def _of_column(name: str, column: RunColumn) -> Iterator[Slice]:

@@ -301,7 +301,7 @@ def test_a_row_whose_id_no_database_can_hold_opens_and_says_so(run):
 
 
 def test_the_state_goes_through_the_address():
-    state = DeskState("a" * 16, ("b" * 16, "c" * 16), "slices", 'gold = "x" and p > 90%', "-p", "1c#2", 1)
+    state = DeskState("a" * 16, ("b" * 16, "c" * 16), "slices", 'gold = "x" and p > 90%', "-p", "1c#2", 2)
     again, problems = DeskState.from_parameters(state.to_parameters(), {})
     assert again == state and problems == []
     assert len(DeskState.from_parameters({"view": "x", "of": "7"}, {})[1]) == 2
