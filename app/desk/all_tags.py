@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
-from app.desk.open_run import PAGE, OpenRun, attempt, lines, show
+from app.desk.open_run import OpenRun, attempt, lines, show
 from app.desk.row_tags import history
 from app.pair_form import once
 from core.desk import figures
@@ -39,7 +39,7 @@ def view(opened: OpenRun) -> None:
     by_row = [opened.state.row(key).tags_that_hold() for key in opened.run.keys]
     by_name = {name: np.array([name in tags for tags in by_row]) for name in names if any(name in t for t in by_row)}
     if by_name:
-        parts = once("desk slices", (PAGE.state.models, opened.version), lambda: slices(opened.columns))
+        parts = once("desk slices", opened.version, lambda: slices(opened.columns))
         dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
         dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
         own = [part for part in parts if part.dimension == dimension]

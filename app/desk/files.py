@@ -111,7 +111,7 @@ def _in(opened: OpenRun) -> None:
             lines = read_tags(uploaded.getvalue().decode("utf-8", "replace"), name)
             return plan(opened.run, opened.state, reads_as, lines)
 
-        planned = once("desk import", (uploaded.file_id, name, PAGE.state.file, opened.version), read)
+        planned = once("desk import", (uploaded.file_id, name, opened.version), read)
     except DeskError as error:
         page_style.notice([f"{error}."])
         return

@@ -76,7 +76,7 @@ def scores(opened: OpenRun) -> None:
     run, model = opened.run, opened.model
     if unscored(run):
         return
-    key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.version)
+    key = opened.version, PAGE.state.filter, model
     left, right = st.container(key="side by side, scores").columns([1.25, 1], gap="large")
     drawn = once("desk scores", key, lambda: score_figures(run, model, opened.rows))
     with left:
@@ -122,8 +122,7 @@ def all_slices(opened: OpenRun) -> None:
         return
     if PAGE.state.filter:
         page_style.note("Slices use all rows; the filter applies only to Rows and Scores.")
-    key = (PAGE.state.file, PAGE.state.models, model, opened.version)
-    drawn = once("desk slices drawn", key, lambda: slice_figure(opened, model))
+    drawn = once("desk slices drawn", (opened.version, model), lambda: slice_figure(opened, model))
     drawing.figures([drawn], "desk all slices")
 
 

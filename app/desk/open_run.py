@@ -39,8 +39,8 @@ class OpenRun:
     rows: np.ndarray
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
-    version: tuple[Any, ...]
-    """Another one when anything was written: a tag or a note, or the run itself."""
+    version: tuple[object, ...]
+    """Another one for another run, and when anything was written: a tag or a note, or the run itself."""
 
     @property
     def file(self) -> str:
@@ -58,12 +58,11 @@ def open_run() -> OpenRun:
     state = PAGE.state
     annotations, written = database(), store.written(state.file or "", state.models)
     run, plain = _run(state.file or "", state.models, written)
-    version = annotations.version(), written
-    people = once("desk state", (state.file, version), lambda: annotations.state(run.dataset.sha256))
-    key = (state.file, state.models, version)
-    known = once("desk columns", key, lambda: with_tags(plain, run, people))
+    version = state.file, state.models, written, annotations.version()
+    people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
+    known = once("desk columns", version, lambda: with_tags(plain, run, people))
     try:
-        rows, error = once("desk rows", (*key, state.filter), lambda: rows_of(state.filter, known)), None
+        rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, known)), None
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
     return OpenRun(run, known, people, annotations, rows, error, version)

@@ -90,14 +90,16 @@ def _order(name: str) -> str:
 
 def view(opened: OpenRun) -> None:
     """The table, and beside it the open row or the confusion matrix."""
-    order = once("desk order", _shown(opened), lambda: _ordered(opened))
+    shown = opened.version, PAGE.state.filter, PAGE.state.sort
+    order = once("desk order", shown, lambda: _ordered(opened))
+    table = once("desk table", shown, lambda: _arrow(opened, order))
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
         page_style.note(
             f"{len(order):,} of {counted(len(opened.run.keys), 'row')}. Click a row to open it; click a column name to "
             "sort."
         )
-        _table(opened, order)
+        _table(opened, order, table)
     with right:
         place = opened.run.places.get(PAGE.state.row)
         if PAGE.state.row and place is None:
@@ -113,12 +115,6 @@ def view(opened: OpenRun) -> None:
             measures.unscored(opened.run)
 
 
-def _shown(opened: OpenRun) -> tuple[Any, ...]:
-    """What decides the rows of the table."""
-    state = PAGE.state
-    return state.file, state.models, state.filter, state.sort, opened.version
-
-
 def _ordered(opened: OpenRun) -> np.ndarray:
     """Numbers of the rows that the filter leaves, in the page's order."""
     rows, sort = np.flatnonzero(opened.rows), PAGE.state.sort
@@ -126,9 +122,8 @@ def _ordered(opened: OpenRun) -> np.ndarray:
     return rows if column is None else ordered(rows, column, largest_first=sort.startswith("-"))
 
 
-def _table(opened: OpenRun, order: np.ndarray) -> None:
+def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
     """All rows at once: the browser draws those in sight, and searches and sorts them without the server."""
-    table = once("desk table", _shown(opened), lambda: _arrow(opened, order))
     roles = opened.run.models[0].roles
     column = st.column_config
     scale = page_style.enlarged(PAGE.state.projector)

@@ -123,8 +123,3 @@ def runs() -> list[RunHeader]:
 def _header(path: Path, changed: int) -> RunHeader:
     """What a run's file said of itself when it was ``changed``: a page asks with every answer."""
     return read_header(path)
-
-
-def forget(file: str, checkpoint: str) -> None:
-    """Delete a kept run; tags and notes of its rows stay."""
-    _part(file, checkpoint).unlink(missing_ok=True)

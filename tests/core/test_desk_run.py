@@ -82,8 +82,6 @@ def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
             store.open_run(file, wrong)
     with pytest.raises(DeskError, match="no checksum"):
         store.open_run("../../etc/passwd", [ONE[:16]])
-    store.forget(file, ONE)
-    assert [model.model for model in store.runs()[0].models] == ["two"]
 
 
 def test_a_runs_models_stand_in_its_order_whenever_each_was_stored(run):
