@@ -19,11 +19,11 @@ _PLACES = 20
 """Rows whose widgets are told apart: a browser's late answer is not that late."""
 
 
-def _place(*shown: Any) -> int:
+def _place(*shown: object) -> int:
     """A number for the widgets of what is ``shown``: other widgets than those before, and so without their values, but
     some that were used long ago, since Streamlit holds for a whole session what it knows of a widget."""
     name = f"desk place of {len(shown)}"
-    before: tuple[tuple[Any, ...], int] = st.session_state.get(name, ((), 0))
+    before: tuple[tuple[object, ...], int] = st.session_state.get(name, ((), 0))
     if before[0] != shown:
         before = st.session_state[name] = shown, (before[1] + 1) % _PLACES
     return before[1]

@@ -7,7 +7,6 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,39 +24,24 @@ _TAG_HEAD = ("id", "annotator", "tags", "note")
 MOST_LINES = 200_000
 
 
-def records(run: Run, state: FileState, rows: np.ndarray) -> list[dict[str, Any]]:
-    """What is known of the ``rows`` (bool ``[N]``): texts, label, the file's columns, predictions, tags with who gave
-    them, notes."""
-    out = []
-    for i in np.flatnonzero(rows):
-        row, key = run.dataset.rows[i], run.keys[i]
-        own = state.row(key)
-        out.append(
-            {
-                "id": key,
-                "first": row.first,
-                "second": row.second,
-                "label": row.label,
-                "columns": dict(row.columns),
-                "models": [
-                    {
-                        "model": m.model,
-                        "predicted": str(m.predicted[i]),
-                        "p": {label: float(f"{p:.6g}") for label, p in zip(m.labels, m.probabilities[i], strict=True)},
-                    }
-                    for m in run.models
-                ],
-                "tags": sorted(own.tags_that_hold()),
-                "given": {tag: sorted(annotators) for tag, annotators in own.tags.items()},
-                "settled": own.settled,
-                "notes": own.notes,
-            }
-        )
-    return out
-
-
 def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
-    """The records with what they come from."""
+    """What is known of the ``rows`` (bool ``[N]``): texts, label, the file's columns, predictions, tags with who gave
+    them, notes; and what they come from."""
+    records = []
+    for i in np.flatnonzero(rows):
+        row, people = run.dataset.rows[i], state.row(run.keys[i])
+        models = [
+            {
+                "model": model.model,
+                "predicted": model.predicted[i],
+                "p": dict(zip(model.labels, _rounded(model.probabilities[i]), strict=True)),
+            }
+            for model in run.models
+        ]
+        texts = {"id": run.keys[i], "first": row.first, "second": row.second, "label": row.label}
+        given = {tag: sorted(annotators) for tag, annotators in people.tags.items()}
+        tags = {"tags": sorted(people.tags_that_hold()), "given": given, "settled": people.settled}
+        records.append({**texts, "columns": dict(row.columns), "models": models, **tags, "notes": people.notes})
     data = run.dataset
     about = {
         "file": data.name,
@@ -65,24 +49,29 @@ def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
         "layout": data.layout,
         "models": [{"model": m.model, "title": m.title, "sha256": m.sha256} for m in run.models],
     }
-    return json.dumps(about | {"rows": records(run, state, rows)}, ensure_ascii=False, indent=1)
+    return json.dumps(about | {"rows": records}, ensure_ascii=False, indent=1)
+
+
+def _rounded(probabilities: np.ndarray) -> list[float]:
+    """With the digits that float32 has."""
+    return [float(f"{p:.6g}") for p in probabilities]
 
 
 def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
-    """One line a row."""
+    """One line for each of the ``rows`` (bool ``[N]``)."""
     others = list(dict.fromkeys(name for row in run.dataset.rows for name in row.columns))
     head = ["id", "first", "second", "label"]
-    for i, model in enumerate(run.models):
-        head += [column_of("predicted", i), *(f"{column_of('p', i)}_{label}" for label in model.labels)]
+    for place, model in enumerate(run.models):
+        head += [column_of("predicted", place), *(f"{column_of('p', place)}_{label}" for label in model.labels)]
     lines = []
-    for known in records(run, state, rows):
-        line = [known["id"], known["first"], known["second"], known["label"] or ""]
-        for model in known["models"]:
-            line += [model["predicted"], *model["p"].values()]
-        notes = SEPARATOR.join(f"{by}: {text}" for by, text in known["notes"].items())
-        lines.append(
-            [*line, SEPARATOR.join(known["tags"]), notes, *(known["columns"].get(name, "") for name in others)]
-        )
+    for i in np.flatnonzero(rows):
+        row, people = run.dataset.rows[i], state.row(run.keys[i])
+        line: list[str | float] = [run.keys[i], row.first, row.second, row.label or ""]
+        for model in run.models:
+            line += [model.predicted[i], *_rounded(model.probabilities[i])]
+        notes = SEPARATOR.join(f"{by}: {text}" for by, text in people.notes.items())
+        columns = [row.columns.get(name, "") for name in others]
+        lines.append([*line, SEPARATOR.join(sorted(people.tags_that_hold())), notes, *columns])
     return csv_text([*head, "tags", "notes", *others], lines)
 
 
