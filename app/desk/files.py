@@ -1,5 +1,5 @@
-"""Out: rows and tags as CSV and JSON, the report. In: tags by row id, conflicts listed and never overwritten by
-themselves."""
+"""Export of rows and tags as CSV and JSON, and of the report. Import of tags by row id: conflicts are listed and never
+overwritten by themselves."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def view(opened: OpenRun) -> None:
     """Downloads, then the import."""
     left, right = st.container(key="side by side, files").columns(2, gap="large")
     with left:
-        _out(opened)
+        _export(opened)
     with right:
-        _in(opened)
+        _import(opened)
 
 
-def _out(opened: OpenRun) -> None:
+def _export(opened: OpenRun) -> None:
     run, state, rows = opened.run, opened.state, opened.rows
     stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
     page_style.heading("Export")
@@ -90,7 +90,7 @@ def _example(opened: OpenRun, key: str) -> ReportedRow:
     return ReportedRow(key, place, explanations, sorted(people.tags_that_hold()), list(people.notes.items()))
 
 
-def _in(opened: OpenRun) -> None:
+def _import(opened: OpenRun) -> None:
     name = annotator.name()
     page_style.heading("Import")
     page_style.note(

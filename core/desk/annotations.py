@@ -51,7 +51,7 @@ class Change:
     undone: bool
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class RowState:
     """All that people said of a row."""
 
@@ -121,11 +121,11 @@ class Annotations:
         with self._reading() as connection:
             names = {known.id: known.name for known in connection.execute(sa.select(schema.annotator))}
             read_as = changes.reads_as(connection)
-            rows: dict[str, RowState] = {}
+            rows: dict[str, RowState] = defaultdict(RowState)
             for subject, value in changes.values_of_rows(connection, file).items():
                 if subject.what == "reported":
                     continue
-                row = rows.setdefault(subject.row or "", RowState())
+                row = rows[subject.row or ""]
                 tag = "" if subject.tag is None else read_as[subject.tag][1]
                 if subject.what == "settled":
                     row.settled[tag] = value == YES
@@ -136,7 +136,7 @@ class Annotations:
                     row.tags.setdefault(tag, set()).add(annotator)
                 elif subject.what == "note":
                     row.notes[annotator] = value
-            return FileState(rows, _reported(connection, file))
+            return FileState(dict(rows), _reported(connection, file))
 
     def history(self, file: str | None = None, row: str | None = None, limit: int = 200) -> list[Change]:
         """The last changes, newest first: of a row, of a file, or of all. Raises DeskError for a row that cannot be

@@ -117,12 +117,13 @@ def values_of_rows(connection: Connection, file: str | None, row: str | None = N
     if row is not None:
         check_row(row)
     for what, (table, column) in TABLES.items():
-        query = sa.select(table).where(table.c.file == file).order_by(*table.primary_key)
+        own, none = table.c, sa.null()
+        parts = own.row, own.get("tag", none), own.get("annotator", none), own.get(column or "", sa.literal(YES))
+        query = sa.select(*parts).where(own.file == file).order_by(*table.primary_key)
         if row is not None:
-            query = query.where(table.c.row == row)
-        for line in connection.execute(query).mappings():
-            value = line[column] if column else True
-            subject = Subject(what, file, line["row"], line.get("tag"), line.get("annotator"))
+            query = query.where(own.row == row)
+        for key, tag, annotator, value in connection.execute(query):
+            subject = Subject(what, file, key, tag, annotator)
             values[subject] = value if isinstance(value, str) else YES if value else NO
     return values
 
