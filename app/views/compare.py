@@ -12,7 +12,7 @@ import streamlit as st
 from app import comparison, components, page_style
 from app import comparison_figures as figures
 from app.comparison import Difference, Disagreement, Looks, PredictionsError
-from app.desk import way_back
+from app.desk import back_link
 from app.model_choice import by_task, kinds, offered, reads_pairs
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
@@ -62,7 +62,7 @@ def main() -> None:
         lambda page: _versions(page) if versions else _models(page, mates, titles(models)),
         "No model is installed: train one with `python -m trainers train`",
     )
-    way_back.draw(PAGE.state.pair.now)
+    back_link.draw(PAGE.state.pair.now)
     if columns is not None:
         page_style.notice([*PAGE.problems, *_warnings(columns)])
         _show(PAGE.state, columns, versions)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import candidates, components, page_style, pairs_tried, panels
-from app.desk import way_back
+from app.desk import back_link
 from app.model_choice import by_task, explains_texts, judging_alone, kinds, offered, unread
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
@@ -204,7 +204,7 @@ def _below(page: ExploreState, explained: Explained, explanation: Explanation) -
     """Where else the pair can be looked at, its numbers as files, and candidates for its place."""
     for more in panels.pages(explanation):
         _elsewhere(page, more)
-    way_back.draw(page.pair.now)
+    back_link.draw(page.pair.now)
     _downloads(explanation, _stem(page, explained))
     if candidates.fits(explained.checkpoint):
         candidates.draw(PAGE, explained.checkpoint)
