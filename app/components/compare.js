@@ -1,10 +1,9 @@
 // Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
 
 import { CELL, MatrixPanel, PROJECTED } from "../panels/attention_map/matrix.js";
-import { drawnWords } from "./chips.js";
-import { legend, savedLegend } from "./colours.js";
-import { capital, directionOf, exactPercent, heading, html, percent, shorten, signed, svg, the } from "./elements.js";
-import { label, saveButtons } from "./save.js";
+import { legend } from "./colours.js";
+import { capital, directionOf, exactPercent, heading, html, percent, signed, svg, table, the } from "./elements.js";
+import { saveButtons } from "./save.js";
 import { headline, named, sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
@@ -113,7 +112,7 @@ class ComparedMatrix extends MatrixPanel {
   facts(i, j) {
     const weight = this.number("weights", i, j);
     return [
-      html("span", {}, this.signed ? `difference ${signed(100 * weight, 2)}\u00a0%` : `weight ${exactPercent(weight)}`),
+      html("span", this.signed ? `difference ${signed(100 * weight, 2)}\u00a0%` : `weight ${exactPercent(weight)}`),
     ];
   }
 
@@ -141,7 +140,6 @@ class ComparedMatrix extends MatrixPanel {
     );
     return svg(
       "g",
-      {},
       Array.from(shapes, ([fill, squares]) => svg("path", { fill, d: squares.join("") })),
     );
   }
@@ -189,8 +187,8 @@ class ComparedMatrix extends MatrixPanel {
       }),
     );
     return svg(
-      "g",
-      { class: "numbers", "aria-hidden": "true" },
+      "g.numbers",
+      { "aria-hidden": "true" },
       Array.from(inks, ([ink, texts]) => svg("g", { fill: `light-dark(${ink})` }, texts)),
     );
   }
@@ -210,16 +208,6 @@ class ComparedMatrix extends MatrixPanel {
       this.signed ? "difference" : "weight",
       ...this.ends(),
       this.attention.steps.map(([light, dark]) => `light-dark(${light},${dark})`),
-    );
-  }
-
-  savedLegend(y, ink) {
-    const { steps } = this.attention;
-    return savedLegend(
-      y,
-      ...this.ends(),
-      ink,
-      Array.from({ length: 11 }, (_, i) => steps[Math.round((i / 10) * (steps.length - 1))][0]),
     );
   }
 }
@@ -245,13 +233,13 @@ class CompareView extends View {
         sections.map((one) => this.section(one)),
       ),
       hint
-        ? html("p", { class: "empty" }, hint)
+        ? html("p.empty", hint)
         : grid("compared differences", [...differences.map((one) => this.difference(one)), this.agreement(agreement)]),
     ];
   }
 
   section({ title, problem, verdict, facts, sentences, pooled, matrix, about }) {
-    if (problem) return html("section", {}, html("h2", {}, title), html("p", {}, problem));
+    if (problem) return html("section", html("h2", title), html("p", problem));
     const best = named(verdict.classes);
     const { bar, key } = sharesOf(verdict.classes, best);
     const pooling = pooled.length ? this.pooling(title, pooled, about) : null;
@@ -267,27 +255,25 @@ class CompareView extends View {
         })
       : pooling
         ? null
-        : html("p", { class: "empty" }, "It shows no attention for these words.");
+        : html("p.empty", "It shows no attention for these words.");
     return html(
       "section",
-      {},
       html(
         "div",
-        {},
-        html("h2", {}, title),
-        html("div", { class: "said" }, headline(best)),
+        html("h2", title),
+        html("div.said", headline(best)),
         bar,
         key,
-        html("p", {}, facts.join(" · ")),
+        html("p", facts.join(" · ")),
         sentences.map(({ words, marked }) =>
           html(
-            "p",
-            { class: "words", dir: "auto" },
-            words.map((word, i) => [marked.includes(i) ? html("mark", {}, word) : word, " "]),
+            "p.words",
+            { dir: "auto" },
+            words.map((word, i) => [marked.includes(i) ? html("mark", word) : word, " "]),
           ),
         ),
       ),
-      html("div", {}, attention, pooling),
+      html("div", attention, pooling),
     );
   }
 
@@ -303,39 +289,28 @@ class CompareView extends View {
     const word = (text, share, high) => {
       const [ground, , ink] = steps[Math.round((share / high) * (steps.length - 1))];
       return html(
-        "span",
-        { class: "chip", dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) },
+        "span.chip",
+        { dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) },
         text,
       );
     };
     const stage = html(
-      "div",
-      { class: "stage" },
+      "div.stage",
       pooled.map(({ role, words, shares }) => [
-        html("div", {}, html("span", { class: "role" }, capital(role))),
+        html("div", html("span.role", capital(role))),
         html(
-          "div",
-          { class: "chips", dir: directionOf(words) },
+          "div.chips",
+          { dir: directionOf(words) },
           words.map((text, i) => word(text, shares[i], Math.max(...shares, 1e-9))),
         ),
       ]),
     );
-    const saves = saveButtons(
-      { root: this.root, data: { about } },
-      `pooling of ${title}`,
-      "compared-pooling",
-      (ink) => {
-        const { width, height } = stage.getBoundingClientRect();
-        return [
-          Math.max(Math.ceil(width) + 20, 420),
-          Math.ceil(height) + 46,
-          [
-            label(12, 24, `${title}: how much of each word pooling takes`, { fill: ink, "font-weight": 600 }),
-            svg("g", { transform: "translate(0,28)" }, drawnWords(this, stage)),
-          ],
-        ];
-      },
-    );
+    const saves = saveButtons(this, `pooling of ${title}`, () => ({
+      file: "compared-pooling",
+      title: `${title}: how much of each word pooling takes`,
+      elements: [stage],
+      about,
+    }));
     const more =
       "The shares of a sentence add up to 1; its scale runs to its largest share. Point at a word for its share.";
     return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage];
@@ -346,12 +321,10 @@ class CompareView extends View {
     const { high, steps } = this.data.signed;
     return html(
       "section",
-      {},
       html(
         "div",
-        {},
-        html("h2", {}, title),
-        html("p", {}, `Mean total variation ${mean.toFixed(2)}: that share of a word’s weight lies on other words.`),
+        html("h2", title),
+        html("p", `Mean total variation ${mean.toFixed(2)}: that share of a word’s weight lies on other words.`),
       ),
       this.matrix(matrix, {
         title,
@@ -366,73 +339,24 @@ class CompareView extends View {
 
   agreement({ heads, rows, values, about }) {
     const title = "How far they disagree, word by word";
-    const number = (value) => (value === null ? "" : value.toFixed(2));
-    const saves = saveButtons({ root: this.root, data: { about } }, "disagreement", "disagreement", (ink) => {
-      const right = (k) => 300 + 210 * k;
-      const line = (name, texts, y, weight) => [
-        label(160, y, shorten(name, 20), { fill: ink, "text-anchor": "end", "font-weight": weight }),
-        texts.map((text, k) => label(right(k), y, text, { fill: ink, "text-anchor": "end", "font-weight": weight })),
-      ];
-      const lines = rows.map((name, i) =>
-        line(name, values[i].map(number), 78 + 20 * i, i === rows.length - 1 ? 600 : null),
-      );
-      return [
-        right(heads.length - 1) + 24,
-        78 + 20 * rows.length,
-        [
-          label(12, 24, `${title} (total variation)`, { fill: ink, "font-weight": 600 }),
-          line(
-            "",
-            heads.map((head) => shorten(head, 28)),
-            54,
-          ),
-          lines,
-        ].flat(3),
-      ];
+    const lines = rows.map((name, i) => {
+      const cells = values[i].map((value) => html("td", value?.toFixed(2)));
+      return html("tr", html("th", { scope: "row" }, name), cells);
     });
+    const figures = table([html("td"), heads.map((head) => html("th", { scope: "col" }, head))], lines);
+    const saves = saveButtons(this, "disagreement", () => ({
+      file: "disagreement",
+      title: `${title} (total variation)`,
+      elements: [figures],
+      about,
+    }));
+    const how = "Total variation: 0 where both look alike, 1 where they look at different words.";
+    const more =
+      "Half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere.";
     return html(
       "section",
-      {},
-      html(
-        "div",
-        {},
-        heading(
-          title,
-          "Total variation: 0 where both look alike, 1 where they look at different words.",
-          "Half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere.",
-          saves,
-        ),
-      ),
-      html(
-        "div",
-        { class: "scroll agree", tabindex: "0", role: "group", "aria-label": "Total variation" },
-        html(
-          "table",
-          {},
-          html(
-            "thead",
-            {},
-            html(
-              "tr",
-              {},
-              html("td"),
-              heads.map((head) => html("th", { scope: "col" }, head)),
-            ),
-          ),
-          html(
-            "tbody",
-            {},
-            rows.map((name, i) =>
-              html(
-                "tr",
-                {},
-                html("th", { scope: "row" }, name),
-                values[i].map((value) => html("td", {}, number(value))),
-              ),
-            ),
-          ),
-        ),
-      ),
+      html("div", heading(title, how, more, saves)),
+      html("div.scroll.agree", { tabindex: "0", role: "group", "aria-label": "Total variation" }, figures),
     );
   }
 

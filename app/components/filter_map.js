@@ -1,9 +1,9 @@
 // The filter map: the reference texts by class, a person's own as stars. A person may zoom and move it, and it stays
 // so while they type; the buttons below it hide and show classes.
 
-import { fill, heading, html, shorten, svg } from "./elements.js";
+import { fill, heading, html, svg } from "./elements.js";
 import { keyMark, lookOf, marker } from "./marks.js";
-import { inkOf, label, place, saveButtons } from "./save.js";
+import { saveButtons } from "./save.js";
 import { VIEWS, View } from "./view.js";
 
 const PLANE = { height: 400, mark: 3.5, star: 10, ring: 7, reach: 14, most: 60 };
@@ -40,19 +40,18 @@ class FilterMapView extends View {
     this.own = null; // where a person has moved the map: its middle, and how many times as large it is
     this.hidden = new Set();
     this.points = this.data.classes.map((one) => ({ ...one, path: svg("path", { ...lookOf(one), opacity: 0.85 }) }));
-    this.drawn = svg("g", {});
+    this.drawn = svg("g");
     this.plane = svg(
-      "svg",
-      { role: "img", tabindex: 0, class: "plane" },
+      "svg.plane",
+      { role: "img", tabindex: 0 },
       svg(
         "g",
-        {},
         this.points.map(({ path }) => path),
         this.drawn,
       ),
     );
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
-    this.key = html("div", { class: "map-key", role: "group", "aria-label": "Classes that are shown" });
+    this.tip = html("div.tip", { role: "tooltip", hidden: true });
+    this.key = html("div.map-key", { role: "group", "aria-label": "Classes that are shown" });
     const { reading, meaning, quality } = this.data;
     const more = `${meaning} Drag the map to move it; + and − (on a touch screen two fingers, else Ctrl and the wheel) make it larger or smaller. With the keyboard: arrow keys, +, − and 0 for the whole map. A name below the map hides that class and shows it again.`;
     const zooms = [
@@ -61,26 +60,26 @@ class FilterMapView extends View {
       ["⤢", "The whole map again", () => this.whole()],
     ];
     if (document.fullscreenEnabled) zooms.push([corners(), "The map on the whole screen", () => this.wholeScreen()]);
-    const saves = saveButtons(this, "filter map", "filter-map", (ink) => this.saved(ink));
+    const saves = saveButtons(this, "filter map", () => ({
+      file: "filter-map",
+      title: "",
+      elements: [this.plane, this.key],
+    }));
     this.listen();
     return html(
-      "section",
-      { class: "filter-map", "aria-label": "Filter map" },
+      "section.filter-map",
+      { "aria-label": "Filter map" },
       heading("", reading, more, saves),
       html(
-        "div",
-        { class: "ground" },
+        "div.ground",
         this.plane,
         html(
-          "div",
-          { class: "zooms" },
-          zooms.map(([sign, name, onclick]) =>
-            html("button", { type: "button", "aria-label": name, title: name, onclick }, sign),
-          ),
+          "div.zooms.screen",
+          zooms.map(([sign, name, onclick]) => html("button", { "aria-label": name, title: name, onclick }, sign)),
         ),
       ),
       this.key,
-      html("p", { class: "how" }, quality),
+      html("p.how", quality),
       this.tip,
     );
   }
@@ -150,12 +149,11 @@ class FilterMapView extends View {
       ),
       ...(shown(NEAREST)
         ? [
-            svg("path", {
+            svg("path.rings", {
               d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""),
               fill: "none",
               stroke: "var(--accent)",
               "stroke-width": 2.5,
-              class: "rings",
             }),
           ]
         : []),
@@ -236,8 +234,7 @@ class FilterMapView extends View {
       .map((corner) => corner.map((value) => value.toFixed(1)).join(","))
       .join(" ");
     return svg(
-      "g",
-      { class: "trail" },
+      "g.trail",
       this.line(on(start), on(Math.max(start, end - 6)), { stroke }),
       svg("polygon", { points, fill: stroke }),
     );
@@ -255,15 +252,15 @@ class FilterMapView extends View {
       "stroke-linejoin": "round",
       opacity: earlier ? 0.6 : 1,
     });
-    if (earlier) return svg("g", { class: "star earlier", "data-words": label[1] }, mark);
+    if (earlier) return svg("g.star.earlier", { "data-words": label[1] }, mark);
     const [wide, high] = [(9 + 7 * badge.length) * this.type, 18 * this.type];
     const [left, middle] = [
       Math.min(Math.max(0, at[0] - wide / 2), this.width - wide),
       at[1] + 22 * this.type * (at[1] < 32 * this.type ? 1 : -1),
     ];
     return svg(
-      "g",
-      { class: "star now", "data-words": label[1] },
+      "g.star.now",
+      { "data-words": label[1] },
       mark,
       svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }),
       this.text([left + wide / 2, middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }),
@@ -294,13 +291,12 @@ class FilterMapView extends View {
     return html(
       "button",
       {
-        type: "button",
-        "aria-pressed": String(!this.hidden.has(one.name)),
+        "aria-pressed": !this.hidden.has(one.name),
         title: `Hide or show: ${one.name}`,
         onclick: () => this.toggle(one.name),
       },
       mark,
-      html("bdi", {}, one.name),
+      html("bdi", one.name),
     );
   }
 
@@ -404,37 +400,14 @@ class FilterMapView extends View {
     const [head, words, kind] = best.label;
     this.tip.replaceChildren(
       ...[
-        head && html("b", {}, html("bdi", {}, head)),
-        words && html("span", {}, html("bdi", {}, words)),
-        kind && html("span", {}, html("bdi", {}, kind)),
+        head && html("b", html("bdi", head)),
+        words && html("span", html("bdi", words)),
+        kind && html("span", html("bdi", kind)),
       ].filter(Boolean),
     );
     const { width, height } = this.tip.getBoundingClientRect();
     this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
     this.tip.style.top = `${event.clientY + 16 + height > window.innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
-  }
-
-  saved(ink) {
-    const width = Math.max(this.width, 560);
-    const across = Math.max(1, Math.floor(width / 175));
-    const legend = this.entries()
-      .filter(({ name }) => !this.hidden.has(name))
-      .map((one, i) => {
-        const [x, y] = [18 + 175 * (i % across), this.height + 18 + 20 * Math.floor(i / across)];
-        const looks = lookOf({
-          ...one,
-          colour: one.colour.startsWith("var") ? inkOf(this, one.colour.slice(6, -1)) : one.colour,
-        });
-        return [
-          svg("path", { d: keyMark(one)(x, y - 4), ...looks }),
-          label(x + 12, y, shorten(one.name, 24), { fill: ink, "font-size": 12.5 }),
-        ];
-      });
-    return [
-      width,
-      this.height + 24 + 20 * Math.ceil(legend.length / across),
-      [svg("svg", { width: this.width, height: this.height }, place(this.plane, 0, 0)), legend].flat(2),
-    ];
   }
 }
 

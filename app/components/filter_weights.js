@@ -3,7 +3,7 @@
 import { legend } from "./colours.js";
 import { DIVERGING } from "./constants.js";
 import { fill, heading, html, signed, svg } from "./elements.js";
-import { label, place, saveButtons } from "./save.js";
+import { saveButtons } from "./save.js";
 import { VIEWS, View } from "./view.js";
 
 class FilterWeightsView extends View {
@@ -12,14 +12,21 @@ class FilterWeightsView extends View {
   take() {}
 
   build() {
-    this.grid = svg("svg", { role: "img", tabindex: 0, class: "weights" });
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
+    this.grid = svg("svg.weights", { role: "img", tabindex: 0 });
+    this.tip = html("div.tip", { role: "tooltip", hidden: true });
     const { top, reading, filter } = this.data;
     this.grid.setAttribute("aria-label", `Weights of filter ${filter}. ${reading}`);
     const more =
       "Orange is above zero, blue below it; the paler, the nearer to zero. The scale runs to the filter’s largest weight. Point at a cell for its value.";
-    const saves = saveButtons(this, "filter", `filter-${filter}`, (ink) => this.saved(ink));
-    const [blue, orange] = DIVERGING;
+    const saves = saveButtons(this, "filter", () => ({
+      file: `filter-${filter}`,
+      title: `Weights of filter ${filter}`,
+      elements: [this.grid, scale],
+    }));
+    const tint = (share) =>
+      `color-mix(in srgb, ${DIVERGING[share < 0 ? 0 : 1]} ${100 * Math.abs(share)}%, var(--paper))`;
+    const shares = Array.from({ length: 11 }, (_, i) => (i - 5) / 5);
+    const scale = legend("weight", signed(-top, 2), signed(top, 2), shares.map(tint));
     this.grid.addEventListener("pointermove", (event) => this.point(event));
     this.grid.addEventListener("click", (event) => this.point(event));
     this.grid.addEventListener("pointerleave", () => {
@@ -30,7 +37,7 @@ class FilterWeightsView extends View {
       { "aria-label": `Weights of filter ${filter}` },
       heading("", reading, more, saves),
       this.grid,
-      legend("weight", signed(-top, 2), signed(top, 2), [blue, "transparent", orange]),
+      scale,
       this.tip,
     );
   }
@@ -98,43 +105,9 @@ class FilterWeightsView extends View {
     const value = this.data.values[i]?.[j];
     this.tip.hidden = value === undefined;
     if (this.tip.hidden) return;
-    this.tip.replaceChildren(
-      html("b", {}, `${this.data.rows[i]}, dimension ${j + 1}`),
-      html("span", {}, signed(value, 4)),
-    );
+    this.tip.replaceChildren(html("b", `${this.data.rows[i]}, dimension ${j + 1}`), html("span", signed(value, 4)));
     this.tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 180)}px`;
     this.tip.style.top = `${event.clientY + 16}px`;
-  }
-
-  saved(ink) {
-    const [width, height] = this.size;
-    const { top, filter } = this.data;
-    const [blue, orange] = DIVERGING;
-    const shares = Array.from({ length: 11 }, (_, i) => (i - 5) / 5);
-    const y = height + 40;
-    const scale = [
-      label(12, y + 10, signed(-top, 2), { fill: ink }),
-      shares.map((share, i) =>
-        svg("rect", {
-          x: 70 + i * 14,
-          y,
-          width: 14,
-          height: 10,
-          fill: share < 0 ? blue : orange,
-          "fill-opacity": Math.abs(share),
-        }),
-      ),
-      label(78 + 11 * 14, y + 10, signed(top, 2), { fill: ink }),
-    ];
-    return [
-      width + 24,
-      y + 24,
-      [
-        label(12, 20, `Weights of filter ${filter}`, { fill: ink, "font-weight": 600 }),
-        place(this.grid, 12, 32),
-        scale,
-      ].flat(2),
-    ];
   }
 }
 

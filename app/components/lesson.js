@@ -99,29 +99,18 @@ class LessonView extends View {
         .map(({ of, value }) => [of, value]),
     );
     this.places = html(
-      "ol",
-      { class: "places" },
+      "ol.places",
       data.steps.map(({ title }, i) =>
         html(
           "li",
-          {},
-          html(
-            "button",
-            { type: "button", title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) },
-            i + 1,
-          ),
+          html("button", { title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) }, i + 1),
         ),
       ),
     );
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
     const on = html(
-      "button",
-      {
-        type: "button",
-        class: "next",
-        "aria-label": "The next step (right arrow)",
-        onclick: () => this.go(this.step + 1),
-      },
+      "button.next",
+      { "aria-label": "The next step (right arrow)", onclick: () => this.go(this.step + 1) },
       "Next →",
     );
     const guess = html("input", {
@@ -139,7 +128,7 @@ class LessonView extends View {
     );
     this.buttons = { back, on };
     this.shown = null;
-    this.step_ = html("div", { class: "step", "aria-live": "polite" });
+    this.step_ = html("div.step", { "aria-live": "polite" });
     this.picture = html(
       "div",
       { class: `picture${longest > 6 ? " dense" : ""}`, role: "group", "aria-label": "All values of the lesson" },
@@ -148,30 +137,24 @@ class LessonView extends View {
     );
     this.weights = data.given.length
       ? html(
-          "div",
-          { class: "given-values" },
+          "div.given-values",
           data.given.map((line) => this.line(line)),
         )
       : null;
     queueMicrotask(() => focused && this.root.querySelector(`[data-input="${focused}"]`)?.focus());
     return [
       drawNotices(data.notices),
-      html("header", { class: "lesson-head" }, html("h2", {}, data.title), html("p", { class: "how" }, data.about)),
+      html("header.lesson-head", html("h2", data.title), html("p.how", data.about)),
       html(
         "nav",
         { "aria-label": "Steps" },
         this.places,
-        html("span", { class: "moves" }, back, on),
-        html("label", { class: "guessing" }, guess, " Guess first"),
+        html("span.moves", back, on),
+        html("label.guessing", guess, " Guess first"),
         screen,
         own,
       ),
-      html(
-        "div",
-        { class: "lesson-body" },
-        html("div", { class: "step-side" }, this.step_, this.weights),
-        this.picture,
-      ),
+      html("div.lesson-body", html("div.step-side", this.step_, this.weights), this.picture),
     ].filter(Boolean);
   }
 
@@ -180,8 +163,7 @@ class LessonView extends View {
     const sides = Object.entries(this.data.texts);
     if (!sides.length) return null;
     return html(
-      "div",
-      { class: "sentences" },
+      "div.sentences",
       sides.map(([side, text]) => {
         const field = html("input", {
           type: "text",
@@ -190,19 +172,14 @@ class LessonView extends View {
           dir: "auto",
           onchange: () => this.send({ step: this.step, texts: { [side]: field.value } }, 0),
         });
-        return html("label", {}, html("span", {}, capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
+        return html("label", html("span", capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
       }),
     );
   }
 
   line({ label, rows }) {
     const cells = rows.flatMap((row) => this.row(row));
-    const line = html(
-      "div",
-      { class: "line" },
-      html("span", { class: "label" }, label),
-      html("div", { class: "parts" }, cells),
-    );
+    const line = html("div.line", html("span.label", label), html("div.parts", cells));
     line.dataset.values = rows.map(({ value }) => value).join(" ");
     return line;
   }
@@ -230,7 +207,7 @@ class LessonView extends View {
           shape,
           made_of.map((one) => one.replace("#", i + 1)),
         ),
-        word === null || !below ? null : html("span", { class: "word", dir: "auto" }, word),
+        word === null || !below ? null : html("span.word", { dir: "auto" }, word),
       ),
     );
   }
@@ -241,11 +218,7 @@ class LessonView extends View {
     const shown = number.slice(0, most).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape, origin));
     const more =
       number.length > most
-        ? html(
-            "span",
-            { class: "rest" },
-            shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`,
-          )
+        ? html("span.rest", shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`)
         : null;
     return html("div", { class: Array.isArray(number[0]) ? "matrix" : "vector", "data-of": name }, shown, more);
   }
@@ -254,7 +227,7 @@ class LessonView extends View {
     const input = this.data.inputs.includes(name.split(".")[0]);
     const bar =
       shape === "bars"
-        ? html("i", { class: "fill", style: `width: ${Math.round(100 * Math.min(1, Math.max(0, number)))}%` })
+        ? html("i.fill", { style: `width: ${Math.round(100 * Math.min(1, Math.max(0, number)))}%` })
         : null;
     const inner = input
       ? html("input", {
@@ -265,7 +238,7 @@ class LessonView extends View {
           "data-input": name,
           onchange: (event) => this.change(name, event.target),
         })
-      : html("span", { class: "text", "data-text": text }, text);
+      : html("span.text", { "data-text": text }, text);
     return html(
       "div",
       {
@@ -349,7 +322,7 @@ class LessonView extends View {
 
   guess() {
     if (!this.now.guess) return null;
-    if (!this.secret) return html("div", { class: "guess" });
+    if (!this.secret) return html("div.guess");
     const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
     const onkeydown = (event) => {
       if (event.key !== "Enter") return;
@@ -382,13 +355,11 @@ class LessonView extends View {
     });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
     return html(
-      "div",
-      { class: "guess" },
-      html("label", {}, "Your guess for the ? ", field),
-      html("span", { class: "dragged" }, ends[0], slider, ends[1]),
+      "div.guess",
+      html("label", "Your guess for the ? ", field),
+      html("span.dragged", ends[0], slider, ends[1]),
       html(
         "span",
-        {},
         linkButton("Check", "Compare the guess with the number", check),
         " ",
         linkButton("Show it", "Show the number (Enter)", () => this.reveal(null)),
@@ -409,16 +380,16 @@ class LessonView extends View {
     if (this.shown !== shown)
       this.step_.replaceChildren(
         ...[
-          html("h3", {}, html("span", { class: "count" }, `${step} of ${data.steps.length}`), " ", now.title),
-          html("p", { class: "says" }, now.says),
-          html("div", { class: "formula", tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)),
+          html("h3", html("span.count", `${step} of ${data.steps.length}`), " ", now.title),
+          html("p.says", now.says),
+          html("div.formula", { tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)),
           html(
-            "div",
-            { class: "numbers", tabindex: 0, role: "group", "aria-label": "The same with numbers" },
+            "div.numbers",
+            { tabindex: 0, role: "group", "aria-label": "The same with numbers" },
             now.numbers.map(math),
           ),
           this.guess(),
-          now.note && !secret ? html("p", { class: "note" }, now.note) : null,
+          now.note && !secret ? html("p.note", now.note) : null,
         ].filter(Boolean),
       );
     this.shown = shown;

@@ -26,10 +26,9 @@ class ModelTable extends View {
     this.body = html("tbody");
     return [
       html(
-        "table",
-        { class: "models" },
-        html("caption", {}, `All ${this.data.models.length} models`),
-        html("thead", {}, this.head),
+        "table.models",
+        html("caption", `All ${this.data.models.length} models`),
+        html("thead", this.head),
         this.body,
       ),
     ];
@@ -75,9 +74,9 @@ class ModelTable extends View {
           { scope: "col", class: NUMBERS.includes(column) ? "number" : null, "aria-sort": now || "none" },
           html(
             "button",
-            { type: "button", "data-sort": column, onclick: () => this.sortBy(this.next(column)) },
+            { "data-sort": column, onclick: () => this.sortBy(this.next(column)) },
             name,
-            html("span", { class: "arrow", "aria-hidden": "true" }, now ? (now === "ascending" ? "↑" : "↓") : "↕"),
+            html("span.arrow", { "aria-hidden": "true" }, now ? (now === "ascending" ? "↑" : "↓") : "↕"),
           ),
         );
       }),
@@ -86,7 +85,6 @@ class ModelTable extends View {
       ...this.sorted().map((model) =>
         html(
           "tr",
-          {},
           MODEL_COLUMNS.map(([column, name]) => this.cell(model, column, name)),
         ),
       ),
@@ -95,12 +93,12 @@ class ModelTable extends View {
 
   cell({ name, cells }, column, heading) {
     const { text, note } = cells[column];
-    const below = note ? html("small", {}, note) : null;
+    const below = note ? html("small", note) : null;
     if (column !== "title")
       return html("td", { class: NUMBERS.includes(column) ? "number" : null, "data-of": heading }, text, below);
     const open = html(
-      "button",
-      { type: "button", class: "open", "data-model": name, onclick: () => this.send({ sort: this.sort, open: name }) },
+      "button.open",
+      { "data-model": name, onclick: () => this.send({ sort: this.sort, open: name }) },
       text,
     );
     return html("th", { scope: "row" }, open);

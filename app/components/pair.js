@@ -84,7 +84,7 @@ class PairView extends View {
     this.arranged = this.direction;
     this.switch =
       this.directions.length > 1
-        ? html("div", { class: "choices directions", role: "group", "aria-label": "Whose attention" })
+        ? html("div.choices.directions", { role: "group", "aria-label": "Whose attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
@@ -94,7 +94,7 @@ class PairView extends View {
       drawVerdict(data.verdict, data.notices),
       text?.element,
       this.switch,
-      beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
+      beside.length ? html("div.side-by-side", html("div", main), html("div", beside)) : main,
       below,
     ].flat();
   }
@@ -151,13 +151,8 @@ class PairView extends View {
     this.switch?.replaceChildren(
       ...this.directions.map((role) =>
         html(
-          "button",
-          {
-            type: "button",
-            class: "choice",
-            "aria-pressed": String(role === this.direction),
-            onclick: () => this.turnTo(role),
-          },
+          "button.choice",
+          { "aria-pressed": role === this.direction, onclick: () => this.turnTo(role) },
           `Where ${the(role)} looks`,
         ),
       ),

@@ -1,6 +1,6 @@
 // The attention matrix: square cells, words along both edges; a long pair scrolls inside its frame, edges fixed.
 
-import { legend, savedLegend, scaleColour } from "../../components/colours.js";
+import { legend, scaleColour } from "../../components/colours.js";
 import {
   directionOf,
   exactPercent,
@@ -13,7 +13,7 @@ import {
   svg,
   the,
 } from "../../components/elements.js";
-import { label, place, saveButtons } from "../../components/save.js";
+import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { WindowPanel } from "./windows.js";
 
@@ -32,9 +32,8 @@ export class MatrixPanel {
     this.several = this.lines.length > 1; // lines of a text, such as sentences of evidence
     this.none = attention.none; // the null word's column, in a model that has one
     this.mirrored = directionOf(this.columns) === "rtl";
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
-    this.frame = html("div", {
-      class: "matrix",
+    this.tip = html("div.tip", { role: "tooltip", hidden: true });
+    this.frame = html("div.matrix.scroll", {
       role: "grid",
       "aria-label": this.title(),
       "aria-rowcount": this.rows.length,
@@ -42,18 +41,22 @@ export class MatrixPanel {
     });
     const [how, more] = this.reading();
     this.scrolls = html(
-      "span",
+      "span.screen",
       { hidden: true },
       `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`,
     );
     const key = this.legend();
     key.append(this.scrolls);
     const { agreement } = view.data;
-    if (agreement?.rows === attention.rows) key.append(html("span", {}, agreement.text));
-    const saves = saveButtons(view, this.what, this.file, (ink) => this.saved(ink));
+    if (agreement?.rows === attention.rows) key.append(html("span", agreement.text));
+    const saves = saveButtons(view, this.what, () => ({
+      file: this.file,
+      title: this.title(),
+      elements: [this.frame, key],
+    }));
     this.element = html(
-      "section",
-      { class: "attention", "aria-label": this.title() },
+      "section.attention",
+      { "aria-label": this.title() },
       heading(this.headed, how, more, saves),
       this.frame,
       key,
@@ -230,30 +233,21 @@ export class MatrixPanel {
     const whole = this.view.type > 1 && tall + down < 0.8 * window.innerHeight ? tall + down : 0;
     this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell, whole) + 3}px`;
     this.cramped = left + across + slack > width;
-    this.top = svg(
-      "svg",
-      { class: "top", width: across + slack, height: tall, "aria-hidden": "true" },
-      this.columnWords(),
-    );
-    this.side = svg("svg", { class: "side", width: left, height: down, "aria-hidden": "true" }, this.rowWords());
-    this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
+    this.top = svg("svg.top", { width: across + slack, height: tall, "aria-hidden": "true" }, this.columnWords());
+    this.side = svg("svg.side", { width: left, height: down, "aria-hidden": "true" }, this.rowWords());
+    this.marks = svg("g.marks", { "aria-hidden": "true" });
     this.body = svg(
-      "svg",
-      {
-        class: "cells",
-        width: across + slack,
-        height: down + (this.several ? 20 * this.view.type : 2),
-        role: "rowgroup",
-      },
+      "svg.cells",
+      { width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" },
       this.cellRows(),
       this.numbers(),
       this.marks,
       this.lineNumbers(down),
     );
     this.frame.replaceChildren(
-      html("div", { class: "corner" }),
-      html("div", { class: "pin-top" }, this.top),
-      html("div", { class: "pin-side" }, this.side),
+      html("div.corner"),
+      html("div.pin-top", this.top),
+      html("div.pin-side", this.side),
       this.body,
     );
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
@@ -287,7 +281,7 @@ export class MatrixPanel {
         },
         shorten(word, 24),
       );
-      text.append(svg("title", {}, none ? `The null word: no counterpart in ${the(this.attention.columns)}` : word));
+      text.append(svg("title", none ? `The null word: no counterpart in ${the(this.attention.columns)}` : word));
       return text;
     });
   }
@@ -308,7 +302,7 @@ export class MatrixPanel {
         },
         shorten(word, room),
       );
-      text.append(svg("title", {}, word));
+      text.append(svg("title", word));
       return text;
     });
   }
@@ -358,8 +352,8 @@ export class MatrixPanel {
     if (!this.several) return null;
     const ends = [...this.lines.slice(1), this.columns.length];
     return svg(
-      "g",
-      { class: "line-numbers", "aria-hidden": "true" },
+      "g.line-numbers",
+      { "aria-hidden": "true" },
       this.lines
         .map((start, line) => {
           const [left, right] = [this.x(start), this.x(ends[line] - 1)].sort((a, b) => a - b);
@@ -412,7 +406,7 @@ export class MatrixPanel {
     if (!at) return;
     const [i, j] = at;
     this.tip.replaceChildren(
-      html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.word(j))),
+      html("b", html("bdi", this.rows[i]), " → ", html("bdi", this.word(j))),
       ...this.facts(i, j),
     );
     const right = event.clientX + 190 > window.innerWidth;
@@ -423,16 +417,16 @@ export class MatrixPanel {
   // A cell's exact values.
   facts(i, j) {
     const lines = [
-      html("span", {}, `weight ${exactPercent(this.number("weights", i, j))}`),
-      html("span", {}, this.score(i, j, 4)),
+      html("span", `weight ${exactPercent(this.number("weights", i, j))}`),
+      html("span", this.score(i, j, 4)),
     ];
     if (this.attention.show === "column")
-      lines.push(html("span", {}, `${exactPercent(this.number("values", i, j))} of its column (not used)`));
+      lines.push(html("span", `${exactPercent(this.number("values", i, j))} of its column (not used)`));
     const back = this.view.back(this.attention);
     if (back && j < this.columns.length)
       lines.push(
-        html("b", {}, html("bdi", {}, this.word(j)), " → ", html("bdi", {}, this.rows[i])),
-        html("span", {}, `weight ${exactPercent(back.weights[j][i])}`),
+        html("b", html("bdi", this.word(j)), " → ", html("bdi", this.rows[i])),
+        html("span", `weight ${exactPercent(back.weights[j][i])}`),
       );
     return lines;
   }
@@ -503,8 +497,7 @@ export class MatrixPanel {
     else if (column !== null) marks.push(...outline(this.x(column), 1, cell, down - 1));
     if (row !== null && column !== null)
       marks.push(
-        svg("rect", {
-          class: "cell-mark",
+        svg("rect.cell-mark", {
           x: this.x(column) + 1,
           y: row * cell + 1,
           width: cell - 2,
@@ -530,27 +523,6 @@ export class MatrixPanel {
     this.at = at;
     this.marked = this.rect(...at);
     this.marked?.setAttribute("tabindex", "0");
-  }
-
-  saved(ink) {
-    const { left, tall } = this;
-    const across = Number(this.body.getAttribute("width"));
-    const down = Number(this.body.getAttribute("height"));
-    return [
-      Math.max(left + across, 420) + 24,
-      down + tall + 70,
-      [
-        label(12, 22, this.title(), { fill: ink, "font-weight": 600 }),
-        place(this.top, 12 + left, 30),
-        place(this.side, 12, 30 + tall),
-        place(this.body, 12 + left, 30 + tall),
-        this.savedLegend(down + tall + 44, ink),
-      ],
-    ];
-  }
-
-  savedLegend(y, ink) {
-    return savedLegend(y, ...this.ends(), ink);
   }
 }
 

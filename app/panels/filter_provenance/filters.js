@@ -1,7 +1,7 @@
 // What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
 
-import { heading, html, moreButton, plural, shorten, signed, svg, the } from "../../components/elements.js";
-import { label, place, saveButtons } from "../../components/save.js";
+import { heading, html, moreButton, plural, signed, svg, the } from "../../components/elements.js";
+import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
 const FIRST_ROWS = 8;
@@ -36,22 +36,13 @@ class FilterPanel {
     this.mode = "word";
     this.room = "wide";
     this.open = false;
-    this.whose = html("div", { class: "whose", role: "group", "aria-label": "Filters that read the" });
-    this.choices = html("div", { class: "choices", role: "group", "aria-label": "Which filters" });
-    this.table = html("div", { class: "scroll", tabindex: "-1" });
-    const saves = saveButtons(
-      view,
-      "filters",
-      () =>
-        `filters-of-${this.side.role}-${this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest"}`.replace(
-          /\s+/g,
-          "-",
-        ),
-      (ink) => this.saved(ink),
-    );
+    this.whose = html("div.whose", { role: "group", "aria-label": "Filters that read the" });
+    this.choices = html("div.choices", { role: "group", "aria-label": "Which filters" });
+    this.table = html("div.scroll", { tabindex: "-1" });
+    const saves = saveButtons(view, "filters", () => this.saved());
     this.element = html(
-      "section",
-      { class: "filters listing", "aria-label": "What won the filters" },
+      "section.filters.listing",
+      { "aria-label": "What won the filters" },
       heading("What won the filters", this.how(), this.more(), saves),
       this.whose,
       this.choices,
@@ -136,14 +127,12 @@ class FilterPanel {
   drawWhose() {
     this.whose.hidden = this.sides.length < 2;
     this.whose.replaceChildren(
-      html("span", {}, "Filters that read the"),
+      html("span", "Filters that read the"),
       ...this.sides.map((side) =>
         html(
-          "button",
+          "button.choice",
           {
-            type: "button",
-            class: "choice",
-            "aria-pressed": String(side === this.side),
+            "aria-pressed": side === this.side,
             onclick: () => {
               this.side = side;
               this.open = false;
@@ -155,7 +144,6 @@ class FilterPanel {
       ),
       html(
         "span",
-        {},
         this.side.made_from ? `They are made from ${the(this.side.made_from)}.` : "They are the same for every text.",
       ),
     );
@@ -166,11 +154,9 @@ class FilterPanel {
     const count = hasWord ? this.all.filter((f) => f.position === this.row).length : 0;
     const choice = (mode, ...label) =>
       html(
-        "button",
+        "button.choice",
         {
-          type: "button",
-          "aria-pressed": String(this.mode === mode),
-          class: "choice",
+          "aria-pressed": this.mode === mode,
           onclick: () => {
             this.mode = mode;
             this.open = false;
@@ -181,7 +167,7 @@ class FilterPanel {
       );
     this.choices.replaceChildren(
       ...[
-        hasWord ? choice("word", "Won by ", html("bdi", { class: "selected" }, word), ` (${count})`) : null,
+        hasWord ? choice("word", "Won by ", html("bdi.selected", word), ` (${count})`) : null,
         ...(this.classes.length
           ? this.classes.map((k, i) => choice(String(i), "Strongest towards ", this.swatch(k), k.label))
           : [choice("all", "Strongest")]),
@@ -190,7 +176,7 @@ class FilterPanel {
   }
 
   swatch(k) {
-    return html("i", { class: "swatch", style: `background:light-dark(${k.light},${k.dark})` });
+    return html("i.swatch", { style: `background:light-dark(${k.light},${k.dark})` });
   }
 
   // Where there is little room, the strip stands below its n-gram, and on a phone the numbers beside the shares are left
@@ -226,8 +212,7 @@ class FilterPanel {
     if (!listed.length) {
       this.table.replaceChildren(
         html(
-          "p",
-          { class: "empty" },
+          "p.empty",
           "No filter’s winning n-gram is centred on this word: select another word, or look at the strongest filters.",
         ),
       );
@@ -245,7 +230,6 @@ class FilterPanel {
     this.columns = columns.length;
     const head = html(
       "tr",
-      {},
       columns.map((t) =>
         html(
           "th",
@@ -254,24 +238,17 @@ class FilterPanel {
         ),
       ),
       this.classes.map((k) =>
-        html(
-          "th",
-          { scope: "col", class: "number" },
-          this.swatch(k),
-          this.room === "phone" ? html("br") : null,
-          k.label,
-        ),
+        html("th.number", { scope: "col" }, this.swatch(k), this.room === "phone" ? html("br") : null, k.label),
       ),
     );
     const scale = this.scale(shown);
     const body = html(
       "tbody",
-      {},
       shown.map((f) => this.line(f, scale)),
     );
-    const foot = this.classes.length ? html("tfoot", {}, this.sums(listed)) : "";
+    const foot = this.classes.length ? html("tfoot", this.sums(listed)) : "";
     this.table.replaceChildren(
-      html("table", {}, html("thead", {}, head), body, foot),
+      html("table", html("thead", head), body, foot),
       this.partsLegend(),
       moreButton(this, listed.length, FIRST_ROWS, "filters") || "",
     );
@@ -306,35 +283,29 @@ class FilterPanel {
 
   line(f, scale) {
     const best = f.shares.indexOf(Math.max(...f.shares));
-    const words = this.ngram(f).flatMap(({ word, centre }, i) => [i ? " " : "", centre ? html("b", {}, word) : word]);
+    const words = this.ngram(f).flatMap(({ word, centre }, i) => [i ? " " : "", centre ? html("b", word) : word]);
     const [wide, phone] = [this.room === "wide", this.room === "phone"];
     const strip = this.strip(f, scale, phone ? 124 : 190);
     return html(
       "tr",
       { class: f.position === this.row && this.mode !== "word" ? "on" : null },
-      phone ? null : html("td", {}, String(f.index)),
+      phone ? null : html("td", String(f.index)),
       html(
-        "td",
-        { class: "ngram" },
+        "td.ngram",
         html(
           "button",
-          {
-            type: "button",
-            dir: "auto",
-            title: `Filter ${f.index}`,
-            onclick: () => this.view.pick({ [this.side.axis]: f.position }),
-          },
+          { dir: "auto", title: `Filter ${f.index}`, onclick: () => this.view.pick({ [this.side.axis]: f.position }) },
           words,
         ),
         wide ? null : strip,
       ),
       this.side.context && wide ? html("td", { dir: "auto" }, this.contextWords(f)) : null,
-      wide ? html("td", {}, strip) : null,
+      wide ? html("td", strip) : null,
       phone
         ? null
         : [
-            html("td", { class: "number", title: String(f.pre) }, signed(f.pre)),
-            html("td", { class: "number", title: String(f.activation) }, signed(f.activation)),
+            html("td.number", { title: String(f.pre) }, signed(f.pre)),
+            html("td.number", { title: String(f.activation) }, signed(f.activation)),
           ],
       f.shares.map((share, i) =>
         html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share, phone ? 2 : 3)),
@@ -372,16 +343,16 @@ class FilterPanel {
           width: Math.max(0.5, size - 0.6).toFixed(2),
           height: 10,
         },
-        svg("title", {}, `${this.named(name, f)} ${signed(value, 4)}`),
+        svg("title", `${this.named(name, f)} ${signed(value, 4)}`),
       );
     });
     const at = middle + f.pre * unit;
     return svg(
-      "svg",
-      { class: "strip", width, height: 16, role: "img", "aria-label": text },
+      "svg.strip",
+      { width, height: 16, role: "img", "aria-label": text },
       pieces,
-      svg("line", { class: "zero", x1: middle, x2: middle, y1: 0, y2: 16 }),
-      svg("line", { class: "total", x1: at, x2: at, y1: 1, y2: 15 }),
+      svg("line.zero", { x1: middle, x2: middle, y1: 0, y2: 16 }),
+      svg("line.total", { x1: at, x2: at, y1: 1, y2: 15 }),
     );
   }
 
@@ -395,12 +366,10 @@ class FilterPanel {
 
   partsLegend() {
     return html(
-      "div",
-      { class: "legend parts" },
+      "div.legend.parts",
       this.side.used.map((name) =>
         html(
           "span",
-          {},
           svg(
             "svg",
             { width: 12, height: 10 },
@@ -411,8 +380,7 @@ class FilterPanel {
       ),
       html(
         "span",
-        {},
-        svg("svg", { width: 8, height: 12 }, svg("line", { class: "total", x1: 4, x2: 4, y1: 0, y2: 12 })),
+        svg("svg", { width: 8, height: 12 }, svg("line.total", { x1: 4, x2: 4, y1: 0, y2: 12 })),
         "their sum",
       ),
     );
@@ -428,7 +396,7 @@ class FilterPanel {
         "tr",
         { class: kind || null },
         html("th", { scope: "row", colspan: across }, label),
-        values.map((v) => html("td", { class: "number", title: String(v) }, signed(v, this.room === "phone" ? 2 : 3))),
+        values.map((v) => html("td.number", { title: String(v) }, signed(v, this.room === "phone" ? 2 : 3))),
       );
     const each = (of) => this.classes.map((_, c) => of(c));
     const others = this.sides.filter((side) => side !== this.side);
@@ -470,56 +438,13 @@ class FilterPanel {
       : `strongest (${of})`;
   }
 
-  saved(ink) {
-    const width = 560 + Math.max(1, this.classes.length) * 110;
-    const names = ["filter", "winning n-gram", "parts", "sum"];
-    const at = [12, 70, 300, 500];
-    const head = [
-      ...names.map((name, i) => label(at[i], 52, name, { fill: ink, "font-size": 12 })),
-      ...this.classes.map((k, i) =>
-        label(640 + i * 110, 52, k.label, { fill: ink, "font-size": 12, "text-anchor": "end" }),
-      ),
-    ];
-    const drawn = Array.from(this.table.querySelectorAll("svg.strip"));
-    const lines = this.shown.map((f, r) => {
-      const y = 76 + r * 26;
-      const words = this.ngram(f).flatMap(({ word, centre }, i) => [
-        svg("tspan", {}, i ? " " : ""),
-        svg("tspan", { "font-weight": centre ? 700 : 400 }, shorten(word, 16)),
-      ]);
-      return [
-        label(at[0], y, String(f.index), { fill: ink }),
-        svg("text", { x: at[1], y, fill: ink, "font-size": 14 }, words),
-        place(drawn[r], at[2], y - 12),
-        label(at[3], y, signed(f.pre), { fill: ink }),
-        ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" })),
-      ];
-    });
-    const probes = Array.from(this.table.querySelectorAll(".legend.parts rect"));
-    const legend = (probes.length ? this.side.used : []).map((name, i) => [
-      svg("rect", {
-        x: 12 + i * 100,
-        y: 84 + this.shown.length * 26,
-        width: 11,
-        height: 10,
-        fill: getComputedStyle(probes[i]).fill,
-        stroke: getComputedStyle(probes[i]).stroke,
-      }),
-      label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 }),
-    ]);
-    return [
-      width,
-      110 + this.shown.length * 26,
-      [
-        label(12, 24, `What won the filters that read ${the(this.side.role)}: ${this.listTitle()}`, {
-          fill: ink,
-          "font-weight": 600,
-        }),
-        head,
-        lines.flat(),
-        legend.flat(),
-      ].flat(),
-    ];
+  saved() {
+    const list = this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest";
+    return {
+      file: `filters-of-${this.side.role}-${list}`.replace(/\s+/g, "-"),
+      title: `What won the filters that read ${the(this.side.role)}: ${this.listTitle()}`,
+      elements: [this.table],
+    };
   }
 }
 

@@ -37,15 +37,10 @@ export class BarChart {
     const { role, tokens, phrases } = view.data.sides[side];
     this.tokens = tokens;
     this.phrases = phrases;
-    this.frame = html("div", { class: "chart", "data-side": side });
+    this.frame = html("div.chart.scroll", { "data-side": side });
     this.scrolls = html("span", { hidden: true }, ": scroll inside the frame");
-    const count = html("small", {}, plural(phrases.length, "phrase", "phrases"), this.scrolls);
-    this.element = html(
-      "div",
-      { class: "bars-of", "data-role": role },
-      html("div", { class: "role" }, `${capital(role)} `, count),
-      this.frame,
-    );
+    const count = html("small", plural(phrases.length, "phrase", "phrases"), this.scrolls);
+    this.element = html("div.bars-of", { "data-role": role }, html("div.role", `${capital(role)} `, count), this.frame);
     this.listen();
   }
 
@@ -83,8 +78,8 @@ export class BarChart {
     const base = this.sizes.top + this.sizes.tall;
     const { ticks } = this.view.scale;
     this.axis = svg(
-      "svg",
-      { class: "axis", width: this.sizes.axis, height: this.sizes.height, "aria-hidden": "true" },
+      "svg.axis",
+      { width: this.sizes.axis, height: this.sizes.height, "aria-hidden": "true" },
       ticks.map((tick) =>
         svg(
           "text",
@@ -112,8 +107,8 @@ export class BarChart {
         ),
       ),
     );
-    this.bars = svg("g", { class: "kept-bars", "aria-hidden": "true" });
-    this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
+    this.bars = svg("g.kept-bars", { "aria-hidden": "true" });
+    this.marks = svg("g.marks", { "aria-hidden": "true" });
     this.hits = svg(
       "g",
       {
@@ -122,8 +117,7 @@ export class BarChart {
         "aria-orientation": "horizontal",
       },
       this.lefts.map((x, i) =>
-        svg("rect", {
-          class: "hit",
+        svg("rect.hit", {
           x,
           y: 0,
           width: bar,
@@ -138,15 +132,14 @@ export class BarChart {
       ),
     );
     this.body = svg(
-      "svg",
-      { class: "body", width: Math.max(across, width - this.sizes.axis), height: this.sizes.height },
+      "svg.body",
+      { width: Math.max(across, width - this.sizes.axis), height: this.sizes.height },
       svg(
         "g",
         { "aria-hidden": "true" },
-        ticks.map((tick) => svg("line", { class: "grid", x1: 0, x2: across, y1: this.y(tick), y2: this.y(tick) })),
+        ticks.map((tick) => svg("line.grid", { x1: 0, x2: across, y1: this.y(tick), y2: this.y(tick) })),
         this.lefts.map((x, i) =>
-          svg("rect", {
-            class: "score",
+          svg("rect.score", {
             x: x + 0.75,
             y: this.y(this.phrases[i][3]),
             width: bar - 1.5,
@@ -154,19 +147,12 @@ export class BarChart {
           }),
         ),
         POOLINGS.map((pooling) =>
-          svg("line", {
-            class: "lane",
-            x1: 0,
-            x2: across,
-            y1: this.sizes.lanes[pooling] + 6,
-            y2: this.sizes.lanes[pooling] + 6,
-          }),
+          svg("line.lane", { x1: 0, x2: across, y1: this.sizes.lanes[pooling] + 6, y2: this.sizes.lanes[pooling] + 6 }),
         ),
         groups.map((group) => {
           const text = svg(
-            "text",
+            "text.last",
             {
-              class: "last",
               x: group.x + group.width / 2,
               y: this.sizes.height - 6,
               "text-anchor": "middle",
@@ -175,7 +161,7 @@ export class BarChart {
             },
             group.word,
           );
-          text.append(svg("title", {}, this.tokens[group.last - 1]));
+          text.append(svg("title", this.tokens[group.last - 1]));
           return text;
         }),
       ),
@@ -183,7 +169,7 @@ export class BarChart {
       this.marks,
       this.hits,
     );
-    this.frame.replaceChildren(html("div", { class: "pin" }, this.axis), this.body);
+    this.frame.replaceChildren(html("div.pin", this.axis), this.body);
     this.drawKept();
     this.drawFocus();
   }
@@ -219,7 +205,7 @@ export class BarChart {
           if (pooling === "kmin") {
             const lines = [];
             for (let at = base - 4; at > top + 1; at -= 4) lines.push(`M${x},${at}h${wide}`);
-            drawn.push(svg("path", { class: "stripes", d: lines.join(""), fill: "none" }));
+            drawn.push(svg("path.stripes", { d: lines.join(""), fill: "none" }));
           }
           return drawn;
         });

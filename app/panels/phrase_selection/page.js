@@ -48,24 +48,22 @@ class PhraseView extends View {
     this.scale = this.scores();
     this.hovered = null;
     this.width = null;
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
+    this.tip = html("div.tip", { role: "tooltip", hidden: true });
     this.slider = new KSlider(this);
     this.columns = new KeptPanel(this);
     this.verdicts = new VerdictPanel(this);
     this.figure = new ScoreFigure(this);
-    this.said = html("div", { class: "said", "data-part": "verdict" });
-    this.said_by = html("div", { class: "note" });
+    this.said = html("div.said", { "data-part": "verdict" });
+    this.said_by = html("div.note");
     const said = html(
       "div",
-      {},
       this.said,
-      html("div", { class: "note model" }, html("bdi", {}, data.model), data.gold ? " · " : null, goldLabel(data.gold)),
+      html("div.note.model", html("bdi", data.model), data.gold ? " · " : null, goldLabel(data.gold)),
       this.said_by,
     );
     return html(
-      "div",
-      { class: "phrase_selection" },
-      html("div", { class: "top" }, said, this.slider.element),
+      "div.phrase_selection",
+      html("div.top", said, this.slider.element),
       drawNotices(data.notices),
       this.columns.element,
       this.verdicts.element,
