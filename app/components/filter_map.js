@@ -65,7 +65,7 @@ class FilterMapView extends View {
       title: "",
       elements: [this.plane, this.key],
     }));
-    this.listen();
+    this.listenToPlane();
     return html(
       "section.filter-map",
       { "aria-label": "Filter map" },
@@ -336,7 +336,7 @@ class FilterMapView extends View {
     });
   }
 
-  listen() {
+  listenToPlane() {
     const fingers = new Map();
     const place = (event) => {
       const box = this.plane.getBoundingClientRect();

@@ -27,30 +27,14 @@ class LessonView extends View {
     super(root);
     this.guessing = true;
     this.known = new Set(); // steps whose number was shown or guessed
-    this.onKey = (event) => this.key(event);
-    this.onPoint = (event) =>
-      this.point(
-        event.target.closest?.("[data-of]")?.dataset.of ??
-          event.target.closest?.("[data-of]")?.getAttribute("data-of") ??
-          null,
-      );
-    this.onLeave = () => this.point(null);
   }
 
-  start() {
-    super.start();
-    window.addEventListener("keydown", this.onKey);
-    this.root.addEventListener("pointerover", this.onPoint);
-    this.root.addEventListener("focusin", this.onPoint);
-    this.root.addEventListener("pointerleave", this.onLeave);
-  }
-
-  end() {
-    super.end();
-    window.removeEventListener("keydown", this.onKey);
-    this.root.removeEventListener("pointerover", this.onPoint);
-    this.root.removeEventListener("focusin", this.onPoint);
-    this.root.removeEventListener("pointerleave", this.onLeave);
+  listen(on) {
+    super.listen(on);
+    on(window, "keydown", (event) => this.key(event));
+    for (const name of ["pointerover", "focusin"])
+      on(this.root, name, (event) => this.point(event.target.closest?.("[data-of]")?.getAttribute("data-of") ?? null));
+    on(this.root, "pointerleave", () => this.point(null));
   }
 
   take({ id, step }) {

@@ -11,33 +11,16 @@ const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column]
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
-  constructor(root) {
-    super(root);
-    this.onKey = (event) => {
-      if (
-        event.key === "Escape" &&
-        !event.defaultPrevented &&
-        !event.target.closest?.(ELSEWHERE) &&
-        !this.tour?.leave()
-      )
-        this.undo();
-    };
+  listen(on) {
+    super.listen(on);
+    on(window, "keydown", (event) => {
+      const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
+      if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
+    });
     // A click beside all that can be clicked.
-    this.onClick = (event) => {
+    on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
-    };
-  }
-
-  start() {
-    super.start();
-    window.addEventListener("keydown", this.onKey);
-    this.root.addEventListener("click", this.onClick);
-  }
-
-  end() {
-    super.end();
-    window.removeEventListener("keydown", this.onKey);
-    this.root.removeEventListener("click", this.onClick);
+    });
   }
 
   take({ selection, direction }) {

@@ -15,24 +15,28 @@ export class View {
     this.turn = 0;
     this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
-    this.onResize = () => this.fit();
-    this.onScreen = () => {
-      this.enlarge();
-      if (this.data) this.refit();
-    };
   }
 
   // Safe to call again: Streamlit may clean up after one call of the module and go on with a later one.
   start() {
+    this.ended?.abort();
+    this.ended = new AbortController();
     this.watch.observe(this.root);
-    window.addEventListener("resize", this.onResize);
-    this.root.addEventListener("fullscreenchange", this.onScreen);
+    this.listen((target, name, act) => target.addEventListener(name, act, { signal: this.ended.signal }));
+  }
+
+  // What a view hears while it stands on the page; `on` adds a listener until then.
+  listen(on) {
+    on(window, "resize", () => this.fit());
+    on(this.root, "fullscreenchange", () => {
+      this.enlarge();
+      if (this.data) this.refit();
+    });
   }
 
   end() {
     this.watch.disconnect();
-    window.removeEventListener("resize", this.onResize);
-    this.root.removeEventListener("fullscreenchange", this.onScreen);
+    this.ended.abort();
     clearTimeout(this.pending);
   }
 

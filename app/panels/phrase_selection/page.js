@@ -11,21 +11,11 @@ import { KSlider } from "./slider.js";
 import { VerdictPanel } from "./verdicts.js";
 
 class PhraseView extends View {
-  constructor(root) {
-    super(root);
-    this.onKey = (event) => {
+  listen(on) {
+    super.listen(on);
+    on(this.root, "keydown", (event) => {
       if (event.key === "Escape" && this.pinned) this.pin(this.pinned);
-    };
-  }
-
-  start() {
-    super.start();
-    this.root.addEventListener("keydown", this.onKey);
-  }
-
-  end() {
-    super.end();
-    this.root.removeEventListener("keydown", this.onKey);
+    });
   }
 
   get focus() {
