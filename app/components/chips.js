@@ -35,7 +35,7 @@ export class WordChips {
     );
     this.cut = cutMark(side.tokens.length);
     this.element = html(
-      "div.chips",
+      "div.chips.wraps",
       {
         role: "group",
         dir: this.leftwards ? "rtl" : null,
@@ -45,7 +45,9 @@ export class WordChips {
       this.chips.map((chip, index) =>
         index && side.lines?.includes(index) ? [html("span.line-break", { "aria-hidden": "true" }), chip] : chip,
       ),
-      side.truncated ? html("span.cut", `… ${plural(side.truncated, "more word was", "more words were")} cut`) : null,
+      side.truncated
+        ? html("span.cut.soft", `… ${plural(side.truncated, "more word was", "more words were")} cut`)
+        : null,
     );
   }
 
@@ -97,4 +99,4 @@ export function clipLines({ element, chips, cut }, lines) {
 }
 
 export const cutMark = (count) =>
-  html("span.cut.more-below.screen", { hidden: true }, `${count} words: scroll to see all`);
+  html("span.cut.soft.more-below.screen", { hidden: true }, `${count} words: scroll to see all`);

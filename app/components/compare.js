@@ -126,21 +126,26 @@ class ComparedMatrix extends MatrixPanel {
     return `light-dark(${light},${dark})`;
   }
 
+  // What `draw(i, j)` gives for every cell, by what `kind` says of its value.
+  grouped(kind, draw) {
+    const cells = this.rows.flatMap((_, i) => this.places.map((j) => ({ i, j, value: this.number("values", i, j) })));
+    return Array.from(
+      Map.groupBy(cells, ({ value }) => kind(value)),
+      ([name, all]) => [name, all.map(draw)],
+    );
+  }
+
   // All cells of a colour are one shape where there are many.
   cellRows() {
     if (!this.dense) return super.cellRows();
-    const shapes = new Map();
     const side = this.cell - 1;
-    this.rows.forEach((_, i) =>
-      Array.from({ length: this.count }, (_, j) => {
-        const colour = this.colour(this.number("values", i, j));
-        if (!shapes.has(colour)) shapes.set(colour, []);
-        shapes.get(colour).push(`M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`);
-      }),
+    const squares = this.grouped(
+      (value) => this.colour(value),
+      ({ i, j }) => `M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`,
     );
     return svg(
       "g",
-      Array.from(shapes, ([fill, squares]) => svg("path", { fill, d: squares.join("") })),
+      squares.map(([fill, shapes]) => svg("path", { fill, d: shapes.join("") })),
     );
   }
 
@@ -152,9 +157,7 @@ class ComparedMatrix extends MatrixPanel {
     if (!this.dense) return super.placeOf(event);
     const box = this.body.getBoundingClientRect();
     const [x, i] = [event.clientX - box.left, Math.floor((event.clientY - box.top) / this.cell)];
-    const j = Array.from({ length: this.count }, (_, j) => this.x(j)).findIndex(
-      (left) => x >= left && x < left + this.cell,
-    );
+    const j = this.places.findIndex((column) => x >= this.x(column) && x < this.x(column) + this.cell);
     return event.target.closest(".cells") && i >= 0 && i < this.rows.length && j >= 0 ? [i, j] : null;
   }
 
@@ -164,32 +167,14 @@ class ComparedMatrix extends MatrixPanel {
 
   numbers() {
     if (this.dense) return null;
-    const inks = new Map();
-    const size = Math.min(12, 0.5 * this.cell) * this.view.type;
-    this.rows.forEach((_, i) =>
-      Array.from({ length: this.count }, (_, j) => {
-        const value = this.number("values", i, j);
-        const [, , ...ink] = this.step(value);
-        if (!inks.has(ink.join())) inks.set(ink.join(), []);
-        inks.get(ink.join()).push(
-          svg(
-            "text",
-            {
-              x: this.x(j) + this.cell / 2,
-              y: (i + 0.5) * this.cell,
-              "text-anchor": "middle",
-              "dominant-baseline": "central",
-              "font-size": size,
-            },
-            this.written(value),
-          ),
-        );
-      }),
+    const texts = this.grouped(
+      (value) => this.step(value).slice(2).join(),
+      ({ i, j, value }) => svg("text", { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell }, this.written(value)),
     );
     return svg(
       "g.numbers",
-      { "aria-hidden": "true" },
-      Array.from(inks, ([ink, texts]) => svg("g", { fill: `light-dark(${ink})` }, texts)),
+      { "aria-hidden": "true", "font-size": Math.min(12, 0.5 * this.cell) * this.view.type },
+      texts.map(([ink, all]) => svg("g", { fill: `light-dark(${ink})` }, all)),
     );
   }
 
@@ -297,9 +282,9 @@ class CompareView extends View {
     const stage = html(
       "div.stage",
       pooled.map(({ role, words, shares }) => [
-        html("div", html("span.role", capital(role))),
+        html("div", html("span.role.soft", capital(role))),
         html(
-          "div.chips",
+          "div.chips.wraps",
           { dir: directionOf(words) },
           words.map((text, i) => word(text, shares[i], Math.max(...shares, 1e-9))),
         ),

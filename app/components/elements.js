@@ -13,6 +13,12 @@ export function fill(node, attributes, children) {
   return node;
 }
 
+// Other children in the place of those that a node has.
+export function refill(node, ...children) {
+  node.replaceChildren();
+  return fill(node, {}, children);
+}
+
 // An element from "tag.class.class", its attributes (or none) and its children; what is null or false is left out.
 const make =
   (namespace) =>
@@ -74,7 +80,7 @@ export const plural = (count, one, many) => `${count} ${count === 1 ? one : many
 
 // A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
 export function heading(title, how, more, buttons) {
-  const extra = html("p.more", { hidden: true }, more);
+  const extra = html("p.more.soft", { hidden: true }, more);
   const mark = html(
     "button.ask.screen",
     {
@@ -88,11 +94,15 @@ export function heading(title, how, more, buttons) {
     "?",
   );
   const cut = how.lastIndexOf(" ") + 1; // the last word keeps the mark on its line
-  const reading = html("p.how", how.slice(0, cut), html("span.together", how.slice(cut), " ", mark));
+  const reading = html("p.how.soft", how.slice(0, cut), html("span.together", how.slice(cut), " ", mark));
   const saves = html("span.saves.screen", buttons || []);
   if (!title) return html("header", html("div.headline", reading, saves), extra);
   return html("header", html("div.headline", html("h2", title), saves), reading, extra);
 }
+
+// One of several buttons of which one is pressed.
+export const choice = (pressed, onclick, ...label) =>
+  html("button.choice", { "aria-pressed": pressed, onclick }, label);
 
 export function linkButton(text, label, onclick) {
   return html("button.link", { "aria-label": label, onclick }, text);

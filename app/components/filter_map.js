@@ -1,9 +1,10 @@
 // The filter map: the reference texts by class, a person's own as stars. A person may zoom and move it, and it stays
 // so while they type; the buttons below it hide and show classes.
 
-import { fill, heading, html, svg } from "./elements.js";
+import { fill, heading, html, refill, svg } from "./elements.js";
 import { keyMark, lookOf, marker } from "./marks.js";
 import { saveButtons } from "./save.js";
+import { Tip } from "./tip.js";
 import { VIEWS, View } from "./view.js";
 
 const PLANE = { height: 400, mark: 3.5, star: 10, ring: 7, reach: 14, most: 60 };
@@ -50,8 +51,8 @@ class FilterMapView extends View {
         this.drawn,
       ),
     );
-    this.tip = html("div.tip", { role: "tooltip", hidden: true });
-    this.key = html("div.map-key", { role: "group", "aria-label": "Classes that are shown" });
+    this.tip = new Tip();
+    this.key = html("div.map-key.wraps", { role: "group", "aria-label": "Classes that are shown" });
     const { reading, meaning, quality } = this.data;
     const more = `${meaning} Drag the map to move it; + and − (on a touch screen two fingers, else Ctrl and the wheel) make it larger or smaller. With the keyboard: arrow keys, +, − and 0 for the whole map. A name below the map hides that class and shows it again.`;
     const zooms = [
@@ -79,8 +80,8 @@ class FilterMapView extends View {
         ),
       ),
       this.key,
-      html("p.how", quality),
-      this.tip,
+      html("p.how.soft", quality),
+      this.tip.element,
     );
   }
 
@@ -137,33 +138,13 @@ class FilterMapView extends View {
     }
     const shown = (name) => !this.hidden.has(name);
     const ring = marker("circle", PLANE.ring * this.type);
-    this.drawn.replaceChildren(
-      ...this.names(shown).map(([at, text]) =>
-        this.text(at, text, {
-          fill: "var(--ink)",
-          stroke: "var(--paper)",
-          "stroke-width": 4,
-          "paint-order": "stroke",
-          "stroke-linejoin": "round",
-        }),
-      ),
-      ...(shown(NEAREST)
-        ? [
-            svg("path.rings", {
-              d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""),
-              fill: "none",
-              stroke: "var(--accent)",
-              "stroke-width": 2.5,
-            }),
-          ]
-        : []),
-      ...(shown(YOURS)
-        ? pairs.map((both) =>
-            this.line(...both.map(([x, y]) => this.at(x, y)), { "stroke-dasharray": "2 4", class: "pair-of-stars" }),
-          )
-        : []),
-      ...(shown(EARLIER) ? trails.map((trail) => this.arrow(trail)) : []),
-      ...stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
+    refill(
+      this.drawn,
+      this.names(shown).map(([at, text]) => this.text(at, text, { class: "name" })),
+      shown(NEAREST) && svg("path.rings", { d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join("") }),
+      shown(YOURS) && pairs.map((both) => this.line(...both.map((at) => this.at(...at)), { class: "pair-of-stars" })),
+      shown(EARLIER) && trails.map((trail) => this.arrow(trail)),
+      stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
     );
     this.plane.setAttribute("aria-label", description);
     this.key.replaceChildren(...this.entries().map((entry) => this.entry(entry)));
@@ -205,21 +186,11 @@ class FilterMapView extends View {
   text([x, y], text, attributes) {
     const half = this.half(text);
     const middle = Math.min(Math.max(x, half), Math.max(half, this.width - half));
-    return svg(
-      "text",
-      {
-        x: middle.toFixed(1),
-        y: (y + 4.5 * this.type).toFixed(1),
-        "text-anchor": "middle",
-        "font-size": 13 * this.type,
-        ...attributes,
-      },
-      text,
-    );
+    return svg("text", { x: middle.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), ...attributes }, text);
   }
 
   line([x1, y1], [x2, y2], attributes) {
-    return svg("line", { x1, y1, x2, y2, stroke: "var(--soft)", "stroke-width": 2, ...attributes });
+    return svg("line", { x1, y1, x2, y2, ...attributes });
   }
 
   arrow({ from, to, looked }) {
@@ -235,7 +206,7 @@ class FilterMapView extends View {
       .join(" ");
     return svg(
       "g.trail",
-      this.line(on(start), on(Math.max(start, end - 6)), { stroke }),
+      this.line(on(start), on(Math.max(start, end - 6)), { style: `stroke:${stroke}` }),
       svg("polygon", { points, fill: stroke }),
     );
   }
@@ -263,7 +234,7 @@ class FilterMapView extends View {
       { "data-words": label[1] },
       mark,
       svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }),
-      this.text([left + wide / 2, middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }),
+      this.text([left + wide / 2, middle], badge, { class: "badge" }),
     );
   }
 
@@ -291,6 +262,7 @@ class FilterMapView extends View {
     return html(
       "button",
       {
+        class: this.hidden.has(one.name) && "screen",
         "aria-pressed": !this.hidden.has(one.name),
         title: `Hide or show: ${one.name}`,
         onclick: () => this.toggle(one.name),
@@ -329,7 +301,7 @@ class FilterMapView extends View {
 
   // Many movements are drawn once.
   later() {
-    this.tip.hidden = true;
+    this.tip.hide();
     this.waiting ??= requestAnimationFrame(() => {
       this.waiting = null;
       this.draw();
@@ -364,9 +336,7 @@ class FilterMapView extends View {
     });
     for (const name of ["pointerup", "pointercancel"]) on(name, lift);
     on("click", (event) => this.point(place(event), event)); // a tap
-    on("pointerleave", () => {
-      this.tip.hidden = true;
-    });
+    on("pointerleave", () => this.tip.hide());
     on("dblclick", (event) => this.zoom(2, ...place(event)));
     on("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -395,19 +365,13 @@ class FilterMapView extends View {
       const far = Math.hypot(one.at[0] - x, one.at[1] - y) - (one.star ? 8 : 0);
       if (far < least) [best, least] = [one, far];
     }
-    this.tip.hidden = !best;
-    if (!best) return;
+    if (!best) return this.tip.hide();
     const [head, words, kind] = best.label;
-    this.tip.replaceChildren(
-      ...[
-        head && html("b", html("bdi", head)),
-        words && html("span", html("bdi", words)),
-        kind && html("span", html("bdi", kind)),
-      ].filter(Boolean),
+    this.tip.show(
+      event,
+      head && html("b", html("bdi", head)),
+      [words, kind].map((line) => line && html("span", html("bdi", line))),
     );
-    const { width, height } = this.tip.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
-    this.tip.style.top = `${event.clientY + 16 + height > window.innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
   }
 }
 

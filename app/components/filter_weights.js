@@ -4,6 +4,7 @@ import { legend } from "./colours.js";
 import { DIVERGING } from "./constants.js";
 import { fill, heading, html, signed, svg } from "./elements.js";
 import { saveButtons } from "./save.js";
+import { Tip } from "./tip.js";
 import { VIEWS, View } from "./view.js";
 
 class FilterWeightsView extends View {
@@ -13,7 +14,7 @@ class FilterWeightsView extends View {
 
   build() {
     this.grid = svg("svg.weights", { role: "img", tabindex: 0 });
-    this.tip = html("div.tip", { role: "tooltip", hidden: true });
+    this.tip = new Tip();
     const { top, reading, filter } = this.data;
     this.grid.setAttribute("aria-label", `Weights of filter ${filter}. ${reading}`);
     const more =
@@ -29,16 +30,14 @@ class FilterWeightsView extends View {
     const scale = legend("weight", signed(-top, 2), signed(top, 2), shares.map(tint));
     this.grid.addEventListener("pointermove", (event) => this.point(event));
     this.grid.addEventListener("click", (event) => this.point(event));
-    this.grid.addEventListener("pointerleave", () => {
-      this.tip.hidden = true;
-    });
+    this.grid.addEventListener("pointerleave", () => this.tip.hide());
     return html(
       "section",
       { "aria-label": `Weights of filter ${filter}` },
       heading("", reading, more, saves),
       this.grid,
       scale,
-      this.tip,
+      this.tip.element,
     );
   }
 
@@ -70,27 +69,24 @@ class FilterWeightsView extends View {
   cells() {
     const { values, top } = this.data;
     const [wide, high] = this.cell;
-    const shapes = new Map();
     const { steps } = this.constructor;
-    values.forEach((row, i) =>
-      row.forEach((value, j) => {
-        const step = Math.round((value / top) * steps);
-        if (!step) return;
-        if (!shapes.has(step)) shapes.set(step, []);
-        shapes
-          .get(step)
-          .push(
-            `M${(this.left + j * wide).toFixed(2)} ${i * high + 1}h${wide.toFixed(2)}v${high - 2}h${(-wide).toFixed(2)}z`,
-          );
-      }),
+    const cells = values.flatMap((row, i) =>
+      row.map((value, j) => ({ i, j, step: Math.round((value / top) * steps) })),
     );
-    return Array.from(shapes, ([step, squares]) =>
-      svg("path", {
-        fill: DIVERGING[step > 0 ? 1 : 0],
-        "fill-opacity": Math.abs(step) / steps,
-        d: squares.join(""),
-        "shape-rendering": "crispEdges",
-      }),
+    const square = ({ i, j }) =>
+      `M${(this.left + j * wide).toFixed(2)} ${i * high + 1}h${wide.toFixed(2)}v${high - 2}h${(-wide).toFixed(2)}z`;
+    return Array.from(
+      Map.groupBy(
+        cells.filter(({ step }) => step),
+        ({ step }) => step,
+      ),
+      ([step, all]) =>
+        svg("path", {
+          fill: DIVERGING[step > 0 ? 1 : 0],
+          "fill-opacity": Math.abs(step) / steps,
+          d: all.map(square).join(""),
+          "shape-rendering": "crispEdges",
+        }),
     );
   }
 
@@ -103,11 +99,8 @@ class FilterWeightsView extends View {
       Math.floor((event.clientX - box.left - this.left) / this.cell[0]),
     ];
     const value = this.data.values[i]?.[j];
-    this.tip.hidden = value === undefined;
-    if (this.tip.hidden) return;
-    this.tip.replaceChildren(html("b", `${this.data.rows[i]}, dimension ${j + 1}`), html("span", signed(value, 4)));
-    this.tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 180)}px`;
-    this.tip.style.top = `${event.clientY + 16}px`;
+    if (value === undefined) this.tip.hide();
+    else this.tip.show(event, html("b", `${this.data.rows[i]}, dimension ${j + 1}`), html("span", signed(value, 4)));
   }
 }
 

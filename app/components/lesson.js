@@ -1,7 +1,7 @@
 // A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's own lit.
 // All steps are here from the start, so the arrow keys need no answer of the server.
 
-import { capital, fill, html, linkButton } from "./elements.js";
+import { capital, fill, html, linkButton, refill } from "./elements.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
@@ -83,7 +83,7 @@ class LessonView extends View {
         .map(({ of, value }) => [of, value]),
     );
     this.places = html(
-      "ol.places",
+      "ol.places.wraps",
       data.steps.map(({ title }, i) =>
         html(
           "li",
@@ -128,13 +128,13 @@ class LessonView extends View {
     queueMicrotask(() => focused && this.root.querySelector(`[data-input="${focused}"]`)?.focus());
     return [
       drawNotices(data.notices),
-      html("header.lesson-head", html("h2", data.title), html("p.how", data.about)),
+      html("header.lesson-head", html("h2", data.title), html("p.how.soft", data.about)),
       html(
-        "nav",
+        "nav.wraps",
         { "aria-label": "Steps" },
         this.places,
         html("span.moves", back, on),
-        html("label.guessing", guess, " Guess first"),
+        html("label.guessing.soft", guess, " Guess first"),
         screen,
         own,
       ),
@@ -147,7 +147,7 @@ class LessonView extends View {
     const sides = Object.entries(this.data.texts);
     if (!sides.length) return null;
     return html(
-      "div.sentences",
+      "div.sentences.soft",
       sides.map(([side, text]) => {
         const field = html("input", {
           type: "text",
@@ -163,7 +163,7 @@ class LessonView extends View {
 
   line({ label, rows }) {
     const cells = rows.flatMap((row) => this.row(row));
-    const line = html("div.line", html("span.label", label), html("div.parts", cells));
+    const line = html("div.line", html("span.label.soft", label), html("div.parts.wraps", cells));
     line.dataset.values = rows.map(({ value }) => value).join(" ");
     return line;
   }
@@ -341,7 +341,7 @@ class LessonView extends View {
     return html(
       "div.guess",
       html("label", "Your guess for the ? ", field),
-      html("span.dragged", ends[0], slider, ends[1]),
+      html("span.dragged.soft", ends[0], slider, ends[1]),
       html(
         "span",
         linkButton("Check", "Compare the guess with the number", check),
@@ -362,19 +362,18 @@ class LessonView extends View {
     // What is there already stays: a guess may be half typed when the server answers.
     const shown = `${data.drawing} ${step} ${secret}`;
     if (this.shown !== shown)
-      this.step_.replaceChildren(
-        ...[
-          html("h3", html("span.count", `${step} of ${data.steps.length}`), " ", now.title),
-          html("p.says", now.says),
-          html("div.formula", { tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)),
-          html(
-            "div.numbers",
-            { tabindex: 0, role: "group", "aria-label": "The same with numbers" },
-            now.numbers.map(math),
-          ),
-          this.guess(),
-          now.note && !secret ? html("p.note", now.note) : null,
-        ].filter(Boolean),
+      refill(
+        this.step_,
+        html("h3", html("span.count.soft", `${step} of ${data.steps.length}`), " ", now.title),
+        html("p.says", now.says),
+        html("div.formula", { tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)),
+        html(
+          "div.numbers",
+          { tabindex: 0, role: "group", "aria-label": "The same with numbers" },
+          now.numbers.map(math),
+        ),
+        this.guess(),
+        now.note && !secret ? html("p.note", now.note) : null,
       );
     this.shown = shown;
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));

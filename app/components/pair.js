@@ -1,7 +1,7 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { html, the } from "./elements.js";
+import { choice, html, the } from "./elements.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
@@ -67,7 +67,7 @@ class PairView extends View {
     this.arranged = this.direction;
     this.switch =
       this.directions.length > 1
-        ? html("div.choices.directions", { role: "group", "aria-label": "Whose attention" })
+        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "Whose attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
@@ -133,11 +133,7 @@ class PairView extends View {
     for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
     this.switch?.replaceChildren(
       ...this.directions.map((role) =>
-        html(
-          "button.choice",
-          { "aria-pressed": role === this.direction, onclick: () => this.turnTo(role) },
-          `Where ${the(role)} looks`,
-        ),
+        choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
       ),
     );
   }

@@ -16,6 +16,9 @@ const INLINED = [
   "text-anchor",
   "dominant-baseline",
   "stroke-dasharray",
+  "stroke-dashoffset",
+  "stroke-linejoin",
+  "paint-order",
 ];
 const OF_PAGES = /^(class|role|tabindex|style|data-.*|aria-.*)$/;
 const FONT = "'Source Sans 3', 'Source Sans Pro', 'Source Sans', 'Noto Sans', Helvetica, Arial, sans-serif";
@@ -82,11 +85,19 @@ function boxOf(style, { x, y, width, height }) {
   ].flat();
 }
 
+// The line around an element, above all others.
+function outlineOf(style, { x, y, width, height }) {
+  if (style.outlineStyle === "none") return null;
+  const look = { stroke: style.outlineColor, "stroke-width": style.outlineWidth, rx: style.borderTopLeftRadius };
+  const dashes = style.outlineStyle === "dashed" ? "4 3" : null;
+  return svg("rect", { x, y, width, height, fill: "none", "stroke-dasharray": dashes, ...look });
+}
+
 // What an element shows, and how far that reaches to the right and down.
 function drawn(root) {
   const origin = root.getBoundingClientRect();
   const [right, down] = [MARGIN - origin.left, -origin.top];
-  const parts = [];
+  const [parts, outlines] = [[], []];
   let [width, height] = [0, 0];
   const add = (box, part) => {
     parts.push(part);
@@ -97,9 +108,10 @@ function drawn(root) {
     const style = getComputedStyle(node);
     const box = node.getBoundingClientRect();
     if (style.display === "none" || style.visibility === "hidden") return;
-    const place = { x: box.left + right, y: box.top + down };
+    const place = { x: box.left + right, y: box.top + down, width: box.width, height: box.height };
     if (node instanceof SVGElement) return add(box, fill(standalone(node), { ...place, overflow: style.overflow }, []));
-    add(box, boxOf(style, { ...place, width: box.width, height: box.height }));
+    add(box, boxOf(style, place));
+    outlines.push(outlineOf(style, place));
     const letters = {
       fill: style.color,
       "font-size": style.fontSize,
@@ -119,7 +131,7 @@ function drawn(root) {
     }
   };
   walk(root);
-  return { parts, width, height };
+  return { parts: [parts, outlines], width, height };
 }
 
 // Buttons that save a figure. `figure()` tells the name of its file, its title and the elements that it shows, one below

@@ -13,7 +13,7 @@ export function sharesOf(classes, best) {
     ),
   );
   const key = html(
-    "div.key",
+    "div.key.wraps",
     classes.map((c) =>
       html(
         "span",

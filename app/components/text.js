@@ -31,7 +31,7 @@ export class TextPanel {
         html(
           "div",
           { class: `side${side.read ? "" : " unread"}`, "data-role": side.role },
-          html("span.role", html("span", capital(side.role)), side.read ? null : html("small", "not read")),
+          html("span.role.soft", html("span", capital(side.role)), side.read ? null : html("small", "not read")),
           this.words[i].element,
           this.words[i].cut,
         ),
@@ -39,8 +39,8 @@ export class TextPanel {
     );
     for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
     this.foot = html("div.foot");
-    this.actions = html("div.actions.screen");
-    const below = html("div.below-words", this.actions, maps.length ? this.slider() : null);
+    this.actions = html("div.actions.wraps.screen");
+    const below = html("div.below-words.wraps", this.actions, maps.length ? this.slider() : null);
     this.element = html(
       "section",
       { class: `text${this.long ? " long" : ""}`, "aria-label": "Sentences" },
@@ -108,7 +108,7 @@ export class TextPanel {
       },
     });
     return html(
-      "label.threshold.screen",
+      "label.threshold.wraps.soft.screen",
       "Ribbons from ",
       said,
       input,

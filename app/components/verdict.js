@@ -29,16 +29,16 @@ export function drawVerdict(verdict, notices) {
       "div",
       html("div.said", { "data-part": "verdict" }, headline(best)),
       html(
-        "div.model",
+        "div.model.soft",
         html("bdi", verdict.model),
         verdict.what_if ? html("b", `, what if: ${verdict.what_if}`) : null,
       ),
-      verdict.meaning ? html("div.how", verdict.meaning) : null,
+      verdict.meaning ? html("div.how.soft", verdict.meaning) : null,
     ),
-    html("div.shares", bar, html("div.under", key, gold, trained, alone)),
+    html("div.shares", bar, html("div.under.wraps.soft", key, gold, trained, alone)),
     verdict.pinned
       ? html(
-          "div.pinned",
+          "div.pinned.wraps.soft",
           html("span", "Pinned: ", html("b", `${verdict.pinned.label} ${percent(verdict.pinned.p)}`)),
           html("bdi", verdict.pinned.model),
           html("bdi", verdict.pinned.texts.join(" / ")),

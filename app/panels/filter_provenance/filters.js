@@ -1,6 +1,18 @@
 // What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
 
-import { heading, html, moreButton, plural, signed, svg, the } from "../../components/elements.js";
+import {
+  choice,
+  heading,
+  heaviest,
+  html,
+  moreButton,
+  plural,
+  refill,
+  signed,
+  svg,
+  table,
+  the,
+} from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
@@ -36,8 +48,8 @@ class FilterPanel {
     this.mode = "word";
     this.room = "wide";
     this.open = false;
-    this.whose = html("div.whose", { role: "group", "aria-label": "Filters that read the" });
-    this.choices = html("div.choices", { role: "group", "aria-label": "Which filters" });
+    this.whose = html("div.whose.wraps", { role: "group", "aria-label": "Filters that read the" });
+    this.choices = html("div.choices.wraps", { role: "group", "aria-label": "Which filters" });
     this.table = html("div.scroll", { tabindex: "-1" });
     const saves = saveButtons(view, "filters", () => this.saved());
     this.element = html(
@@ -124,54 +136,36 @@ class FilterPanel {
     return this.classes.findIndex((k) => k.label === this.view.data.verdict.label);
   }
 
+  // A button that makes `value` this panel's side or mode.
+  choice(what, value, ...label) {
+    const choose = () => {
+      this[what] = value;
+      this.open = false;
+      this.draw();
+    };
+    return choice(this[what] === value, choose, ...label);
+  }
+
   drawWhose() {
+    const { made_from } = this.side;
     this.whose.hidden = this.sides.length < 2;
-    this.whose.replaceChildren(
+    refill(
+      this.whose,
       html("span", "Filters that read the"),
-      ...this.sides.map((side) =>
-        html(
-          "button.choice",
-          {
-            "aria-pressed": side === this.side,
-            onclick: () => {
-              this.side = side;
-              this.open = false;
-              this.draw();
-            },
-          },
-          side.role,
-        ),
-      ),
-      html(
-        "span",
-        this.side.made_from ? `They are made from ${the(this.side.made_from)}.` : "They are the same for every text.",
-      ),
+      this.sides.map((side) => this.choice("side", side, side.role)),
+      html("span", made_from ? `They are made from ${the(made_from)}.` : "They are the same for every text."),
     );
   }
 
-  drawChoices(hasWord) {
-    const word = hasWord ? this.side.tokens[this.row] : null;
-    const count = hasWord ? this.all.filter((f) => f.position === this.row).length : 0;
-    const choice = (mode, ...label) =>
-      html(
-        "button.choice",
-        {
-          "aria-pressed": this.mode === mode,
-          onclick: () => {
-            this.mode = mode;
-            this.open = false;
-            this.draw();
-          },
-        },
-        ...label,
-      );
-    this.choices.replaceChildren(
-      ...[
-        hasWord ? choice("word", "Won by ", html("bdi.selected", word), ` (${count})`) : null,
-        ...(this.classes.length
-          ? this.classes.map((k, i) => choice(String(i), "Strongest towards ", this.swatch(k), k.label))
-          : [choice("all", "Strongest")]),
-      ].filter(Boolean),
+  drawChoices() {
+    const won = this.all.filter((f) => f.position === this.row).length;
+    const word = html("bdi.selected", this.side.tokens[this.row]);
+    refill(
+      this.choices,
+      this.row === null ? null : this.choice("mode", "word", "Won by ", word, ` (${won})`),
+      this.classes.length
+        ? this.classes.map((k, i) => this.choice("mode", String(i), "Strongest towards ", this.swatch(k), k.label))
+        : this.choice("mode", "all", "Strongest"),
     );
   }
 
@@ -203,9 +197,8 @@ class FilterPanel {
 
   draw() {
     this.follow();
-    const hasWord = this.row !== null;
     this.drawWhose();
-    this.drawChoices(hasWord);
+    this.drawChoices();
     const listed = this.listed();
     const shown = this.open ? listed : listed.slice(0, FIRST_ROWS);
     this.shown = shown;
@@ -218,40 +211,52 @@ class FilterPanel {
       );
       return;
     }
-    const { activation, context } = this.side;
-    const names = ["filter", "winning n-gram", "with context", "parts", "sum", activation];
-    const columns = names.filter((name) =>
-      name === "with context"
-        ? context && this.room === "wide"
-        : name === "parts"
-          ? this.room === "wide"
-          : this.room !== "phone" || name === "winning n-gram",
-    );
-    this.columns = columns.length;
-    const head = html(
-      "tr",
-      columns.map((t) =>
-        html(
-          "th",
-          { scope: "col", class: ["sum", activation].includes(t) ? "number" : null },
-          this.room === "wide" || t !== "winning n-gram" ? t : `${t} and its parts`,
-        ),
-      ),
+    const columns = this.columns(this.scale(shown));
+    this.across = columns.length;
+    const head = [
+      columns.map(({ name, number }) => html("th", { scope: "col", class: number && "number" }, name)),
       this.classes.map((k) =>
         html("th.number", { scope: "col" }, this.swatch(k), this.room === "phone" ? html("br") : null, k.label),
       ),
+    ];
+    const lines = shown.map((f) =>
+      html(
+        "tr",
+        { class: f.position === this.row && this.mode !== "word" && "on" },
+        columns.map(({ cell }) => cell(f)),
+        f.shares.map((share, i) => this.number(share, i === heaviest(f.shares) && "best")),
+      ),
     );
-    const scale = this.scale(shown);
-    const body = html(
-      "tbody",
-      shown.map((f) => this.line(f, scale)),
-    );
-    const foot = this.classes.length ? html("tfoot", this.sums(listed)) : "";
-    this.table.replaceChildren(
-      html("table", html("thead", head), body, foot),
+    refill(
+      this.table,
+      table(head, lines, this.classes.length ? this.sums(listed) : null),
       this.partsLegend(),
-      moreButton(this, listed.length, FIRST_ROWS, "filters") || "",
+      moreButton(this, listed.length, FIRST_ROWS, "filters"),
     );
+  }
+
+  // The columns for which there is room, before the shares.
+  columns(scale) {
+    const [wide, phone] = [this.room === "wide", this.room === "phone"];
+    const { activation, context } = this.side;
+    const strip = (f) => this.strip(f, scale, phone ? 124 : 190);
+    const ngram = (f) => {
+      const pick = () => this.view.pick({ [this.side.axis]: f.position });
+      const words = html("button", { dir: "auto", title: `Filter ${f.index}`, onclick: pick }, this.ngram(f));
+      return html("td.ngram", words, wide ? null : strip(f));
+    };
+    return [
+      !phone && { name: "filter", cell: (f) => html("td", f.index) },
+      { name: wide ? "winning n-gram" : "winning n-gram and its parts", cell: ngram },
+      context && wide && { name: "with context", cell: (f) => html("td", { dir: "auto" }, this.contextWords(f)) },
+      wide && { name: "parts", cell: (f) => html("td", strip(f)) },
+      !phone && { name: "sum", number: true, cell: (f) => this.number(f.pre) },
+      !phone && { name: activation, number: true, cell: (f) => this.number(f.activation) },
+    ].filter(Boolean);
+  }
+
+  number(value, look) {
+    return html("td.number", { class: look, title: String(value) }, signed(value, this.room === "phone" ? 2 : 3));
   }
 
   scale(filters) {
@@ -262,7 +267,10 @@ class FilterPanel {
   }
 
   ngram(f) {
-    return this.side.tokens.slice(...f.window).map((word, i) => ({ word, centre: f.window[0] + i === f.position }));
+    const [first, end] = f.window;
+    return this.side.tokens
+      .slice(first, end)
+      .map((word, i) => [i ? " " : null, first + i === f.position ? html("b", word) : word]);
   }
 
   // The two words that weigh most in the attentive context of the winning n-gram, of several contexts in the one that it
@@ -279,38 +287,6 @@ class FilterPanel {
       .slice(0, 2)
       .filter((j, place) => place === 0 || row[j] >= LEAST_CONTEXT);
     return order.map((j) => tokens[j]).join(", ") + (f.beside === null ? "" : ` (line ${f.beside + 1})`);
-  }
-
-  line(f, scale) {
-    const best = f.shares.indexOf(Math.max(...f.shares));
-    const words = this.ngram(f).flatMap(({ word, centre }, i) => [i ? " " : "", centre ? html("b", word) : word]);
-    const [wide, phone] = [this.room === "wide", this.room === "phone"];
-    const strip = this.strip(f, scale, phone ? 124 : 190);
-    return html(
-      "tr",
-      { class: f.position === this.row && this.mode !== "word" ? "on" : null },
-      phone ? null : html("td", String(f.index)),
-      html(
-        "td.ngram",
-        html(
-          "button",
-          { dir: "auto", title: `Filter ${f.index}`, onclick: () => this.view.pick({ [this.side.axis]: f.position }) },
-          words,
-        ),
-        wide ? null : strip,
-      ),
-      this.side.context && wide ? html("td", { dir: "auto" }, this.contextWords(f)) : null,
-      wide ? html("td", strip) : null,
-      phone
-        ? null
-        : [
-            html("td.number", { title: String(f.pre) }, signed(f.pre)),
-            html("td.number", { title: String(f.activation) }, signed(f.activation)),
-          ],
-      f.shares.map((share, i) =>
-        html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share, phone ? 2 : 3)),
-      ),
-    );
   }
 
   // A part's name in words: of a whole window, the word that stands there.
@@ -366,7 +342,7 @@ class FilterPanel {
 
   partsLegend() {
     return html(
-      "div.legend.parts",
+      "div.legend.wraps.parts",
       this.side.used.map((name) =>
         html(
           "span",
@@ -389,14 +365,13 @@ class FilterPanel {
   // Rows that show the shares adding up to the logits.
   sums(listed) {
     const total = (filters, c) => filters.reduce((sum, f) => sum + f.shares[c], 0);
-    const across = this.columns;
     const left = this.all.length - listed.length;
     const line = (label, values, kind) =>
       html(
         "tr",
-        { class: kind || null },
-        html("th", { scope: "row", colspan: across }, label),
-        values.map((v) => html("td.number", { title: String(v) }, signed(v, this.room === "phone" ? 2 : 3))),
+        { class: kind },
+        html("th", { scope: "row", colspan: this.across }, label),
+        values.map((value) => this.number(value)),
       );
     const each = (of) => this.classes.map((_, c) => of(c));
     const others = this.sides.filter((side) => side !== this.side);

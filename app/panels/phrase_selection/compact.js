@@ -26,7 +26,7 @@ class KeptPhrases {
               "div.title",
               poolingSign(pooling),
               html("h2", POOLING_NAMES[pooling]),
-              html("span.note", pooling === record.trained ? "as trained" : "what if"),
+              html("span.note.soft", pooling === record.trained ? "as trained" : "what if"),
             ),
             record.sides.map((side) => this.rebuilt(side, side[pooling])),
           ),
@@ -42,7 +42,12 @@ class KeptPhrases {
       this.phrases.push({ text, axis, first, last });
       return text;
     });
-    return html("div.rebuilt", { "data-role": role }, html("span.role", capital(role)), html("div.phrases", texts));
+    return html(
+      "div.rebuilt",
+      { "data-role": role },
+      html("span.role.soft", capital(role)),
+      html("div.phrases.wraps", texts),
+    );
   }
 
   // Mark the phrases that the selected word is part of.

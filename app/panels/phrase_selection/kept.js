@@ -53,13 +53,13 @@ export class KeptPanel {
       html("span", { class: `chip${unknown.has(index) ? " unknown" : ""}` }, token),
     );
     const dir = directionOf(side.tokens);
-    const words = html("div.chips", { dir }, chips);
+    const words = html("div.chips.wraps", { dir }, chips);
     if (side.truncated)
       words.append(
-        html("span.cut", { dir: "ltr" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`),
+        html("span.cut.soft", { dir: "ltr" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`),
       );
     const cut = cutMark(side.tokens.length);
-    const phrases = html("div.phrases", {
+    const phrases = html("div.phrases.wraps", {
       dir,
       role: "group",
       "aria-label": `${capital(side.role)}: kept phrases in order, ${POOLING_NAMES[pooling]}`,
@@ -72,11 +72,11 @@ export class KeptPanel {
       block: html(
         "div.side",
         { "data-role": side.role, "data-side": place },
-        html("span.role", capital(side.role)),
+        html("span.role.soft", capital(side.role)),
         words,
         cut,
       ),
-      rebuilt: html("div.rebuilt", { "data-side": place }, html("span.role", "kept phrases in order"), phrases),
+      rebuilt: html("div.rebuilt", { "data-side": place }, html("span.role.soft", "kept phrases in order"), phrases),
     };
   }
 

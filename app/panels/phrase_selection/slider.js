@@ -17,7 +17,7 @@ export class KSlider {
       onchange: () => this.view.setK(Number(this.input.value)),
     });
     this.value = html("output");
-    this.note = html("span.note");
+    this.note = html("span.note.soft");
     const marks = Array.from({ length: last }, (_, i) =>
       html(
         "span",

@@ -21,7 +21,7 @@ class PooledPanel {
             }),
           ),
       });
-      return { role, weights, words, name: html("span.role", capital(role)) };
+      return { role, weights, words, name: html("span.role.soft", capital(role)) };
     });
     this.stage = html(
       "div.stage",
