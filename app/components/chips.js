@@ -10,9 +10,9 @@ export class WordChips {
     const unknown = new Set(side.unknown);
     this.chips = side.tokens.map((token, index) =>
       html(
-        "button",
+        "button.chip",
         {
-          class: `chip${unknown.has(index) ? " unknown" : ""}`,
+          class: unknown.has(index) && "unknown",
           tabindex: index ? "-1" : "0",
           "aria-pressed": "false",
           dir: "auto",
@@ -45,9 +45,7 @@ export class WordChips {
       this.chips.map((chip, index) =>
         index && side.lines?.includes(index) ? [html("span.line-break", { "aria-hidden": "true" }), chip] : chip,
       ),
-      side.truncated
-        ? html("span.cut.soft", `… ${plural(side.truncated, "more word was", "more words were")} cut`)
-        : null,
+      truncation(side),
     );
   }
 
@@ -97,6 +95,12 @@ export function clipLines({ element, chips, cut }, lines) {
   element.classList.toggle("clipped", tall);
   cut.hidden = !tall;
 }
+
+// How many words of a sentence the model does not read, behind the last that it reads.
+export const truncation = ({ truncated }) =>
+  truncated
+    ? html("span.cut.soft", { dir: "ltr" }, `… ${plural(truncated, "more word was", "more words were")} cut`)
+    : null;
 
 export const cutMark = (count) =>
   html("span.cut.soft.more-below.screen", { hidden: true }, `${count} words: scroll to see all`);

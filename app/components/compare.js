@@ -12,10 +12,9 @@ const MANY = 2500; // cells; more are drawn without numbers, as one shape a colo
 
 // A matrix beside others: numbers in its cells, the scale of all, a selection of its own.
 class ComparedMatrix extends MatrixPanel {
-  // `title`: of a saved figure; `how`: how to read it; `scale`: its steps from `low` to `high`; `absent`: whether others
-  // beside it have the null word's column, and this one has not.
-  constructor(view, matrix, { title, how, what, file, about, scale, absent }) {
-    const { rows, columns, words, weights, none } = matrix;
+  // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `scale`: its
+  // steps from `low` to `high`; `absent`: whether others beside it have the null word's column, and this one has not.
+  constructor(view, { words, none, ...matrix }, { about, scale, ...labels }) {
     const alone = {
       root: view.root,
       data: { about },
@@ -23,7 +22,7 @@ class ComparedMatrix extends MatrixPanel {
       type: view.type,
       axes: () => ["row", "column"],
       back() {},
-      sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
+      sideOf: (role) => ({ tokens: words[role === matrix.rows ? 0 : 1] }),
       select: (part) => {
         alone.selection = { row: part.row ?? null, column: part.column ?? null };
         this.draw();
@@ -35,17 +34,11 @@ class ComparedMatrix extends MatrixPanel {
       },
     };
     super(alone, {
-      title,
-      how,
-      what,
-      file,
-      absent,
-      rows,
-      columns,
-      weights,
-      values: weights,
-      show: "weight",
+      ...matrix,
+      ...labels,
       ...scale,
+      values: matrix.weights,
+      show: "weight",
       none: none && { word: "(no word)", weights: none, values: none },
     });
     this.element.classList.add("attention_map"); // whose style it has
@@ -198,8 +191,6 @@ class ComparedMatrix extends MatrixPanel {
 }
 
 class CompareView extends View {
-  take() {}
-
   build() {
     const { sections, differences = [], agreement, hint } = this.data;
     const drawn = sections.map(({ matrix }) => matrix).filter(Boolean);
@@ -344,8 +335,6 @@ class CompareView extends View {
       html("div.scroll.agree", { tabindex: "0", role: "group", "aria-label": "Total variation" }, figures),
     );
   }
-
-  draw() {}
 
   arrange() {
     for (const matrix of this.matrices) matrix.fit();

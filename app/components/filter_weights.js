@@ -10,8 +10,6 @@ import { VIEWS, View } from "./view.js";
 class FilterWeightsView extends View {
   static steps = 24; // of a colour, from clear at zero
 
-  take() {}
-
   build() {
     this.grid = svg("svg.weights", { role: "img", tabindex: 0 });
     this.tip = new Tip();
@@ -89,8 +87,6 @@ class FilterWeightsView extends View {
         }),
     );
   }
-
-  draw() {}
 
   point(event) {
     const box = this.grid.getBoundingClientRect();

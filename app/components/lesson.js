@@ -114,8 +114,8 @@ class LessonView extends View {
     this.shown = null;
     this.step_ = html("div.step", { "aria-live": "polite" });
     this.picture = html(
-      "div",
-      { class: `picture${longest > 6 ? " dense" : ""}`, role: "group", "aria-label": "All values of the lesson" },
+      "div.picture",
+      { class: longest > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
       this.sentences(),
       data.lines.map((line) => this.line(line)),
     );
@@ -139,7 +139,7 @@ class LessonView extends View {
         own,
       ),
       html("div.lesson-body", html("div.step-side", this.step_, this.weights), this.picture),
-    ].filter(Boolean);
+    ];
   }
 
   // Sentences that the lesson reads, to be changed.
@@ -182,8 +182,8 @@ class LessonView extends View {
     const width = named && shape !== "rows" ? `--cells: ${this.widest}` : null;
     return parts.map(([name, part, said, word], i) =>
       html(
-        "div",
-        { class: `part${shape === "rows" ? " whole" : ""}`, style: width },
+        "div.part",
+        { class: shape === "rows" && "whole", style: width },
         this.cells(
           name,
           part,
@@ -224,9 +224,9 @@ class LessonView extends View {
         })
       : html("span.text", { "data-text": text }, text);
     return html(
-      "div",
+      "div.cell",
       {
-        class: `cell${input ? " given" : ""}`,
+        class: input && "given",
         "data-of": name,
         "data-origin": origin.join(" ") || null,
         title: input ? "Change this number" : String(number),

@@ -24,13 +24,13 @@ export class TextPanel {
     );
     this.svg = svg("svg.ribbons", { "aria-hidden": "true" });
     this.stage = html(
-      "div",
-      { class: `stage${maps.length ? "" : " bare"}` },
+      "div.stage",
+      { class: maps.length ? null : "bare" },
       this.svg,
       sides.map((side, i) =>
         html(
-          "div",
-          { class: `side${side.read ? "" : " unread"}`, "data-role": side.role },
+          "div.side",
+          { class: side.read ? null : "unread", "data-role": side.role },
           html("span.role.soft", html("span", capital(side.role)), side.read ? null : html("small", "not read")),
           this.words[i].element,
           this.words[i].cut,
@@ -42,8 +42,8 @@ export class TextPanel {
     this.actions = html("div.actions.wraps.screen");
     const below = html("div.below-words.wraps", this.actions, maps.length ? this.slider() : null);
     this.element = html(
-      "section",
-      { class: `text${this.long ? " long" : ""}`, "aria-label": "Sentences" },
+      "section.text",
+      { class: this.long && "long", "aria-label": "Sentences" },
       this.stage,
       below,
       this.foot,

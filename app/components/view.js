@@ -1,12 +1,14 @@
 // What every page's view shares: it builds its parts from the data, holds what is selected, draws that at once and then
 // tells the server. Panels and views register themselves here, so that nothing else lists them.
 
+import { refill } from "./elements.js";
 import { footerOf } from "./footer.js";
 
 export const PANELS = {}; // by kind of record: makes a panel from the view and the panel's data
 export const VIEWS = {}; // by the page's name
 
-// A subclass has take (the selection in new data), build (its elements), arrange (a new width) and draw.
+// A subclass has build (its elements) and, where they change, take (the selection in new data), arrange (a new width)
+// and draw.
 export class View {
   static narrow = 640; // pixels at the usual size of type; below it parts that stand side by side come below each other
 
@@ -16,6 +18,12 @@ export class View {
     this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
   }
+
+  take() {}
+
+  arrange() {}
+
+  draw() {}
 
   // Safe to call again: Streamlit may clean up after one call of the module and go on with a later one.
   start() {
@@ -55,11 +63,9 @@ export class View {
       if (!stale) this.draw();
       return;
     }
-    this.root.replaceChildren(
-      ...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null, this.tour), this.tour?.element]
-        .flat()
-        .filter(Boolean),
-    );
+    const parts = this.build(); // the tour among them
+    const footer = footerOf(data.footer, data.link ? () => this.link() : null, this.tour);
+    refill(this.root, parts, footer, this.tour?.element);
     this.refit();
     this.draw();
     // Once more when all of it stands there: parts grow as they are drawn (the menu of a selected word) and with the

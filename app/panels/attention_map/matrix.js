@@ -69,24 +69,27 @@ export class MatrixPanel {
 
   // How to read it: one line, and more on demand.
   reading() {
-    const { view, attention } = this;
-    const how =
-      attention.show === "column"
-        ? "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column."
-        : attention.show === "score"
-          ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
-          : `Brighter cell: more weight. A row adds up to 1${attention.apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`;
-    const [judged, context] = view.sideOf(attention.rows).judged
-      ? [", the sentence that is judged", ", its context"]
-      : ["", ""];
-    const rows =
+    const { rows, columns, apart, show } = this.attention;
+    const how = {
+      weight: `Brighter cell: more weight. A row adds up to 1${apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`,
+      score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
+      column:
+        "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column.",
+    };
+    const { judged } = this.view.sideOf(rows);
+    const more = [
       this.final === null
-        ? `Rows are ${the(attention.rows)}${judged}`
-        : `The row is the state after the last word of ${the(attention.rows)}, the only one that looks back`;
-    const more =
-      `${rows}; columns ${the(attention.columns)}${context}. ` +
-      `${this.several ? `Numbered blocks of columns are its lines${attention.apart ? ": the model reads each of them by itself" : ""}. ` : ""}The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(attention.columns)}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
-    return [how, more];
+        ? `Rows are ${the(rows)}${judged ? ", the sentence that is judged" : ""}`
+        : `The row is the state after the last word of ${the(rows)}, the only one that looks back`,
+      `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
+      this.several &&
+        `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
+      "The colour scale runs to the largest value of this pair. ",
+      this.none &&
+        `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
+      "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
+    ];
+    return [how[show], more.filter(Boolean).join("")];
   }
 
   get headed() {

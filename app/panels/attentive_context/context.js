@@ -1,6 +1,6 @@
 // The selected word's side of the attention: what its context is mixed from, or who looks at it.
 
-import { exactPercent, heading, html, moreButton, percent, plural, the } from "../../components/elements.js";
+import { exactPercent, heading, html, moreButton, percent, plural, refill, the } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
@@ -22,13 +22,9 @@ class ContextPanel {
     this.late = this.view.data.late.attentive_context?.[this.record.rows] || this.late;
     for (const [row, nearest] of Object.entries(this.late || {})) this.looked.set(Number(row), nearest);
     const [row, column] = this.axes.map((axis) => this.view.selection[axis]);
-    const parts =
-      row !== null
-        ? this.ofRow(row, column)
-        : column !== null
-          ? this.ofColumn(column)
-          : [html("p.empty", "Select a word to see its context.")];
-    this.element.replaceChildren(...parts.filter(Boolean));
+    if (row !== null) refill(this.element, this.ofRow(row, column));
+    else if (column !== null) refill(this.element, this.ofColumn(column));
+    else refill(this.element, html("p.empty", "Select a word to see its context."));
   }
 
   ofRow(row, column) {
@@ -108,91 +104,56 @@ class ContextPanel {
     if (nothing !== undefined) best.push({ weight: nothing, index: null, word: this.none.word });
     const rest = weights.length - best.filter((bar) => bar.index !== null).length;
     const left = weights.reduce((a, b) => a + b, 0) - best.reduce((a, b) => a + (b.index === null ? 0 : b.weight), 0);
-    const { selection } = this.view;
-    const other = this.axes[1 - edge];
-    const name = ({ index, word }) =>
-      index === null
-        ? html("span.none", word)
-        : html(
-            "button",
-            {
-              dir: "auto",
-              "data-word": index,
-              onclick: () => this.view.pick({ [this.axes[edge]]: index, [other]: selection[other] }),
-            },
-            word,
-          );
+    const others = plural(rest, "other word", "other words");
+    const line = ({ weight, index, word }) => {
+      const [own, other] = [this.axes[edge], this.axes[1 - edge]];
+      const pick = () => this.view.pick({ [own]: index, [other]: this.view.selection[other] });
+      return html(
+        "li",
+        { class: index === null ? "of-nothing" : index === selected && "on", title: exactPercent(weight) },
+        index === null
+          ? html("span.none", word)
+          : html("button", { dir: "auto", "data-word": index, onclick: pick }, word),
+        html("i", html("span", { style: `width:${100 * weight}%` })),
+        html("em", percent(weight)),
+      );
+    };
+    const under = (bar) => `${others} each under ${percent(bar.weight + 5e-4)}`;
     return html(
-      "div.scaled",
-      html(
-        "ol.bars",
-        best.map((bar) =>
-          html(
-            "li",
-            {
-              class: bar.index === null ? "of-nothing" : bar.index === selected ? "on" : null,
-              title: exactPercent(bar.weight),
-            },
-            name(bar),
-            html("i", html("span", { style: `width:${100 * bar.weight}%` })),
-            html("em", percent(bar.weight)),
-          ),
-        ),
+      "ol.bars",
+      best.map(line),
+      html("li.axis", { "aria-hidden": "true" }, html("i", html("span", "0"), html("span", "100\u00a0%"))),
+      rest > 0 &&
         html(
-          "li.axis",
-          { "aria-hidden": "true" },
-          html("span"),
-          html("i", html("span", "0"), html("span", "100\u00a0%")),
-          html("span"),
+          "li.rest",
+          edge ? `${others} together ${percent(Math.max(0, left))}` : under(ranked.find((bar) => !best.includes(bar))),
         ),
-        rest > 0
-          ? html(
-              "li.rest",
-              edge
-                ? `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}`
-                : `${plural(rest, "other word", "other words")} each under ${percent(ranked.filter((bar) => !best.includes(bar))[0].weight + 5e-4)}`,
-            )
-          : null,
-        worth.length > MOST_BARS ? html("li.rest", moreButton(this, worth.length, MOST_BARS, "words")) : null,
-      ),
+      worth.length > MOST_BARS && html("li.rest", moreButton(this, worth.length, MOST_BARS, "words")),
     );
   }
 
   nearest(row) {
     if (!this.late) return null;
     const nearest = this.looked.get(row);
-    if (nearest && !nearest.words.length)
-      return html(
-        "p.nearest",
-        { "data-part": "nearest" },
-        "Mostly ",
-        html("b", html("bdi", this.record.unknown[row])),
-        `, ${this.record.why}`,
-      );
-    const words = nearest
-      ? nearest.words.flatMap((word, i) => [
-          i ? ", " : "",
-          html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", word)),
-        ])
-      : [html("span.wait", "looking them up …")];
-    return html(
-      "p.nearest",
-      { "data-part": "nearest" },
-      this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ",
-      words,
-    );
+    const line = (...words) => html("p.nearest", { "data-part": "nearest" }, words);
+    const title = this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ";
+    if (!nearest) return line(title, html("span.wait", "looking them up …"));
+    if (!nearest.words.length)
+      return line("Mostly ", html("b", html("bdi", this.record.unknown[row])), `, ${this.record.why}`);
+    const words = nearest.words.map((word, i) => [
+      i ? ", " : "",
+      html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", word)),
+    ]);
+    return line(title, words);
   }
 
   won(row) {
-    const filters = this.view
-      .dataOf("filter_provenance")
-      ?.sides.find((side) => side.role === this.record.rows)?.filters;
-    return filters
-      ? html(
-          "p.nearest",
-          `This word is at the centre of the winning n-gram in ${filters.filter((filter) => filter[1] === row).length} of ${filters.length} filters.`,
-        )
-      : null;
+    const { sides = [] } = this.view.dataOf("filter_provenance") ?? {};
+    const filters = sides.find((side) => side.role === this.record.rows)?.filters;
+    if (!filters) return null;
+    const count = filters.filter((filter) => filter[1] === row).length;
+    const text = `This word is at the centre of the winning n-gram in ${count} of ${filters.length} filters.`;
+    return html("p.nearest", text);
   }
 }
 

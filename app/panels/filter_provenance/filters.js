@@ -31,12 +31,7 @@ function partLook(part, parts) {
   const words = parts.filter((name) => name.startsWith("word "));
   const place = words.indexOf(part);
   if (place < 0) return { class: `part-${part}` };
-  const share = words.length > 1 ? place / (words.length - 1) : 0;
-  const grey = (from, to) => `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * share)).join(",")})`;
-  return {
-    class: "part-word",
-    style: `fill:light-dark(${grey([214, 221, 228], [78, 92, 107])},${grey([58, 71, 83], [186, 199, 212])})`,
-  };
+  return { class: "part-word", style: `--share:${words.length > 1 ? (100 * place) / (words.length - 1) : 0}%` };
 }
 
 class FilterPanel {
@@ -364,43 +359,27 @@ class FilterPanel {
 
   // Rows that show the shares adding up to the logits.
   sums(listed) {
-    const total = (filters, c) => filters.reduce((sum, f) => sum + f.shares[c], 0);
-    const left = this.all.length - listed.length;
-    const line = (label, values, kind) =>
+    const sum = (filters) => this.classes.map((_, c) => filters.reduce((all, f) => all + f.shares[c], 0));
+    const left = this.all.filter((f) => !listed.includes(f));
+    const others = this.sides.filter((side) => side !== this.side);
+    const over = (side) => `all ${side.filters.length} filters over ${the(side.role)}`;
+    const all = others.length ? over(this.side) : `all ${this.all.length} filters`;
+    const rows = [
+      left.length ? [`${plural(listed.length, "filter", "filters")} of this list`, sum(listed)] : [all, sum(this.all)],
+      ...(left.length ? [[`the other ${left.length}`, sum(left)]] : []),
+      ...others.map((side) => [over(side), sum(side.filters)]),
+      ...this.record.rest,
+      ["the classifier’s bias", this.record.bias],
+      ["= logit", this.record.logits, "logit"],
+    ];
+    return rows.map(([label, values, kind]) =>
       html(
         "tr",
         { class: kind },
         html("th", { scope: "row", colspan: this.across }, label),
         values.map((value) => this.number(value)),
-      );
-    const each = (of) => this.classes.map((_, c) => of(c));
-    const others = this.sides.filter((side) => side !== this.side);
-    return [
-      left > 0
-        ? line(
-            `${plural(listed.length, "filter", "filters")} of this list`,
-            each((c) => total(listed, c)),
-          )
-        : null,
-      left > 0
-        ? line(
-            `the other ${left}`,
-            each((c) => total(this.all, c) - total(listed, c)),
-          )
-        : line(
-            `all ${this.all.length} filters${others.length ? ` over ${the(this.side.role)}` : ""}`,
-            each((c) => total(this.all, c)),
-          ),
-      others.map((side) =>
-        line(
-          `all ${side.filters.length} filters over ${the(side.role)}`,
-          each((c) => total(side.filters, c)),
-        ),
       ),
-      this.record.rest.map(([label, shares]) => line(label, shares)),
-      line("the classifier’s bias", this.record.bias),
-      line("= logit", this.record.logits, "logit"),
-    ];
+    );
   }
 
   // What the list that is shown holds, in words.

@@ -1,7 +1,7 @@
 // Both sentences under k-min and under k-max, side by side: words marked by how many kept phrases cover them, and the
 // kept phrases in the order of the text (the paper's fake sentence).
 
-import { clipLines, cutMark } from "../../components/chips.js";
+import { clipLines, cutMark, truncation } from "../../components/chips.js";
 import { LONG, capital, directionOf, heading, html, plural } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { POOLINGS, POOLING_NAMES, phraseName, poolingSign } from "./phrases.js";
@@ -19,8 +19,8 @@ export class KeptPanel {
       "Point at a phrase to see its partner; a click keeps it selected. A dotted line under a word: the word table does not know it.";
     const long = view.data.sides.some((side) => side.tokens.length > LONG);
     this.element = html(
-      "section",
-      { class: `kept${long ? " long" : ""}`, "aria-label": "What each pooling keeps" },
+      "section.kept",
+      { class: long && "long", "aria-label": "What each pooling keeps" },
       html(
         "div.columns",
         this.columns.map((column) => column.element),
@@ -50,14 +50,10 @@ export class KeptPanel {
   side(pooling, side, place) {
     const unknown = new Set(side.unknown);
     const chips = side.tokens.map((token, index) =>
-      html("span", { class: `chip${unknown.has(index) ? " unknown" : ""}` }, token),
+      html("span.chip", { class: unknown.has(index) && "unknown" }, token),
     );
     const dir = directionOf(side.tokens);
-    const words = html("div.chips.wraps", { dir }, chips);
-    if (side.truncated)
-      words.append(
-        html("span.cut.soft", { dir: "ltr" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`),
-      );
+    const words = html("div.chips.wraps", { dir }, chips, truncation(side));
     const cut = cutMark(side.tokens.length);
     const phrases = html("div.phrases.wraps", {
       dir,

@@ -1,6 +1,6 @@
 // The verdict of the shown model under each pooling at this k, and of every model under its own.
 
-import { heading, html } from "../../components/elements.js";
+import { heading, html, refill } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
 import { named, sharesOf } from "../../components/shares.js";
 import { POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
@@ -33,8 +33,8 @@ export class VerdictPanel {
         )
       : null;
     this.element = html(
-      "div",
-      { class: `verdicts${others ? "" : " alone"}` },
+      "div.verdicts",
+      { class: others ? null : "alone" },
       html(
         "section.poolings",
         { "aria-label": "Verdict under each pooling" },
@@ -59,55 +59,40 @@ export class VerdictPanel {
     const best = classes.length ? named(classes) : null;
     const { bar, key } = sharesOf(classes, best);
     return html(
-      "div",
-      { class: `row${marked ? " marked" : ""}`, "data-part": part },
+      "div.row",
+      { class: marked && "marked", "data-part": part },
       html("div.who", html("b", name), html("small", note)),
       best ? html("div.shares", bar, key) : null,
     );
   }
 
   modelRows() {
-    return this.view.data.models.map(({ title, name, how, classes, shown }) => ({
-      name: title,
-      note: how,
-      classes,
-      marked: shown,
-      part: `model ${name}`,
-    }));
+    return this.view.data.models.map(({ title, name, how, classes, shown }) =>
+      this.row({ name: title, note: how, classes, marked: shown, part: `model ${name}` }),
+    );
   }
 
   poolingRows() {
     const { phrases, data, k } = this.view;
     const { trained } = phrases;
-    const note = (pooling) =>
-      pooling !== trained.pooling
-        ? "what if"
-        : pooling === "full" || k === trained.k
-          ? "as trained"
-          : `trained with k = ${trained.k}`;
-    const rows = POOLINGS.map((pooling) => [
-      pooling,
-      data.choices[pooling][k - 1].p,
-      `${POOLING_NAMES[pooling]}, k = ${k}`,
-    ]);
-    if (data.full) rows.push(["full", data.full, "full: all phrases"]);
-    return rows.map(([pooling, p, name]) => ({
-      name,
-      sign: pooling === "full" ? null : pooling,
-      note: note(pooling),
-      classes: phrases.classes(p),
-      marked: note(pooling) === "as trained",
-      part: `pooling ${pooling}`,
-    }));
+    const row = (pooling, p, name) => {
+      const own = pooling === trained.pooling;
+      const marked = own && (pooling === "full" || k === trained.k);
+      const note = marked ? "as trained" : own ? `trained with k = ${trained.k}` : "what if";
+      return this.row({ name, note, classes: phrases.classes(p), marked, part: `pooling ${pooling}` });
+    };
+    return [
+      ...POOLINGS.map((pooling) => {
+        const name = [poolingSign(pooling), `${POOLING_NAMES[pooling]}, k = ${k}`];
+        return row(pooling, data.choices[pooling][k - 1].p, name);
+      }),
+      data.full && row("full", data.full, "full: all phrases"),
+    ];
   }
 
   draw() {
-    this.rows.replaceChildren(
-      ...this.poolingRows().map((row) =>
-        this.row({ ...row, name: [row.sign ? poolingSign(row.sign) : null, row.name] }),
-      ),
-    );
-    this.others?.replaceChildren(...this.modelRows().map((row) => this.row(row)));
+    refill(this.rows, this.poolingRows());
+    this.others?.replaceChildren(...this.modelRows());
     this.reading.textContent = this.view.data.readings[this.view.k - 1];
   }
 }
