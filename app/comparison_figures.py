@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from app.comparison import Difference, Looks
+from app.components import About
 from app.palette import CIVIDIS, DIVERGING, PAPER, readable_on
-from app.panels import verdict
-from core.evidence import Explanation
+from app.panels.verdict import Verdict
+from core.evidence import Matrix
 from core.evidence.attention_map import NO_WORD
 
 _STEPS = 100
@@ -17,9 +18,9 @@ Step = tuple[str, str, str, str]
 """A step of a colour scale: its ground in the light theme and in the dark one, and the ink of numbers on each."""
 
 
-def weight_steps() -> list[Step]:
+def weight_steps() -> tuple[Step, ...]:
     """The scale of weights, on cividis as on the page Explore."""
-    return [(ground, ground, ink, ink) for ground, ink in map(_weight_step, range(_STEPS + 1))]
+    return tuple((ground, ground, ink, ink) for ground, ink in map(_weight_step, range(_STEPS + 1)))
 
 
 def _weight_step(step: int) -> tuple[str, str]:
@@ -32,14 +33,14 @@ def _weight_step(step: int) -> tuple[str, str]:
     return _rgb(mixed), readable_on(mixed)
 
 
-def difference_steps() -> list[Step]:
+def difference_steps() -> tuple[Step, ...]:
     """The scale of differences: blue where the first gives less, the page's ground at zero, orange where it gives
     more."""
     out = []
     for step in range(-_STEPS, _STEPS + 1, 2):
         light, dark = (_over(paper, _channels(DIVERGING[step > 0]), abs(step) / _STEPS) for paper in PAPER)
         out.append((_rgb(light), _rgb(dark), readable_on(light), readable_on(dark)))
-    return out
+    return tuple(out)
 
 
 def _over(paper: str, colour: Sequence[int], share: float) -> list[int]:
@@ -55,30 +56,112 @@ def _rgb(channels: Sequence[int]) -> str:
     return f"rgb({','.join(map(str, channels))})"
 
 
-def said(explanation: Explanation) -> dict[str, Any]:
-    """The verdict."""
-    return {"classes": verdict.classes(verdict.class_names(explanation), explanation.probabilities)}
+@dataclass(frozen=True)
+class Scale:
+    """A colour scale of weights, or of differences, up to ``high``."""
+
+    high: float
+    steps: tuple[Step, ...]
 
 
-def matrix(seen: Looks | Difference, roles: tuple[str, str]) -> dict[str, Any]:
-    """Weights or differences with their words; ``none`` has the null word's column. ``roles``: of rows and columns."""
-    null = seen.columns[-1] == NO_WORD
-    weights = [[float(f"{weight:.4g}") for weight in row] for row in seen.weights]
-    return {
-        "rows": roles[0],
-        "columns": roles[1],
-        "words": [list(seen.rows), list(seen.columns[:-1] if null else seen.columns)],
-        "weights": [row[:-1] for row in weights] if null else weights,
-        "none": [row[-1] for row in weights] if null else None,
-    }
+@dataclass(frozen=True)
+class DrawnMatrix:
+    """Weights or differences with their words; ``none`` has the null word's column. ``rows`` and ``columns``: roles."""
+
+    rows: str
+    columns: str
+    words: tuple[tuple[str, ...], tuple[str, ...]]
+    weights: Matrix
+    none: tuple[float, ...] | None
 
 
-def agreement(heads: Sequence[str], rows: Sequence[str], values: Sequence[Sequence[float | None]]) -> dict[str, Any]:
+def matrix(seen: Looks | Difference, roles: tuple[str, str]) -> DrawnMatrix:
+    """What is drawn of weights or differences. ``roles``: of rows and columns."""
+    weights = tuple(tuple(float(f"{weight:.4g}") for weight in row) for row in seen.weights)
+    if seen.columns[-1] != NO_WORD:
+        return DrawnMatrix(*roles, (seen.rows, seen.columns), weights, None)
+    words, null = tuple(row[:-1] for row in weights), tuple(row[-1] for row in weights)
+    return DrawnMatrix(*roles, (seen.rows, seen.columns[:-1]), words, null)
+
+
+@dataclass(frozen=True)
+class MarkedWords:
+    """A sentence with the places of the words that were changed."""
+
+    words: tuple[str, ...]
+    marked: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PooledWords:
+    """A sentence with how much each word counts in pooling."""
+
+    role: str
+    words: tuple[str, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One model, or version: what it says of the pair, or the ``problem`` why it says nothing."""
+
+    title: str
+    problem: str = ""
+    verdict: Verdict | None = None
+    facts: tuple[str, ...] = ()
+    sentences: tuple[MarkedWords, ...] = ()
+    pooled: tuple[PooledWords, ...] = ()
+    matrix: DrawnMatrix | None = None
+    about: About | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """All models, or versions, with one scale for their weights."""
+
+    sections: tuple[Section, ...]
+    weights: Scale
+
+
+@dataclass(frozen=True)
+class DrawnDifference:
+    """The attention of one model, or version, minus that of another."""
+
+    titles: tuple[str, str]
+    mean: float
+    about: About
+    matrix: DrawnMatrix
+
+
+@dataclass(frozen=True)
+class Agreement:
     """Total variation of each word, a column for each model or version, the mean of each column last."""
 
-    def mean(numbers: Sequence[float | None]) -> float | None:
-        known = [number for number in numbers if number is not None]
-        return sum(known) / len(known) if known else None
+    heads: tuple[str, ...]
+    rows: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    about: About
 
-    means = [mean(column) for column in zip(*values, strict=True)]
-    return {"heads": list(heads), "rows": [*rows, "mean"], "values": [*map(list, values), means]}
+
+def agreement(differences: Sequence[tuple[str, Difference]], about: About) -> Agreement:
+    """How far the models or versions of these titles differ from the first, by the words of the first difference."""
+    rows = differences[0][1].rows
+    heads, means = [], []
+    columns: list[Sequence[float | None]] = []
+    for title, one in differences:
+        same = one.rows == rows
+        heads.append(title)
+        columns.append(one.variation if same else [None] * len(rows))
+        means.append(one.mean if same else None)
+    return Agreement(tuple(heads), (*rows, "mean"), (*zip(*columns, strict=True), tuple(means)), about)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The differences on a scale of their own and how much words disagree; a ``hint`` where there is nothing to
+    compare."""
+
+    hint: str
+    differences: tuple[DrawnDifference, ...] = ()
+    signed: Scale | None = None
+    agreement: Agreement | None = None

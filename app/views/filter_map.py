@@ -11,12 +11,14 @@ from typing import Any
 import streamlit as st
 
 from app import components, page_style
+from app.components import About, Frame
 from app.filter_ngrams import reference_ngrams, vocabulary
-from app.model_choice import by_task, kinds, offered, shows
+from app.model_choice import by_task, kinds, offered, shows, titles
 from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
-from app.pair_form import ModelForm, digest, once, titles
+from app.page_state.widgets import choice
+from app.pair_form import ModelForm, digest, once
 from app.pairs import SIDES, Pair
 from app.panels import card, filter_map, lists, verdict
 from app.panels.filter_map import Star, TextSide
@@ -25,7 +27,7 @@ from app.text_placement import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint
 from core.evidence import Explanation, GeneratedFilters, Matrix
 from core.evidence.record import the
-from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
+from core.filter_map.map import FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
 
 PAGE = PageSession(MapState)
@@ -74,16 +76,7 @@ def main() -> None:
     with below:
         layout = None if opened is None else _layout(opened)
         if layout is not None:
-            views, key = list(VIEWS), PAGE.key("view")
-            st.radio(
-                "Show",
-                views,
-                views.index(PAGE.state.view),
-                key=key,
-                on_change=PAGE.take,
-                args=("view", key),
-                format_func=VIEWS.__getitem__,
-            )
+            choice(PAGE, "view", "Show", VIEWS)
         FORM.example()
         FORM.files()
     if opened is not None:
@@ -197,7 +190,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     looked_into = _looked_into(opened, list(present))
     explanation = None if looked_into is None else explanations[looked_into.place]
     cautions = explanation.warnings if isinstance(explanation, Explanation) else ()
-    untold = [] if layout is None or reference_map is None else [filter_map.caution(layout, _neighbours(reference_map))]
+    untold = [] if layout is None or reference_map is None else [filter_map.caution(reference_map, layout)]
     page_style.notice([*filter(None, untold), *PAGE.problems, *_problems(opened), *wordless, *cautions])
     if looked_into is None:
         page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
@@ -267,26 +260,22 @@ def _map(
     looked_into: TextSide | None,
     nearest: Sequence[Neighbour],
 ) -> None:
-    reading = filter_map.reading(reference_map, layout, filter_map.data_name(reference_map, opened.checkpoint.card))
     texts = () if opened.texts is None else opened.texts.own
-    key = (reference_map.card["sha256"], layout.name, bool(texts))
-    drawing = once("drawing of the map", key, lambda: filter_map.drawing(reference_map, layout, opened.names, texts))
-    numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
-    projector = PAGE.state.projector
-    about = {"file": _stem(opened, layout, looked_into), "lines": [reading, *_quoted(opened, stars)]}
+    data = filter_map.data_name(reference_map, opened.checkpoint.card)
+    key = (reference_map.card["sha256"], layout.name, bool(texts), data)
+    drawing = once(
+        "drawing of the map", key, lambda: filter_map.drawing(reference_map, layout, opened.names, texts, data)
+    )
+    yours = filter_map.yours(layout, stars, looked_into, nearest, PAGE.state.view == "near")
     components.draw(
         "filterMap",
-        drawing | {"reading": reading, "quality": numbers, "meaning": meaning, "footer": [], "projector": projector},
+        drawing,
+        Frame(projector=PAGE.state.projector),
         key="filter map figure",
-        **filter_map.yours(layout, stars, looked_into, nearest, PAGE.state.view == "near"),
+        **vars(yours),
         description=filter_map.description(reference_map, stars),
-        about=about,
+        about=About(_stem(opened, layout, looked_into), (drawing.reading, *_quoted(opened, stars))),
     )
-
-
-def _neighbours(reference_map: FilterMap) -> int:
-    """k of the map's k-NN accuracies."""
-    return int(reference_map.card.get("quality_neighbours", QUALITY_NEIGHBOURS))
 
 
 def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
@@ -384,10 +373,10 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, cap
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
     components.draw(
         "filterWeights",
-        one_filter.heatmap(weights)
-        | {"filter": index, "reading": f"Its weights: {size}.", "footer": [], "projector": PAGE.state.projector},
+        one_filter.heatmap(index, weights, f"Its weights: {size}."),
+        Frame(projector=PAGE.state.projector),
         key="filter figure",
-        about={"file": stem, "lines": list(caption)},
+        about=About(stem, tuple(caption)),
     )
     words = vocabulary(checkpoint)
     st.html(lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS)))

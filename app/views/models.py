@@ -13,11 +13,11 @@ from typing import Any
 import streamlit as st
 
 from app import components, model_table, page_style, palette
-from app.model_choice import explains_texts, offered, reads_pairs, shows
+from app.components import Frame
+from app.model_choice import Listed, explains_texts, offered, reads_pairs, shows
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from app.panels import card as lines
-from core.checkpoint import CheckpointError, read_card
 from core.evaluation import alignment_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
@@ -63,13 +63,8 @@ PAGE = PageSession(ModelsState)
 def main() -> None:
     """Draw the page: all models, or the card of one."""
     models = offered(lambda card: True, unreadable=True)
-    cards: dict[str, Mapping[str, Any]] = {}
-    broken = []
-    for name, folder in models.items():
-        try:
-            cards[name] = read_card(folder)
-        except CheckpointError as error:
-            broken.append(f"Not shown: {error}.")
+    cards = {name: model.card for name, model in models.items() if model.card is not None}
+    broken = [f"Not shown: {model.problem}." for model in models.values() if model.card is None]
     PAGE.open(dict.fromkeys(cards, ""))
     page_style.apply(projector=PAGE.state.projector)
     components.load()
@@ -93,7 +88,7 @@ def main() -> None:
             _shown_on(name, cards[name])
         page_style.notice(PAGE.problems)
         try:
-            _card(name, cards[name], models[name])
+            _card(name, cards[name], models[name].folder)
         except Exception as error:  # a person's card may hold anything
             page_style.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
 
@@ -120,13 +115,13 @@ def _shown_on(name: str, card: Mapping[str, Any]) -> None:
             st.page_link(there, label=title, icon=":material/arrow_forward:", query_params={"model": name})
 
 
-def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -> None:
+def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Listed]) -> None:
     """All models by task, and then, where this server has not timed them yet, how long each takes to explain."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
     rows = []
     for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
         try:
-            rows.append(model_table.row(name, cards[name], models[name]))
+            rows.append(model_table.row(name, cards[name], models[name].folder))
         except Exception as error:  # a person's card may hold anything
             page_style.notice([f"Not shown: the card of {name} cannot be read to its end ({error})."])
     about = (
@@ -134,11 +129,10 @@ def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -
     )
     missing = model_table.unmeasured(cards)
     timing = " It is being timed …" if missing else ""
-    footer = [about, f"“Explains in”: one example, on this machine.{timing}"]
-    drawing = {"models": rows, "footer": footer, "projector": PAGE.state.projector}
     components.draw(
         "models",
-        drawing,
+        model_table.Table(tuple(rows)),
+        Frame((about, f"“Explains in”: one example, on this machine.{timing}"), projector=PAGE.state.projector),
         key=KEY,
         on_selection_change=_picked,
         id="all",

@@ -65,8 +65,8 @@ def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, dr
     app = open_view("explore", model="test-as", first=QUESTION, second=ANSWERS[0])
     said, answer = drawn(app)["verdict"], explain(load(checkpoints / "test-as"), QUESTION, ANSWERS[0])
     assert said["label"] == "answer" and said["meaning"] == "Ranked among other candidates below."
-    assert [(c["label"], c["p"], c.get("score")) for c in said["classes"]] == [
-        ("not an answer", answer.probabilities[0], None),
+    assert [(c["label"], c["p"], c["score"]) for c in said["classes"]] == [
+        ("not an answer", answer.probabilities[0], False),
         ("answer", answer.probabilities[1], True),
     ]
     low = dataclasses.replace(answer, logits=(3.0, -3.0), probabilities=(0.98, 0.02))
