@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
 from app.panels import card as lines
 from core.checkpoint import CheckpointError, load_named
@@ -20,7 +18,8 @@ from core.reading.reader import PairError
 
 Card = Mapping[str, Any]
 _REPEATS = 5
-_KEY = "explain times"
+TIMES: dict[tuple[str, str], float | None] = {}
+"""Milliseconds of one explanation by name and checksum, as far as this server has measured them."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Table:
 
 def row(name: str, card: Card, folder: Path) -> Row:
     """A model's line. Accuracy and MAP are no numbers of one kind: they are sorted apart."""
-    known, time = _of(name, card) in times(), times().get(_of(name, card))
+    known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
     title, data = str(card["title"]), ", ".join(lines.trained_on(card))
     return Row(
         name,
@@ -107,19 +106,9 @@ def _measured(result: lines.Result | None) -> Cell:
     return Cell(result.text, result.value + (result.measure == "accuracy"), result.data)
 
 
-def times() -> dict[tuple[str, str], float | None]:
-    """Milliseconds of one explanation by name and checksum, as far as this server has measured them."""
-    return _measured_times()
-
-
-@st.cache_resource(show_spinner=False)
-def _measured_times() -> dict[tuple[str, str], float | None]:
-    return {}
-
-
 def unmeasured(cards: Mapping[str, Card]) -> list[str]:
     """Models whose explanation was not timed yet."""
-    return [name for name, card in cards.items() if _of(name, card) not in times()]
+    return [name for name, card in cards.items() if _of(name, card) not in TIMES]
 
 
 def measure(name: str, card: Card) -> None:
@@ -128,9 +117,9 @@ def measure(name: str, card: Card) -> None:
         checkpoint = load_named(name)
         first, second = _example(card)
         runs = [explain(checkpoint, first, second).milliseconds for _ in range(_REPEATS + 1)]
-        times()[_of(name, card)] = statistics.median(runs[1:])
+        TIMES[_of(name, card)] = statistics.median(runs[1:])
     except (CheckpointError, PairError):
-        times()[_of(name, card)] = None
+        TIMES[_of(name, card)] = None
 
 
 def _example(card: Card) -> tuple[str, str]:

@@ -31,22 +31,6 @@ def _models(text: str) -> tuple[str, ...] | None:
     return models if len(models) <= MOST_MODELS and all(map(_CHECKSUM.fullmatch, models)) else None
 
 
-@dataclass(frozen=True)
-class Checksums(Codec):
-    """Checkpoints by the beginnings of their checksums, the first one A."""
-
-    def format(self, value: tuple[str, ...]) -> str:
-        return ".".join(value)
-
-
-@dataclass(frozen=True)
-class ModelPlace(Codec):
-    """The place of one of the run's models, from 0; in an address from 1."""
-
-    def format(self, value: int) -> str:
-        return str(value + 1)
-
-
 def _place(text: str) -> int | None:
     place = whole_number(1, MOST_MODELS)(text)
     return None if place is None else place - 1
@@ -66,14 +50,16 @@ class DeskState(PageState):
 
     page = "error desk"
     file: str | None = field(default=None, metadata=parameter(Codec("file", _NO_FILE, _file)))
-    models: tuple[str, ...] = field(default=(), metadata=parameter(Checksums("models", _NO_MODELS, _models)))
+    models: tuple[str, ...] = field(default=(), metadata=parameter(Codec("models", _NO_MODELS, _models, ".".join)))
     view: str = field(default="rows", metadata=parameter(Codec("view", _NO_VIEW, one_of(VIEWS)), belongs_to=("file",)))
     filter: str = field(
         default="", metadata=parameter(Codec("filter", value=lambda text: text[:LONGEST]), belongs_to=("file",))
     )
     sort: str = field(default="", metadata=parameter(Codec("sort"), belongs_to=("file",)))
     row: str = field(default="", metadata=parameter(Codec("row"), belongs_to=("file",)))
-    of: int = field(default=0, metadata=parameter(ModelPlace("of", _NO_MODEL, _place), belongs_to=_OF_RUN))
+    of: int = field(
+        default=0, metadata=parameter(Codec("of", _NO_MODEL, _place, lambda place: str(place + 1)), belongs_to=_OF_RUN)
+    )
 
     def address(self) -> dict[str, str]:
         """A filter that is too long for a link stays out of the address."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -124,8 +124,7 @@ class Place(Codec):
         place = whole_number(1, len(address.values["texts"]))(text)
         return None if place is None else place - 1
 
-    def format(self, value: int) -> str:
-        return str(value + 1)
+    text: Callable[[int], str] = lambda place: str(place + 1)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -323,11 +323,11 @@ def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSid
 def _verdict(explanation: Explanation | str | None) -> None:
     if isinstance(explanation, Explanation):
         text = verdict.summary(explanation)
-        title = _safe(explanation.title)
-        st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p><p class="pl-how"><bdi>{title}</bdi></p>')
+        title = escape(explanation.title)
+        st.html(f'<p class="pl-head">{escape(text[:1].upper() + text[1:])}</p><p class="pl-how"><bdi>{title}</bdi></p>')
     else:
         text = explanation or "Type the other text of the pair too, to see what the model says of both."
-        st.html(f'<p class="pl-how">{_safe(text)}</p>')
+        st.html(f'<p class="pl-how">{escape(text)}</p>')
 
 
 def _filter(
@@ -345,7 +345,7 @@ def _filter(
     if number is None and layout is not None and layout.filter is not None and made.fires(layout.filter):
         number = layout.filter
     index = order[0] if number not in order else number
-    of = _safe(filter_map.numbered(role, looked_into.place))
+    of = escape(filter_map.numbered(role, looked_into.place))
     st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
     left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
@@ -435,11 +435,7 @@ def _downloads(
         if isinstance(explanation, Explanation):
             page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
-    st.html(f'<p class="pl-how">{"&emsp;".join(map(_safe, facts))}</p>')
-
-
-def _safe(text: str) -> str:
-    return html.escape(text)
+    st.html(f'<p class="pl-how">{"&emsp;".join(map(escape, facts))}</p>')
 
 
 main()

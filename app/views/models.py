@@ -280,8 +280,8 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
             title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0, labelLimit=300, columns=columns
         )
     )
-    styles = [palette.CHART_LINES.get(look_of, palette.OTHER_LINE) for look_of in names.values()]
-    colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in zip(*styles, strict=True))
+    styles = zip(*palette.chart_lines([*names.values()]), strict=True)
+    colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in styles)
     base = alt.Chart({"values": points}).encode(
         x=x,
         y=alt.Y(
