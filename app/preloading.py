@@ -13,7 +13,7 @@ from typing import Any
 
 from core.memory import share_arenas
 
-MODULES = ("app.panels", "app.pair_form", "app.components", "app.candidates", "app.pairs_tried")
+MODULES = ("app.panels", "app.pair_form", "app.components", "app.explore.candidates", "app.explore.pairs_tried")
 
 
 @asynccontextmanager

@@ -18,11 +18,12 @@ from typing import Any
 import streamlit as st
 
 from app.components.bundle import bundle
+from app.models import card
 from app.page_state import codec
 from app.page_state.codec import PageState
 from app.pair_form import digest
 from app.palette import CIVIDIS, DIVERGING, css_variables
-from app.panels import card, folders, verdict
+from app.panels import folders, verdict
 from core.evidence import Explanation
 from core.wording import percent
 
@@ -90,7 +91,7 @@ def frame(explanation: Explanation, card_of: card.Card, page: PageState, problem
 def about(explanation: Explanation) -> About:
     """What a saved figure of an explanation says of itself."""
     sides = [side for side in (explanation.first, explanation.second) if side.role]
-    label, p = verdict.said(explanation)
+    label, p = verdict.headline(explanation)
     quoted = (f"{side.role[:1].upper()}{side.role[1:]}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides)
     return About(file_stem(explanation), (*quoted, f"{explanation.title}: {label} {percent(p)}"))
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.negation import negatable
+from app.explore.negation import negatable
 from app.panels.panel import Page, Panel, Payload, Words
 from app.panels.verdict import Verdict
 from core.evidence import Explanation, Record

@@ -53,7 +53,7 @@ def classes(names: Sequence[str], probabilities: Sequence[float]) -> tuple[Share
     )
 
 
-def said(explanation: Explanation) -> tuple[str, float]:
+def headline(explanation: Explanation) -> tuple[str, float]:
     """The class that is named first, with its probability: the likeliest one, of RANKED always the last."""
     names, probabilities = class_names(explanation), explanation.probabilities
     place = len(names) - 1 if names == RANKED else explanation.labels.index(explanation.verdict)
@@ -78,7 +78,7 @@ class Beside:
 
 def beside(explanation: Explanation | None) -> Beside | None:
     """The line beside the verdict; None where there is no explanation."""
-    return None if explanation is None else Beside(*said(explanation), explanation.title, explanation.judged)
+    return None if explanation is None else Beside(*headline(explanation), explanation.title, explanation.judged)
 
 
 @dataclass(frozen=True)
@@ -101,4 +101,4 @@ class Verdict:
     def of(cls, explanation: Explanation) -> Verdict:
         """The explanation's, with nothing beside it."""
         shares = classes(class_names(explanation), explanation.probabilities)
-        return cls(said(explanation)[0], shares, explanation.title)
+        return cls(headline(explanation)[0], shares, explanation.title)

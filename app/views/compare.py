@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app import comparison, components, page_style
-from app import comparison_figures as figures
-from app.comparison import Disagreement, Looks, PredictionsError
+from app import components, page_style
+from app.compare import comparison, figures
+from app.compare.comparison import Disagreement, Looks, PredictionsError
 from app.components import About, Frame
 from app.desk import way_back
 from app.model_choice import by_task, kinds, offered, reads_pairs, titles
+from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession, model_on
 from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest, roles_of
 from app.pairs import SIDES, Pair
-from app.panels import card as card_lines
 from app.panels.verdict import Verdict, class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
@@ -81,7 +81,7 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
     if PAGE.state.what == "models":
         key = f"{PAGE.key('others')} {PAGE.state.model}"
         st.multiselect(
-            "Beside it",
+            "Compare with",
             [name for name in mates if name != PAGE.state.model],
             _beside(PAGE.state, mates),
             key=key,
@@ -151,13 +151,13 @@ def _column(title: str, name: str, pair: Pair) -> Column:
 
 def _warnings(columns: Sequence[Column]) -> list[str]:
     """What is unusual about the texts; whose words they are stands before those that not all say."""
-    said = [column for column in columns if column.explanation is not None]
+    answers = [column for column in columns if column.explanation is not None]
     out = dict[str, list[str]]()
-    for column in said:
+    for column in answers:
         for warning in column.explanation.warnings if column.explanation else ():
             out.setdefault(warning, []).append(column.title)
     return [
-        warning if len(titles) == len(said) else f"{' and '.join(titles)}: {warning[:1].lower()}{warning[1:]}"
+        warning if len(titles) == len(answers) else f"{' and '.join(titles)}: {warning[:1].lower()}{warning[1:]}"
         for warning, titles in out.items()
     ]
 
@@ -285,7 +285,7 @@ def _disagreements() -> None:
             page_style.hint("They agree on every pair that both files have.")
             return
         count = f"{len(pairs):,} pairs" if len(pairs) > 1 else "1 pair"
-        page_style.note(f"{count}, those that both models are surest of first.")
+        page_style.note(f"{count}; those that both models are most sure of come first.")
         for place, one in enumerate(pairs[:LISTED]):
             gold = f" (gold: {one.label})" if one.label else ""
             label = f"{one.first} / {one.second}: {one.verdicts[0]} or {one.verdicts[1]}{gold}"

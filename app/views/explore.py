@@ -7,23 +7,23 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
 
-from app import candidates, components, page_style, pairs_tried, panels
+from app import components, page_style, panels
 from app.components import About, PairFrame
 from app.desk import way_back
+from app.explore import candidates, pairs_tried
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
+from app.models import card
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import Drawing, card, verdict
-from app.panels.panel import Page
+from app.panels import Drawing, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
@@ -198,24 +198,15 @@ def _stem(page: ExploreState, read: Read) -> str:
 
 def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
     """Where else the pair can be looked at, its numbers as files, and candidates for its place."""
+    model = {"model": page.model or ""}
+    pair = model | {"first": page.pair.first, "second": page.pair.second}
     for more in panels.pages(explanation):
-        _elsewhere(page, more)
+        # A pair too long for a link is there all the same: the pages of a session share it.
+        page_style.page_link(more.file, more.title, more.label, pair if fits_a_link(pair) else model)
     way_back.draw(page.pair.now)
     _downloads(explanation, _stem(page, read))
     if candidates.fits(read.checkpoint):
         candidates.draw(PAGE, read.checkpoint)
-
-
-def _elsewhere(page: ExploreState, more: Page) -> None:
-    """A link to the same pair and model on another page."""
-    model = {"model": page.model or ""}
-    pair = model | {"first": page.pair.first, "second": page.pair.second}
-    there = st.Page(
-        Path(__file__).resolve().with_name(f"{more.file}.py"), title=more.title, url_path=more.file.replace("_", "-")
-    )
-    # A pair too long for a link is there all the same: the pages of a session share it.
-    query = pair if fits_a_link(pair) else model
-    st.page_link(there, label=more.label, icon=":material/arrow_forward:", query_params=query)
 
 
 def _downloads(explanation: Explanation, stem: str) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 
 import streamlit as st
 
-from app import components, model_table, page_style, palette
+from app import components, page_style, palette
 from app.components import Frame
 from app.model_choice import Listed, explains_texts, offered, reads_pairs, shows
+from app.models import card as lines
+from app.models import table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
-from app.panels import card as lines
 from core.evaluation import alignment_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
@@ -109,10 +110,7 @@ def _shown_on(name: str, card: Mapping[str, Any]) -> None:
     """Links to the pages that show what the model does."""
     for file, title, fits in _PAGES:
         if fits(card):
-            there = st.Page(
-                Path(__file__).resolve().with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-")
-            )
-            st.page_link(there, label=title, icon=":material/arrow_forward:", query_params={"model": name})
+            page_style.page_link(file, title, title, {"model": name})
 
 
 def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Listed]) -> None:
@@ -121,17 +119,17 @@ def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Listed])
     rows = []
     for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
         try:
-            rows.append(model_table.row(name, cards[name], models[name].folder))
+            rows.append(table.row(name, cards[name], models[name].folder))
         except Exception as error:  # a person's card may hold anything
             page_style.notice([f"Not shown: the card of {name} cannot be read to its end ({error})."])
     about = (
         "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data."
     )
-    missing = model_table.unmeasured(cards)
+    missing = table.unmeasured(cards)
     timing = " It is being timed …" if missing else ""
     components.draw(
         "models",
-        model_table.Table(tuple(rows)),
+        table.Table(tuple(rows)),
         Frame((about, f"“Explains in”: one example, on this machine.{timing}"), projector=PAGE.state.projector),
         key=KEY,
         on_selection_change=_picked,
@@ -142,7 +140,7 @@ def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Listed])
     if missing:
         with st.spinner("Timing each model’s explanation of an example on this machine …"):
             for name in missing:
-                model_table.measure(name, cards[name])
+                table.measure(name, cards[name])
         st.rerun()
 
 

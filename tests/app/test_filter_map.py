@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from app.examples import MAP_EXAMPLES, suiting
-from app.panels import filter_map
-from app.panels.filter_map import TextSide
+from app.filter_map import drawing as filter_map
+from app.filter_map.drawing import TextSide
 from app.panels.generated_filters import one_filter
 from core.checkpoint import load
 from core.data import read

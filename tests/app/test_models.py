@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app import model_table
-from app.panels import card
+from app.models import card
+from app.models import table as model_table
 from core.checkpoint import load, read_card
 from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app import comparison_figures, palette
+from app import palette
+from app.compare import figures as comparison_figures
 from app.panels.verdict import percent
 
 # Machado, Oliveira & Fernandes 2009, severity 1.0, on linear RGB.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.comparison import Difference, Looks
+from app.compare.comparison import Difference, Looks
 from app.components import About
 from app.palette import CIVIDIS, DIVERGING, PAPER, readable_on
 from app.panels.verdict import Verdict

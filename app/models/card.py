@@ -189,8 +189,8 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
         lines.append(("Classifier kept", _classifier(card["classifier"], _mapping(card.get("classifiers")))))
     if card.get("seed") is not None:
         lines.append(("Seed", f"{card['seed']}{_seeds(card)}"))
-    if parameters_said := size(card):
-        lines.append(("Parameters", parameters_said))
+    if size(card):
+        lines.append(("Parameters", size(card)))
     own, of_map = (
         sum(path.stat().st_size for path in place.glob("*") if path.is_file()) for place in (folder, folder / "map")
     )

@@ -54,7 +54,7 @@ def remember(explanation: Explanation) -> None:
     """Put the pair at the head of the list."""
     texts = explanation.first.text, explanation.second.text
     change = st.session_state.get(_CHANGES, {}).get(texts, "")
-    tried = Tried(explanation.model, explanation.title, texts, *verdict.said(explanation), change)
+    tried = Tried(explanation.model, explanation.title, texts, *verdict.headline(explanation), change)
     others = [one for one in _listed() if (one.name, one.texts) != (tried.name, texts)]
     st.session_state[_TRIED] = [tried, *others][:MOST]
 

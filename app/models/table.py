@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
-from app.panels import card as lines
+from app.models import card as lines
 from core.checkpoint import CheckpointError, load_named
 from core.evaluation import sweeps
 from core.explain import explain
