@@ -88,7 +88,7 @@ class ModelForm:
             example = None if state.example is None else other.first_example(self.page.models)
             self.page.set(other if example is None else other.anew(texts=example.texts))
 
-    def key_of_texts(self, widget: str, *more: Any) -> str:
+    def key_of_texts(self, widget: str, *more: object) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
         state = self.page.state
         return f"{self.page.key(widget)} {digest([state.model, [text.versions for text in state.texts], *more])}"
@@ -216,7 +216,7 @@ def roles_of(name: str | None, models: Mapping[str, Listed]) -> Mapping[str, str
     return _ROLES if card is None else card["roles"]
 
 
-def once(name: str, key: Any, compute: Callable[[], Answer]) -> Answer:
+def once(name: str, key: object, compute: Callable[[], Answer]) -> Answer:
     """What the session holds by this name, computed again when its ``key`` is another one."""
     if st.session_state.get(name, (None, None))[0] != key:
         st.session_state[name] = key, compute()
@@ -224,6 +224,6 @@ def once(name: str, key: Any, compute: Callable[[], Answer]) -> Answer:
     return answer
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """A short name for JSON-like data: equal data have equal names."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

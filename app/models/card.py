@@ -74,7 +74,7 @@ def simple_pairs(card: Card) -> list[tuple[str, str, str]]:
     return [("Simple pairs", f"{right:,} of {total:,}", ", ".join(kinds))]
 
 
-def score(result: Any) -> str:
+def score(result: object) -> str:
     """The first number of a measured set: accuracy in per cent, or a ranker's MAP; empty when there is neither."""
     result = _mapping(result)
     if _number(result.get("accuracy")):
@@ -278,9 +278,9 @@ def _data_set(item: Card, unit: str) -> str:
     return f"{item.get('name', 'unnamed')}{rows}{', ' if len(rows) > 2 else ''}{licence})"
 
 
-def _mapping(value: Any) -> Card:
+def _mapping(value: object) -> Card:
     return value if isinstance(value, Mapping) else {}
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

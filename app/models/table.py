@@ -7,16 +7,15 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
+from app.model_choice import Card
 from app.models import card as lines
 from core.checkpoint import CheckpointError, load_named
 from core.evaluation import sweeps
 from core.explain import explain
 from core.reading.reader import PairError
 
-Card = Mapping[str, Any]
 _REPEATS = 5
 TIMES: dict[tuple[str, str], float | None] = {}
 """Milliseconds of one explanation by name and checksum, as far as this server has measured them."""

@@ -60,7 +60,7 @@ def _selected() -> None:
     picked = FORM.picked(KEY)
     if picked is not None and picked.get("edit"):
         with contextlib.suppress(CheckpointError, PairError, KeyError, IndexError):
-            _, shown = FORM.explanation()
+            shown = explained(load_named(PAGE.state.model or ""), *PAGE.state.pair.now)
             PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
     elif picked is not None:
         PAGE.change(selection=Selection(picked.get("row"), picked.get("column")), direction=picked.get("direction"))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -280,7 +279,7 @@ def _map(
     )
 
 
-def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
+def _stem(opened: Opened, layout: Layout | None, *more: object) -> str:
     """A name for files of this model, this layout and these texts, unlike that of others."""
     state = PAGE.state
     texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]

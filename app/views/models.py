@@ -14,7 +14,7 @@ import streamlit as st
 
 from app import components, page_style, palette
 from app.components import Frame
-from app.model_choice import Listed, explains_texts, offered, reads_pairs, shows
+from app.model_choice import Card, Listed, explains_texts, offered, reads_pairs, shows
 from app.models import card as lines
 from app.models import table
 from app.page_state.models import COLUMNS, ModelsState
@@ -106,14 +106,14 @@ _PAGES = (
 )
 
 
-def _shown_on(name: str, card: Mapping[str, Any]) -> None:
+def _shown_on(name: str, card: Card) -> None:
     """Links to the pages that show what the model does."""
     for file, title, fits in _PAGES:
         if fits(card):
             page_style.page_link(file, title, title, {"model": name})
 
 
-def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Listed]) -> None:
+def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
     """All models by task, and then, where this server has not timed them yet, how long each takes to explain."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
     rows = []
@@ -157,7 +157,7 @@ def _picked() -> None:
         PAGE.change(sort=state.sort)
 
 
-def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
+def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
     results = "".join(
         f'<tr><td>{_safe(what)}</td><td class="pl-number">{_safe(value)}</td><td>{_safe(note)}</td></tr>'
@@ -202,7 +202,7 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
             )
 
 
-def _with_paper(text: str, card: Mapping[str, Any]) -> str:
+def _with_paper(text: str, card: Card) -> str:
     """The text with each section's paper beside its number."""
     spec = REGISTRY.get(str(card["architecture"]))
     return re.sub(r"\((?=sections? )", f"({spec.paper}, ", text) if spec else text
@@ -218,7 +218,7 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
     return "Cross-validation" if sweep.folds and not sweep.varied else name
 
 
-def _alignment(stored: Mapping[str, Any]) -> None:
+def _alignment(stored: Card) -> None:
     """How well attention agrees with people's word alignments."""
     caption = _safe(alignment_table.CAPTION.format(fixed_on=stored["fixed_on"]))
     commands = "".join(f"<br><code>{_safe(measured['command'])}</code>" for measured in stored["results"].values())
@@ -228,7 +228,7 @@ def _alignment(stored: Mapping[str, Any]) -> None:
     )
 
 
-def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any]) -> None:
+def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
     """A table, as a figure where it has an axis, and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
         shown = _rows(list(sweep.rows[0]), [list(row.values()) for row in sweep.rows], strong=3)
@@ -384,7 +384,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _safe(text: Any) -> str:
+def _safe(text: object) -> str:
     return html.escape(str(text))
 
 

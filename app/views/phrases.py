@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from app import components, page_style
-from app.model_choice import Listed, by_task, kinds, offered, shows, titles
+from app.model_choice import Card, Listed, by_task, kinds, offered, shows, titles
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
@@ -52,7 +51,7 @@ def main() -> None:
         _show(page, *read, compared)
 
 
-def _closed(card: Mapping[str, Any]) -> str:
+def _closed(card: Card) -> str:
     """What makes its vocabulary a closed one (a word table of its own, or linguistic features), else empty."""
     words, config = card["words"], card["config"]
     if isinstance(words, Mapping) and words.get("own") and not words.get("over"):
