@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md's "Add a model", followed in a scratch copy of the project: its files, and no other line changed."""
+"""What CONTRIBUTING.md shows how to add, followed in a scratch copy of the project: its files, and no other line."""
 
 import os
 import random
@@ -121,3 +121,22 @@ assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._
 assert drawing(told).panels[0].data.words == "Words of both: dog"
 """,
     )
+
+
+def test_the_command_of_the_page_is_found_by_its_file(project):
+    """In the same copy: it is listed, runs, and a file that is not there is one sentence."""
+    for path, text in section("Add a command"):
+        (project / path).write_text(text, "utf-8")
+    told = run(
+        project,
+        """
+import contextlib
+from trainers.__main__ import main
+with contextlib.suppress(SystemExit):
+    main(["--help"])
+assert main(["lengths", "data/sick/SICK_trial.txt"]) == 0
+assert main(["lengths", "data/none.txt"]) == 2
+""",
+    )
+    assert "lengths   count the words of a data file\n" in told
+    assert "first: 4.0 words, 4 at most\nsecond: 4.0 words, 4 at most\n" in told
