@@ -118,7 +118,7 @@ record = RECORDS["shared_words"]("premise", "hypothesis", ((0, 0),))
 told = Explanation("m", "M", sides[0], (sides[1],), "hypothesis", ("yes",), (0.0,), (1.0,), (record,))
 assert Explanation.from_dict(told.to_dict()) == told
 assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._repr_html_()
-assert drawing(told)["panels"][0]["data"] == {"words": "Words of both: dog"}
+assert drawing(told).panels[0].data.words == "Words of both: dog"
 """,
     )
 

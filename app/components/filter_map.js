@@ -193,8 +193,8 @@ class FilterMapView extends View {
     return svg("line", { x1, y1, x2, y2, ...attributes });
   }
 
-  arrow({ from, to, looked }) {
-    const [tail, head] = [this.at(...from), this.at(...to)];
+  arrow({ before, after, looked }) {
+    const [tail, head] = [this.at(...before), this.at(...after)];
     const way = [head[0] - tail[0], head[1] - tail[1]];
     const long = Math.hypot(...way) || 1;
     const [x, y] = way.map((part) => part / long);

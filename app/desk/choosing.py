@@ -12,9 +12,8 @@ import streamlit as st
 
 from app import page_style
 from app.desk.open_run import PAGE, notice_next
-from app.model_choice import offered
-from app.pair_form import once, titles
-from core.checkpoint import read_card
+from app.model_choice import offered, titles
+from app.pair_form import once
 from core.data import DataError, Dataset, read
 from core.data.lines import LARGEST
 from core.data.picked import Picked, columns_of, read_picked
@@ -236,7 +235,7 @@ def _models(dataset: Dataset) -> None:
     """The chooser of the checkpoints, and the button that begins."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     labels = set(dataset.labels)
-    cards = {name: read_card(folder) for name, folder in models.items()}
+    cards = {name: model.card or {} for name, model in models.items()}
     suited = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
     shown = titles(models)
     picked = st.multiselect(

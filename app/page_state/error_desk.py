@@ -31,14 +31,6 @@ def _models(text: str) -> tuple[str, ...] | None:
     return models if len(models) <= MOST_MODELS and all(map(_CHECKSUM.fullmatch, models)) else None
 
 
-@dataclass(frozen=True)
-class Checksums(Codec):
-    """Checkpoints by the beginnings of their checksums, the first one A."""
-
-    def format(self, value: tuple[str, ...]) -> str:
-        return ".".join(value)
-
-
 _NO_FILE = "The link names the file “{}”, which is no checksum: choose a run."
 _NO_MODELS = "The link names the models “{}”, which are no checksums: choose a run."
 _NO_VIEW = f"The link asks for “{{}}”; known are {', '.join(VIEWS)}: the rows are shown."
@@ -53,7 +45,7 @@ class DeskState(PageState):
 
     page = "error desk"
     file: str | None = field(default=None, metadata=parameter(Codec("file", _NO_FILE, _file)))
-    models: tuple[str, ...] = field(default=(), metadata=parameter(Checksums("models", _NO_MODELS, _models)))
+    models: tuple[str, ...] = field(default=(), metadata=parameter(Codec("models", _NO_MODELS, _models, ".".join)))
     view: str = field(default="rows", metadata=parameter(Codec("view", _NO_VIEW, one_of(VIEWS)), belongs_to=("file",)))
     filter: str = field(
         default="", metadata=parameter(Codec("filter", value=lambda text: text[:LONGEST]), belongs_to=("file",))
