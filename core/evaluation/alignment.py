@@ -179,8 +179,8 @@ def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Att
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
-        evidence = checkpoint.model.evidence(reading, checkpoint.model(reading.batch(checkpoint.reader)))
-        records = [make() for kind, make in evidence if kind is AttentionMap]
+        output = checkpoint.model(reading.batch(checkpoint.reader))
+        records = checkpoint.model.evidence(reading, output, (AttentionMap,))
         maps = {(r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units == "words"}
         if (target, source) not in maps:
             raise DataError(

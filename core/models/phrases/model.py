@@ -15,6 +15,7 @@ the paper), and extra features are standardised.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,11 +23,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
+from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide, Record
 from core.evidence.record import matrix
-from core.layers.projection import read_words, word_projection
+from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, ModelConfig, Output, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Wanted, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.models.phrases.alignment import (
     LONGEST,
@@ -40,7 +41,7 @@ from core.models.phrases.alignment import (
     keep,
     span,
 )
-from core.reading.batch import Batch, Side
+from core.reading.batch import Batch
 from core.reading.reader import Reading
 
 SIMILARITIES = ("cosine+euclid", "cosine")
@@ -123,7 +124,6 @@ class PhraseTrace:
     paper="Yin & Schütze 2017",
     section="3",
     tasks=("entailment", "answer selection"),
-    shows=(PhraseSelection, AttentionMap),
 )
 class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
@@ -146,7 +146,7 @@ class PhraseMatcher(PairFeatures):
         Raises ValueError when it has another shape, and for linguistic features that do not fit.
         """
         config = self.config
-        first_words, second_words = self._words(batch.first), self._words(batch.second)
+        first_words, second_words = self.words(batch.first), self.words(batch.second)
         first, first_mask = self.phrases(first_words, batch.first.mask)
         second, second_mask = self.phrases(second_words, batch.second.mask)
         if override is None:
@@ -188,17 +188,22 @@ class PhraseMatcher(PairFeatures):
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        trace: PhraseTrace = output.trace
-        extra = None if reading.extra is None else torch.tensor([reading.extra], dtype=trace.sums.dtype)
-        yield PhraseSelection, lambda: self._selection(reading, trace, extra)
-        if max(len(reading.first.tokens), len(reading.second.tokens)) <= MAP_WORDS:
-            scores = trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]]
-            roles = reading.second.role, reading.first.role
-            yield AttentionMap, lambda: AttentionMap("alignment", *roles, matrix(scores), (), overridden, "phrases")
+    @classmethod
+    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+        return PhraseSelection, AttentionMap
 
-    def _selection(self, reading: Reading, trace: PhraseTrace, extra: Tensor | None) -> PhraseSelection:
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        trace: PhraseTrace = output.trace
+        if PhraseSelection in wanted:
+            yield self._selection(reading, trace)
+        if AttentionMap in wanted and max(len(side.tokens) for side in reading.texts()) <= MAP_WORDS:
+            scores = matrix(trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]])
+            roles = reading.second.role, reading.first.role
+            yield AttentionMap("alignment", *roles, scores, (), overridden, "phrases")
+
+    def _selection(self, reading: Reading, trace: PhraseTrace) -> PhraseSelection:
         config = self.config
+        extra = None if reading.extra is None else torch.tensor([reading.extra], dtype=trace.sums.dtype)
         trained = (config.pooling, 0 if config.pooling == "full" else config.k)
         methods = [(pooling, k) for pooling in ("kmin", "kmax") for k in KS] + [("full", 0)]
         methods += [trained] if trained not in methods else []
@@ -297,9 +302,6 @@ class PhraseMatcher(PairFeatures):
         if "simi" not in self.config.parts:
             return 0
         return 4 if self.config.similarities == "cosine+euclid" else 2
-
-    def _words(self, side: Side) -> Tensor:
-        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
 
 def _selected(states: Tensor, selection: Selection) -> Tensor:
