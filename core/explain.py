@@ -9,7 +9,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from core.checkpoint import Checkpoint, check_finite
+from core.checkpoint import Checkpoint
+from core.checkpoint.checkpoint import check_finite
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.record import the
