@@ -95,26 +95,35 @@ class PhraseConfig(ModelConfig):
 
 
 @dataclass(frozen=True)
-class PhraseTrace:
-    """What a forward pass computed. P slots of the first sentence (s_1), Q of the second (s_2), see alignment.py."""
+class Phrases:
+    """The phrases of one sentence in P slots, see alignment.py."""
 
-    first: Tensor
-    """Phrase states of s_1, [B, P, h], zero in empty slots."""
-    second: Tensor
-    """[B, Q, h]."""
-    first_mask: Tensor
-    second_mask: Tensor
+    states: Tensor
+    """[B, P, h], zero in empty slots."""
+    mask: Tensor
+    """[B, P], true on slots that hold a phrase."""
+    score: Tensor
+    """a, [B, P]."""
+    partner: Tensor
+    """The slot of each one's best partner in the other sentence, [B, P]."""
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class PhraseTrace:
+    """What a forward pass computed: P slots of the first sentence (s_1), Q of the second (s_2)."""
+
+    first: Phrases
+    second: Phrases
     sums: Tensor
     """Sums of the words of s_1 and of s_2, [B, 2, D]."""
     scores: Tensor
     """A, or the caller's override, [B, Q, P]: rows are the judged sentence's phrases (s_2)."""
-    first_score: Tensor
-    """a_1, [B, P]."""
-    first_partner: Tensor
-    second_score: Tensor
-    second_partner: Tensor
-    first_selection: Selection
-    second_selection: Selection
+
+    @property
+    def cosines(self) -> Tensor:
+        """A of the first row of the batch without empty slots."""
+        return self.scores[0][self.second.mask[0]][:, self.first.mask[0]]
 
 
 @register(
@@ -156,32 +165,23 @@ class PhraseMatcher(PairFeatures):
             if list(override.shape) != expected:
                 raise ValueError(f"an override of the alignment must be {expected}, got {list(override.shape)}")
             scores = override.float()
-        a_second, a_first = best(scores, second_mask, first_mask), best(scores.mT, first_mask, second_mask)
-        first_selection = keep(a_first.score, first_mask, config.pooling, config.k)
-        second_selection = keep(a_second.score, second_mask, config.pooling, config.k)
+
+        def matched(states: Tensor, mask: Tensor, scores: Tensor, others: Tensor) -> Phrases:
+            """One sentence's phrases, rows of the scores, with their best partners and what pooling keeps."""
+            partners = best(scores, mask, others)
+            return Phrases(states, mask, *partners, keep(partners.score, mask, config.pooling, config.k))
+
+        s_1 = matched(first, first_mask, scores.mT, second_mask)
+        s_2 = matched(second, second_mask, scores, first_mask)
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
-        own = self.features_of(sums, *self.read(first, first_selection, second, second_selection))
+        own = self.features_of(sums, *self.read(first, s_1.selection, second, s_2.selection))
         features = self.feature_vector(own, batch.extra)
         dropped = features
         if self.training and config.dropout:
             # Similarities and linguistic features are few, each with information of its own: they stay.
             rep = own.shape[1] - self._similarity_count()
             dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
-        trace = PhraseTrace(
-            first,
-            second,
-            first_mask,
-            second_mask,
-            sums,
-            scores,
-            a_first.score,
-            a_first.partner,
-            a_second.score,
-            a_second.partner,
-            first_selection,
-            second_selection,
-        )
-        return Output(self.classifier(dropped), features, trace)
+        return Output(self.classifier(dropped), features, PhraseTrace(s_1, s_2, sums, scores))
 
     def lay_out(self, override: Any, reading: Reading) -> Tensor:
         """An alignment of phrases as :class:`PhraseSelection` numbers them, rows those of the second sentence."""
@@ -197,9 +197,8 @@ class PhraseMatcher(PairFeatures):
         if PhraseSelection in wanted:
             yield self._selection(reading, trace)
         if AttentionMap in wanted and max(len(side.tokens) for side in reading.texts()) <= MAP_WORDS:
-            scores = matrix(trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]])
             roles = reading.second.role, reading.first.role
-            yield AttentionMap("alignment", *roles, scores, (), overridden, "phrases")
+            yield AttentionMap("alignment", *roles, matrix(trace.cosines), (), overridden, "phrases")
 
     def _selection(self, reading: Reading, trace: PhraseTrace) -> PhraseSelection:
         config = self.config
@@ -208,35 +207,32 @@ class PhraseMatcher(PairFeatures):
         methods = [(pooling, k) for pooling in ("kmin", "kmax") for k in KS] + [("full", 0)]
         methods += [trained] if trained not in methods else []
         verdicts = torch.softmax(torch.stack(self.decide(trace, methods, extra)).double(), 1).tolist()
-        masks = (trace.first_mask[0], trace.second_mask[0])
+        both = trace.first, trace.second
         # Records number phrases without the empty slots.
-        numbers = [(mask.cumsum(0) - 1).tolist() for mask in masks]
+        numbers = [(phrases.mask[0].cumsum(0) - 1).tolist() for phrases in both]
         choices = []
         for (pooling, k), probabilities in zip(methods, verdicts, strict=True):
-            indices = []
-            for score, mask, number in zip((trace.first_score, trace.second_score), masks, numbers, strict=True):
-                choice = keep(score, mask[None], pooling, k)
-                indices.append(tuple(number[slot] for slot in choice.slots[0][choice.mask[0]].tolist()))
-            choices.append(
-                PhraseChoice(pooling, k, (indices[0], indices[1]), tuple(probabilities), (pooling, k) == trained)
+            kept = []
+            for phrases, number in zip(both, numbers, strict=True):
+                choice = keep(phrases.score, phrases.mask, pooling, k)
+                kept.append(tuple(number[slot] for slot in choice.slots[0][choice.mask[0]].tolist()))
+            trained_so = (pooling, k) == trained
+            choices.append(PhraseChoice(pooling, k, (kept[0], kept[1]), tuple(probabilities), trained_so))
+
+        def side(role: str, phrases: Phrases, other: list[int]) -> PhraseSide:
+            columns = (values[0].tolist() for values in (phrases.mask, phrases.partner, phrases.score))
+            records = (
+                PhraseRecord(span(slot, config.longest), other[partner], score)
+                for slot, (real, partner, score) in enumerate(zip(*columns, strict=True))
+                if real
             )
-        sides = tuple(
-            PhraseSide(
-                role,
-                tuple(
-                    PhraseRecord(span(slot, config.longest), other[partner], value)
-                    for slot, (real, partner, value) in enumerate(
-                        zip(mask.tolist(), partners[0].tolist(), scores[0].tolist(), strict=True)
-                    )
-                    if real
-                ),
-            )
-            for role, mask, other, partners, scores in (
-                (reading.first.role, masks[0], numbers[1], trace.first_partner, trace.first_score),
-                (reading.second.role, masks[1], numbers[0], trace.second_partner, trace.second_score),
-            )
+            return PhraseSide(role, tuple(records))
+
+        sides = (
+            side(reading.first.role, trace.first, numbers[1]),
+            side(reading.second.role, trace.second, numbers[0]),
         )
-        return PhraseSelection("phrases", (sides[0], sides[1]), tuple(choices), config.pooling, config.k)
+        return PhraseSelection("phrases", sides, tuple(choices), config.pooling, config.k)
 
     @recurrent
     def read(
@@ -280,14 +276,15 @@ class PhraseMatcher(PairFeatures):
             places = [i for i, (pooling, _) in enumerate(choices) if (pooling == "full") is full]
             if not places:
                 continue
-            sides = []
-            for score, mask in ((trace.first_score, trace.first_mask), (trace.second_score, trace.second_mask)):
-                sides.append(_stack([keep(score, mask, *choices[i]) for i in places]))
             count = len(places)
-            own = self.features_of(
-                trace.sums.expand(count, -1, -1),
-                *self.read(trace.first.expand(count, -1, -1), sides[0], trace.second.expand(count, -1, -1), sides[1]),
+            first, second = (
+                (
+                    phrases.states.expand(count, -1, -1),
+                    _stack([keep(phrases.score, phrases.mask, *choices[i]) for i in places]),
+                )
+                for phrases in (trace.first, trace.second)
             )
+            own = self.features_of(trace.sums.expand(count, -1, -1), *self.read(*first, *second))
             logits = self.classifier(self.feature_vector(own, None if extra is None else extra.expand(count, -1)))
             out |= dict(zip(places, logits, strict=True))
         return [out[i] for i in range(len(choices))]
