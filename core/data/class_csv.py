@@ -31,14 +31,10 @@ def _width(head: list[Line]) -> int:
     for width in (3, 2):
         broken: list[Problem] = []
         rows = [cells for _, cells in records(head, ",", width, broken, MAX_DOCUMENT_LINES)]
-        fitting = sum(bool(_CLASS.fullmatch(cells[0].strip())) and _has_letter(cells[-1]) for cells in rows)
+        fitting = sum(bool(_CLASS.fullmatch(cells[0].strip())) and any(map(str.isalpha, cells[-1])) for cells in rows)
         if 2 * fitting > len(rows) + len(broken):
             return width
     return 0
-
-
-def _has_letter(text: str) -> bool:
-    return any(c.isalpha() for c in text)
 
 
 def _row(number: int, cells: list[str], labelled: bool) -> Example:

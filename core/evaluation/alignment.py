@@ -100,10 +100,6 @@ def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair])
     for own, pair in zip(map(set, predicted), pairs, strict=True):
         links, sure = links + len(own), sure + len(pair.sure)
         right, allowed = right + len(own & pair.sure), allowed + len(own & (pair.sure | pair.possible))
-    return _agreement(links, sure, right, allowed)
-
-
-def _agreement(links: int, sure: int, right: int, allowed: int) -> Agreement:
     total = links + sure
     error = 1 - (right + allowed) / total if total else 0.0
     f1 = 2 * right / total if total else 0.0

@@ -89,6 +89,11 @@ class PhraseConfig(ModelConfig):
         return tuple(self.features.split("+"))
 
     @property
+    def similarity_count(self) -> int:
+        """Numbers of simi."""
+        return 4 if self.similarities == "cosine+euclid" else 2
+
+    @property
     def words(self) -> int:
         """Width of a word as GRU 1 reads it."""
         return self.projection or self.input_size
@@ -141,8 +146,7 @@ class PhraseMatcher(PairFeatures):
     def __init__(self, config: PhraseConfig) -> None:
         width, hidden = config.words, config.hidden
         rep = 3 * hidden + 2 * width
-        simi = 4 if config.similarities == "cosine+euclid" else 2
-        sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": simi}
+        sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": config.similarity_count}
         super().__init__(sum(sizes[part] for part in config.parts), config.classes, config.extra)
         self.config = config
         self.projection = word_projection(config.input_size, width) if config.projection else None
@@ -176,11 +180,9 @@ class PhraseMatcher(PairFeatures):
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
         own = self.features_of(sums, *self.read(first, s_1.selection, second, s_2.selection))
         features = self.feature_vector(own, batch.extra)
-        dropped = features
-        if self.training and config.dropout:
-            # Similarities and linguistic features are few, each with information of its own: they stay.
-            rep = own.shape[1] - self._similarity_count()
-            dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
+        # Similarities and linguistic features are few, each with information of its own: they stay.
+        rep = own.shape[1] - ("simi" in config.parts) * config.similarity_count
+        dropped = torch.cat([self.dropped(features[:, :rep]), features[:, rep:]], dim=1)
         return Output(self.classifier(dropped), features, PhraseTrace(s_1, s_2, sums, scores))
 
     def lay_out(self, override: Any, reading: Reading) -> Tensor:
@@ -257,7 +259,7 @@ class PhraseMatcher(PairFeatures):
             parts.append(torch.cat([s_1, s_2, s_p, sums.flatten(1)], dim=1))
         pairs = ((s_1, s_2), (sums[:, 0], sums[:, 1]))
         if "interaction" in self.config.parts:
-            parts.append(torch.cat([f(a, b) for a, b in pairs for f in (_difference, torch.mul)], dim=1))
+            parts.append(torch.cat([value for a, b in pairs for value in ((a - b).abs(), a * b)], dim=1))
         if "simi" in self.config.parts:
             columns = [F.cosine_similarity(a, b, dim=1) for a, b in pairs]
             if self.config.similarities == "cosine+euclid":
@@ -295,11 +297,6 @@ class PhraseMatcher(PairFeatures):
         stacked = [phrases.weight_ih, phrases.weight_hh, reader("weight_ih_l0"), reader("weight_hh_l0")]
         return torch.stack([diversity(gate) for weight in stacked for gate in weight.chunk(3)]).mean()
 
-    def _similarity_count(self) -> int:
-        if "simi" not in self.config.parts:
-            return 0
-        return 4 if self.config.similarities == "cosine+euclid" else 2
-
 
 def _selected(states: Tensor, selection: Selection) -> Tensor:
     selected = states.gather(1, selection.slots[..., None].expand(-1, -1, states.shape[2]))
@@ -308,10 +305,6 @@ def _selected(states: Tensor, selection: Selection) -> Tensor:
 
 def _at(states: Tensor, place: Tensor) -> Tensor:
     return states.gather(1, place[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
-
-
-def _difference(a: Tensor, b: Tensor) -> Tensor:
-    return (a - b).abs()
 
 
 def _distance(a: Tensor, b: Tensor) -> Tensor:
