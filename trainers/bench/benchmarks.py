@@ -4,7 +4,8 @@
     python -m trainers.bench training explain-light --json speeds.json
 
 It is a measurement, not a test: on a busy machine its times are of no use. Benchmarks:
-explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
+explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), verdict
+(explain-phrases without a record), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
 all scripts, without memory), training (light at batch 256), threads (training on all cores, alone and beside a busy
@@ -36,6 +37,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from core.checkpoint import available, load_named
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Ragged, Vocabulary
+from core.evidence import Record
 from core.explain import explain
 from core.files import check_writable, whole_file
 from core.filter_map.map import FilterMap, available_map, codes_of
@@ -101,11 +103,17 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def explain_speed(model: str, quick: bool, bars: tuple[tuple[int, int], ...] = ((30, 20), (60, 60))) -> list[Row]:
-    """Median time of :func:`core.explain.explain` on one pair of so many words a side, with its bar in ms."""
+def explain_speed(
+    model: str,
+    quick: bool,
+    bars: tuple[tuple[int, int], ...] = ((30, 20), (60, 60)),
+    records: tuple[type[Record], ...] | None = None,
+) -> list[Row]:
+    """Median time of :func:`core.explain.explain` on one pair of so many words a side, with its bar in ms.
+    ``records``: the types that are wanted, None all."""
     rows = []
     for words, bar in bars:
-        what = f"explain {words} x {words} words, {model}"
+        what = f"explain {words} x {words} words, {model}{' alone' if records == () else ''}"
         if model not in available():
             rows.append(Row(what, None, "ms", bar, note="the checkpoint is not there"))
             continue
@@ -116,7 +124,7 @@ def explain_speed(model: str, quick: bool, bars: tuple[tuple[int, int], ...] = (
         times = []
         for i in range(30 if quick else 150):
             started = time.perf_counter()
-            explanation = explain(checkpoint, first, second)
+            explanation = explain(checkpoint, first, second, records=records)
             if i >= 10:
                 times.append((time.perf_counter() - started) * 1000)
         assert len(explanation.second.tokens) == words
@@ -346,6 +354,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: explain_speed("nli-attconv-light", quick),
     "explain-advanced": lambda quick: explain_speed("nli-attconv-advanced", quick),
     "explain-phrases": lambda quick: explain_speed("te-phrases-kmin", quick, ((30, 60),)),
+    "verdict": lambda quick: explain_speed("te-phrases-kmin", quick, ((30, 20),), records=()),
     "phrases": phrase_speed,
     "filters": filter_speed,
     "tokens": token_speed,
