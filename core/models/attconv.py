@@ -9,7 +9,7 @@ checkpoints share one table and a browser session holds it once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from core.layers.attention import MATCHES, Match, Override, attention_weights, e
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
-from core.models.base import CentredConfig, Evidence, Output, PairModel, Wanted, register, setting
+from core.models.base import CentredConfig, Evidence, Output, PairModel, Settings, Wanted, register, setting
 from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -180,24 +180,24 @@ class AttConv(PairModel):
         return largest, ContextsTrace(tuple(traces), present, won)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """Without a context there is no attention."""
         attentive = (AttentionMap, AttentiveContext) if config.get("context") != "none" else ()
         return *attentive, FilterProvenance
 
     @classmethod
-    def about(cls, config: Mapping[str, Any]) -> str:
+    def about(cls, config: Settings) -> str:
         """Without a context it is a convolution over the judged sentence."""
         alone = "A convolution over the judged sentence alone: it shows what a data set gives away without the other."
         return alone if config.get("context") == "none" else super().about(config)
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """The judged text alone will do where the other one is not looked at."""
         return (1,) if config.get("context", "extra") in ("extra", "each") else (0, 1)
 
     @classmethod
-    def reads_lines(cls, config: Mapping[str, Any]) -> bool:
+    def reads_lines(cls, config: Settings) -> bool:
         """Where each line is a context of its own."""
         return config.get("context") == "each"
 

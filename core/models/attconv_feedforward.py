@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.models.attconv import SHARED, AttConvConfig, AttConvLight
-from core.models.base import Evidence, Output, Wanted, register, setting
+from core.models.base import Evidence, Output, Settings, Wanted, register, setting
 from core.reading.reader import Reading
 
 LAYERS = 4
@@ -57,7 +55,7 @@ class AttConvFeedForward(AttConvLight):
         self.convolution = FeedForward(config.hidden)  # type: ignore[assignment]
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """No filter has a window."""
         return AttentionMap, AttentiveContext
 

@@ -32,6 +32,10 @@ Wanted = Collection[type[Record]]
 """The types of record that somebody asks for."""
 
 
+Settings = Mapping[str, Any]
+"""Plain values of a model's settings, as on a card or in a recipe; those that are not there have their defaults."""
+
+
 class ConfigError(MendableError):
     """An architecture or setting that does not exist or has a value that it cannot take."""
 
@@ -143,7 +147,7 @@ class PairModel(nn.Module):
         raise NotImplementedError
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """The types of record that a model with these settings has evidence of."""
         return ()
 
@@ -153,17 +157,17 @@ class PairModel(nn.Module):
         return iter(())
 
     @classmethod
-    def about(cls, config: Mapping[str, Any]) -> str:
+    def about(cls, config: Settings) -> str:
         """One sentence on what a model with these settings is: the first of its docstring."""
         return cls.spec.summary
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """How many texts beside the first a model with these settings can read: one."""
         return (1,)
 
     @classmethod
-    def reads_lines(cls, config: Mapping[str, Any]) -> bool:
+    def reads_lines(cls, config: Settings) -> bool:
         """Whether each line of the second text is a context of its own, where the first one is judged."""
         return False
 
@@ -229,7 +233,7 @@ def register(
     return add
 
 
-def build(architecture: str, config: Mapping[str, Any]) -> PairModel:
+def build(architecture: str, config: Settings) -> PairModel:
     """A fresh model. Raises ConfigError for an unknown architecture, an unknown key or an impossible value."""
     spec = spec_of(architecture)
     try:
@@ -245,7 +249,7 @@ def spec_of(architecture: str) -> ModelSpec:
     return REGISTRY[architecture]
 
 
-def check_sides(architecture: str, config: Mapping[str, Any], contexts: int, judged: str) -> None:
+def check_sides(architecture: str, config: Settings, contexts: int, judged: str) -> None:
     """Raises ConfigError where a model with these settings does not read rows with so many contexts, or represents one
     side while ``judged`` is "both"."""
     model = spec_of(architecture).model

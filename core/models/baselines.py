@@ -16,7 +16,6 @@ Feature vectors hold the first sentence (premise, question) first, whichever is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +26,7 @@ from core.evidence import PooledAttention, Record
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
-from core.models.base import ModelConfig, Output, register, setting
+from core.models.base import ModelConfig, Output, Settings, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -118,11 +117,11 @@ class LookingBaseline(Baseline):
         return sides[0].role, sides[1].role
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return (PooledAttention,)
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """The judged text alone will do where it looks at itself."""
         return (0, 1) if config.get("context") == "intra" else (1,)
 

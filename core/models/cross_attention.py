@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from core.evidence import AttentionMap, AttentiveContext, Record
 from core.evidence.record import matrix
 from core.layers.attention import CrossAttention
-from core.models.base import Evidence, Output, Wanted
+from core.models.base import Evidence, Output, Settings, Wanted
 from core.models.baselines import Baseline
 from core.reading.reader import Reading
 
@@ -17,7 +14,7 @@ class CrossAttending(Baseline):
     """A baseline whose trace is a :class:`CrossAttention`."""
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return AttentionMap, AttentiveContext
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

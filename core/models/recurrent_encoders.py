@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +10,7 @@ from torch import Tensor, nn
 from core.evidence import PooledAttention, Record
 from core.layers.attention import attention_weights
 from core.layers.lstm import BiLSTM
-from core.models.base import Output, register, setting
+from core.models.base import Output, Settings, register, setting
 from core.models.baselines import refuse
 from core.models.sentence_encoders import ENCODER, Encoded, EncoderConfig, SentenceEncoder
 from core.reading.batch import Side
@@ -77,7 +75,7 @@ class SelfAttention(SentenceEncoder):
         self.score = nn.Linear(config.inner, config.hops, bias=False)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return (PooledAttention,)
 
     def encode(self, side: Side, override: Tensor | None) -> Encoded:

@@ -15,7 +15,6 @@ single texts, or of pairs "w/o context".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from core.evidence import PooledAttention, Record
 from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
-from core.models.base import CentredConfig, Evidence, Output, Wanted, register, setting
+from core.models.base import CentredConfig, Evidence, Output, Settings, Wanted, register, setting
 from core.models.baselines import Baseline, ComparingConfig, refuse
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -93,7 +92,7 @@ class SentenceEncoder(Baseline):
         return self.classify(features, features.shape[1], batch, EncoderTrace(weights or None))
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """The judged text alone will do where the other one is not looked at."""
         return (1,) if config.get("context", "extra") == "extra" else (0, 1)
 
@@ -167,7 +166,7 @@ class InternalAttentionCNN(ConvolvedEncoder):
         self.score = nn.Linear(config.hidden, 1, bias=False)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return (PooledAttention,)
 
     def encode(self, side: Side, override: Tensor | None) -> Encoded:

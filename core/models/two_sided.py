@@ -22,9 +22,7 @@ attention aligned worse and verdicts were no better.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -36,7 +34,7 @@ from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
-from core.models.base import CentredConfig, Evidence, Output, PairModel, Wanted, register, setting
+from core.models.base import CentredConfig, Evidence, Output, PairModel, Settings, Wanted, register, setting
 from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
@@ -250,7 +248,7 @@ class TwoSided(PairModel):
         ), pooled
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return AttentionMap, AttentiveContext, FilterProvenance
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +11,7 @@ from core.evidence import AttentionMap, FilterProducts, FilterProvenance, Genera
 from core.evidence.record import matrix
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.acnn.multi_perspective import Matched, MultiPerspective
-from core.models.base import Evidence, Output, Wanted, register, setting
+from core.models.base import Evidence, Output, Settings, Wanted, register, setting
 from core.models.features import EXTRA_SIZES
 from core.reading.batch import Batch
 from core.reading.reader import Reading
@@ -113,7 +111,7 @@ class AdaQA(AdaptiveModel):
         return Output(logits, features, PairTrace(q, a, matched))
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """With matching the classifier reads more than the filters, so that these have no shares; without it there is
         no attention. With fixed filters none are generated."""
         generated_ = () if config.get("adaptivity") == "none" else (GeneratedFilters,)

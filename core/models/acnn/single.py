@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from torch import Tensor
 
 from core.evidence import FilterProvenance, GeneratedFilters, Record
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
-from core.models.base import Evidence, Output, Wanted, register
+from core.models.base import Evidence, Output, Settings, Wanted, register
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -32,7 +29,7 @@ class ACNN(AdaptiveModel):
         super().__init__(config, config.filters)
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         return (0,)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
@@ -45,7 +42,7 @@ class ACNN(AdaptiveModel):
         return Output(self.classifier(self.dropped(side.pooled)), side.pooled, side)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """With fixed filters none are generated."""
         return (FilterProvenance,) if config.get("adaptivity") == "none" else (FilterProvenance, GeneratedFilters)
 

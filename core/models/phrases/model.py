@@ -15,7 +15,6 @@ the paper), and extra features are standardised.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +26,7 @@ from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelect
 from core.evidence.record import matrix
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, ModelConfig, Output, Wanted, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.models.phrases.alignment import (
     LONGEST,
@@ -191,7 +190,7 @@ class PhraseMatcher(PairFeatures):
         return into_slots(override, rows, columns, self.config.longest)[None]
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return PhraseSelection, AttentionMap
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:

@@ -7,7 +7,6 @@ looked at (word-by-word attention).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,7 @@ from core.layers.attention import put_in_place
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
 from core.layers.recurrent import read_packed, recurrent
-from core.models.base import Evidence, ModelConfig, Output, PairModel, Wanted, register, setting
+from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
 from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord, one_after_the_other
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -233,12 +232,12 @@ class ChainedRNN(PairModel):
         return torch.stack(states, 1), one_after_the_other(lookings), torch.stack(outs, 1)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """Without attention there is nothing to show."""
         return () if config.get("attention") == "none" else (AttentionMap,)
 
     @classmethod
-    def about(cls, config: Mapping[str, Any]) -> str:
+    def about(cls, config: Settings) -> str:
         """What looks back, in a sentence."""
         back = {
             "none": "without attention: all it knows of the premise is in its state",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +14,7 @@ from core.layers.attention import attention_weights
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
 from core.layers.recurrent import single
-from core.models.base import Evidence, ModelConfig, Output, PairModel, Wanted, register, setting
+from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -105,7 +103,7 @@ class TransformerReader(PairModel):
         return Output(self.classifier(self.dropped(features)), features, trace)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return (AttentionMap,)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
