@@ -9,17 +9,17 @@ import pytest
 
 from core.data import read
 from core.evaluation.probe import SUITE
+from core.linguistics.word_lists import WordLists, article
 from core.linguistics.wordnet import lexicon
 from trainers.paper import make_pairs
-from trainers.paper.make_pairs.lists import Lists, article
-from trainers.paper.make_pairs.statements import Statements, said
+from trainers.paper.make_pairs.statements import Statements, filled
 
 SCENES = ["A man is running on a beach.", "Two dogs play in the snow"]
 
 
 @pytest.fixture(scope="module")
 def statements() -> Statements:
-    return Statements(Lists(lexicon()), 1, SCENES)
+    return Statements(WordLists(lexicon()), 1, SCENES)
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +68,8 @@ def test_statements_are_clean_english(pairs: list[tuple[str, str, str, str]]) ->
 
 def test_braces_take_articles_plurals_and_digits() -> None:
     words = {"x": "apple", "A": "the", "n": "eleven", "colour x": "red apple"}
-    assert said("{a x}, {A x}, {x s}, {#n}, {a colour x}.", words) == "An apple, the apple, apples, 11, a red apple."
-    assert said("{A x}.", words | {"A": "a"}) == "An apple."
+    assert filled("{a x}, {A x}, {x s}, {#n}, {a colour x}.", words) == "An apple, the apple, apples, 11, a red apple."
+    assert filled("{A x}.", words | {"A": "a"}) == "An apple."
 
 
 def test_no_sentence_of_the_suite_is_made() -> None:
@@ -77,5 +77,5 @@ def test_no_sentence_of_the_suite_is_made() -> None:
         return {text for *_, premise, hypothesis in pairs for text in (premise, hypothesis)}
 
     suite = {text for row in read(SUITE).rows for text in (row.first, row.second)}
-    assert suite & texts(Statements(Lists(lexicon()), 1, SCENES).pairs(1.0))  # else what follows says nothing
+    assert suite & texts(Statements(WordLists(lexicon()), 1, SCENES).pairs(1.0))  # else what follows says nothing
     assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=1.0))

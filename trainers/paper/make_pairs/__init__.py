@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 from collections import Counter
 from pathlib import Path
@@ -33,13 +32,14 @@ from pathlib import Path
 from core.data import DataError, read
 from core.evaluation.probe import SUITE
 from core.files import check_writable, whole_file
+from core.linguistics.word_lists import WordLists
 from core.linguistics.wordnet import lexicon
 from trainers.paper.make_pairs import sentences
 from trainers.paper.make_pairs.clause_kinds import insertion, negation, roles
 from trainers.paper.make_pairs.kinds import ENTAILMENT, Maker
-from trainers.paper.make_pairs.lists import Lists
 from trainers.paper.make_pairs.sentences import Sentence, write
 from trainers.paper.make_pairs.statements import Statements
+from trainers.train import data_folder
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
@@ -51,13 +51,7 @@ ROUNDS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.paper make-pairs`."""
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=os.environ.get("PAIRLENS_DATA"),
-        metavar="FOLDER",
-        help="the data folder (default: PAIRLENS_DATA)",
-    )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--out", type=Path, metavar="FILE.jsonl", help=f"file to write (default: {OUT} in the data folder)"
     )
@@ -66,9 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the pairs and write them."""
-    if args.data is None:
-        raise DataError("no data folder is known; give --data FOLDER or set PAIRLENS_DATA")
-    data = Path(args.data)
+    data = data_folder(args.data)
     if not (data / PREMISES).is_file():
         raise DataError(f"SNLI's training pairs are not at {PREMISES} in the data folder; give another --data")
     out = args.out or data / OUT
@@ -90,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int, str, str, str]]:
     """(kind, number within the run, label, premise, hypothesis) from premises, in random order."""
-    maker = Maker(Lists(lexicon()), seed, scale)
+    maker = Maker(WordLists(lexicon()), seed, scale)
     counts = Counter(word.lower() for text in texts for word in text.rstrip(".").split())
     premises = [
         sentence
@@ -121,9 +113,9 @@ def take(maker: Maker, sentence: Sentence) -> None:
     if maker.wants("synonym"):
         maker.synonym(frame)
     if frame.parts is not None and sentence.upward():
-        negation(maker, frame)
-        insertion(maker, frame)
-        roles(maker, frame)
+        negation(maker, frame, frame.parts)
+        insertion(maker, frame, frame.parts)
+        roles(maker, frame, frame.parts)
         maker.modifiers(frame)
     # What is never shortened ("another", "a picture") stands on both sides here.
     if len(sentence.words) < 14 and maker.random.random() < (0.05 if sentence.upward() else 0.3):
