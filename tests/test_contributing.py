@@ -123,6 +123,24 @@ assert drawing(told).panels[0].data.words == "Words of both: dog"
     )
 
 
+def test_the_reader_of_the_page_reads(project):
+    """In the same copy: its layout is recognised, and a broken line is named."""
+    for path, text in section("Add a reader of data files"):
+        (project / path).write_text(text, "utf-8")
+    run(
+        project,
+        """
+from pathlib import Path
+from core.data import LAYOUTS, read
+Path("pairs.txt").write_text("a dog | an animal | yes\\na dog | a cat\\na cat | an animal | yes\\n")
+dataset = read("pairs.txt")
+assert dataset.layout == "lines with pipes" and dataset.layout in LAYOUTS
+assert [row.second for row in dataset.rows] == ["an animal"] * 2
+assert list(map(str, dataset.problems)) == ["line 2: 2 parts instead of 3"]
+""",
+    )
+
+
 def test_the_command_of_the_page_is_found_by_its_file(project):
     """In the same copy: it is listed, runs, and a file that is not there is one sentence."""
     for path, text in section("Add a command"):

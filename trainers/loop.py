@@ -23,7 +23,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from core.checkpoint import open_checkpoint, round_weights, save
+from core.checkpoint import open_checkpoint, save
+from core.checkpoint.files import round_weights
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities

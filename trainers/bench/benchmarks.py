@@ -4,7 +4,8 @@
     python -m trainers.bench training explain-light --json speeds.json
 
 It is a measurement, not a test: on a busy machine its times are of no use. Benchmarks:
-explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), phrases
+explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), verdict
+(explain-phrases without a record), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
 all scripts, without memory), training (light at batch 256), threads (training on all cores, alone and beside a busy
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: by_time("nli-attconv-light", quick),
     "explain-advanced": lambda quick: by_time("nli-attconv-advanced", quick),
     "explain-phrases": lambda quick: by_time("te-phrases-kmin", quick, ((30, 60),)),
+    "verdict": lambda quick: by_time("te-phrases-kmin", quick, ((30, 20),), records=()),
     "phrases": phrase_states,
     "filters": generated_filters,
     "tokens": tokens,
