@@ -1,19 +1,19 @@
 // Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
 
 import { CELL, MatrixPanel, PROJECTED } from "../panels/attention_map/matrix.js";
-import { legend } from "./colours.js";
 import { capital, directionOf, exactPercent, heading, html, percent, signed, svg, table, the } from "./elements.js";
 import { saveButtons } from "./save.js";
-import { headline, named, sharesOf } from "./shares.js";
+import { sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
+const NO_WORD = "(no word)";
 const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
 
 // A matrix beside others: numbers in its cells, the scale of all, a selection of its own.
 class ComparedMatrix extends MatrixPanel {
   // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `scale`: its
-  // steps from `low` to `high`; `absent`: whether others beside it have the null word's column, and this one has not.
+  // steps from `low` to `high`; `absent`: the null word, where only others beside it have its column.
   constructor(view, { words, none, ...matrix }, { about, scale, ...labels }) {
     const alone = {
       root: view.root,
@@ -39,7 +39,7 @@ class ComparedMatrix extends MatrixPanel {
       ...scale,
       values: matrix.weights,
       show: "weight",
-      none: none && { word: "(no word)", weights: none, values: none },
+      none: none && { word: NO_WORD, weights: none, values: none },
     });
     this.element.classList.add("attention_map"); // whose style it has
     if (!this.dense) return;
@@ -56,45 +56,21 @@ class ComparedMatrix extends MatrixPanel {
     return this.view.type > 1 ? PROJECTED : this.dense ? CELL : NUMBERED;
   }
 
-  get heads() {
-    return this.attention.absent ? [...this.columns, "(no word)"] : super.heads;
-  }
-
-  get breadth() {
-    return super.breadth + (this.attention.absent ? 1.3 : 0);
-  }
-
-  get headed() {
-    return "";
-  }
-
-  get what() {
-    return this.attention.what;
-  }
-
-  get file() {
-    return this.attention.file;
-  }
-
   get signed() {
     return this.attention.low < 0;
   }
 
-  title() {
-    return this.attention.title;
+  get labels() {
+    const { rows, columns } = this.attention;
+    const more = `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`;
+    return { ...this.attention, headed: "", more };
   }
 
-  reading() {
-    const { rows, columns, how } = this.attention;
-    return [
-      how,
-      `Rows are ${the(rows)}, columns ${the(columns)}; the numbers are percentages. ${this.dense ? "Point at a cell for its value." : "Point at a cell for its exact value; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End."}`,
-    ];
-  }
-
-  ends() {
-    const { low, high } = this.attention;
-    return this.signed ? [`\u2212${percent(high)}`, `+${percent(high)}`] : [percent(low), percent(high)];
+  get scale() {
+    const { low, high, steps } = this.attention;
+    const colours = steps.map(([light, dark]) => `light-dark(${light},${dark})`);
+    if (this.signed) return ["difference", `\u2212${percent(high)}`, `+${percent(high)}`, colours];
+    return ["weight", percent(low), percent(high), colours];
   }
 
   describe(i, j) {
@@ -180,14 +156,6 @@ class ComparedMatrix extends MatrixPanel {
   fit() {
     this.build(this.frame.clientWidth, Math.min(560 * this.view.type, 0.85 * window.innerHeight));
   }
-
-  legend() {
-    return legend(
-      this.signed ? "difference" : "weight",
-      ...this.ends(),
-      this.attention.steps.map(([light, dark]) => `light-dark(${light},${dark})`),
-    );
-  }
 }
 
 class CompareView extends View {
@@ -216,8 +184,7 @@ class CompareView extends View {
 
   section({ title, problem, verdict, facts, sentences, pooled, matrix, about }) {
     if (problem) return html("section", html("h2", title), html("p", problem));
-    const best = named(verdict.classes);
-    const { bar, key } = sharesOf(verdict.classes, best);
+    const { headline, bar, key } = sharesOf(verdict.classes);
     const pooling = pooled.length ? this.pooling(title, pooled, about) : null;
     const attention = matrix
       ? this.matrix(matrix, {
@@ -227,7 +194,7 @@ class CompareView extends View {
           file: `compared-attention-of-${matrix.rows}`,
           about,
           scale: { low: 0, ...this.data.weights },
-          absent: this.null && !matrix.none,
+          absent: this.null && !matrix.none ? { word: NO_WORD } : null,
         })
       : pooling
         ? null
@@ -237,7 +204,7 @@ class CompareView extends View {
       html(
         "div",
         html("h2", title),
-        html("div.said", headline(best)),
+        html("div.said", headline),
         bar,
         key,
         html("p", facts.join(" · ")),

@@ -52,7 +52,7 @@ class FilterMapView extends View {
       ),
     );
     this.tip = new Tip();
-    this.key = html("div.map-key.wraps", { role: "group", "aria-label": "Classes that are shown" });
+    this.key = html("div.map-key.small.wraps", { role: "group", "aria-label": "Classes that are shown" });
     const { reading, meaning, quality } = this.data;
     const more = `${meaning} Drag the map to move it; + and − (on a touch screen two fingers, else Ctrl and the wheel) make it larger or smaller. With the keyboard: arrow keys, +, − and 0 for the whole map. A name below the map hides that class and shows it again.`;
     const zooms = [
@@ -75,8 +75,10 @@ class FilterMapView extends View {
         "div.ground",
         this.plane,
         html(
-          "div.zooms.screen",
-          zooms.map(([sign, name, onclick]) => html("button", { "aria-label": name, title: name, onclick }, sign)),
+          "div.zooms.stack.screen",
+          zooms.map(([sign, name, onclick]) =>
+            html("button.square", { "aria-label": name, title: name, onclick }, sign),
+          ),
         ),
       ),
       this.key,

@@ -9,7 +9,7 @@ export function footerOf(texts, parameters, tour) {
     copyLink(copy, linkOf(parameters())),
   );
   return html(
-    "footer.wraps",
+    "footer.small.wraps",
     texts.map((text) => html("span", text)),
     parameters ? copy : null,
     tour ? linkButton("Tour", "Five steps through this page", () => tour.start()) : null,

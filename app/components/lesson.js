@@ -22,7 +22,16 @@ const related = (a, b) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}
 const partAt = (value, places) =>
   places.reduce((inner, place) => (Array.isArray(inner) ? inner[place - 1] : undefined), value);
 
+// How many numbers of a value stand beside each other: all of a row's, but one of a vector that has a word for each.
+function numbersBeside(number, words) {
+  if (!Array.isArray(number)) return 1;
+  if (Array.isArray(number[0])) return number[0].length;
+  return words ? 1 : number.length;
+}
+
 class LessonView extends View {
+  static narrow = 840;
+
   constructor(root) {
     super(root);
     this.guessing = true;
@@ -60,34 +69,21 @@ class LessonView extends View {
     const { data } = this;
     const focused = this.root.getRootNode().activeElement?.dataset?.input;
     // Numbers of the longest vector that stands over a word: the picture's columns are as wide.
-    this.widest = Math.max(
-      1,
-      ...data.lines
-        .flatMap(({ rows }) => rows)
-        .filter(({ of, shape }) => data.words[of] && shape !== "rows")
-        .map(({ value }) => data.values[value].number)
-        .map((number) => (Array.isArray(number[0]) ? number[0].length : 1)),
-    );
-    const shapes = data.lines
-      .flatMap(({ rows }) => rows)
-      .map(({ of, value }) => [data.words[of], data.values[value].number]);
-    const longest = Math.max(
-      ...shapes.map(([words, number]) =>
-        !Array.isArray(number) ? 1 : Array.isArray(number[0]) ? number[0].length : words ? 1 : number.length,
-      ),
-    );
-    this.lowest = new Map(
-      data.lines
-        .flatMap(({ rows }) => rows)
-        .filter(({ shape }) => shape !== "rows")
-        .map(({ of, value }) => [of, value]),
-    );
+    const rows = data.lines.flatMap((line) => line.rows);
+    const beside = rows.map(({ of, value }) => numbersBeside(data.values[value].number, data.words[of]));
+    const columns = rows.filter(({ shape }) => shape !== "rows");
+    this.widest = Math.max(1, ...beside.filter((_, i) => data.words[rows[i].of] && columns.includes(rows[i])));
+    this.lowest = new Map(columns.map(({ of, value }) => [of, value]));
     this.places = html(
       "ol.places.wraps",
       data.steps.map(({ title }, i) =>
         html(
           "li",
-          html("button", { title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) }, i + 1),
+          html(
+            "button.square",
+            { title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) },
+            i + 1,
+          ),
         ),
       ),
     );
@@ -114,14 +110,14 @@ class LessonView extends View {
     this.shown = null;
     this.step_ = html("div.step", { "aria-live": "polite" });
     this.picture = html(
-      "div.picture",
-      { class: longest > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
+      "div.picture.stack",
+      { class: Math.max(...beside) > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
       this.sentences(),
       data.lines.map((line) => this.line(line)),
     );
     this.weights = data.given.length
       ? html(
-          "div.given-values",
+          "div.given-values.stack",
           data.given.map((line) => this.line(line)),
         )
       : null;
@@ -138,7 +134,7 @@ class LessonView extends View {
         screen,
         own,
       ),
-      html("div.lesson-body", html("div.step-side", this.step_, this.weights), this.picture),
+      html("div.lesson-body.halves", html("div.step-side", this.step_, this.weights), this.picture),
     ];
   }
 
@@ -156,14 +152,14 @@ class LessonView extends View {
           dir: "auto",
           onchange: () => this.send({ step: this.step, texts: { [side]: field.value } }, 0),
         });
-        return html("label", html("span", capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
+        return html("label.labelled", html("span", capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
       }),
     );
   }
 
   line({ label, rows }) {
     const cells = rows.flatMap((row) => this.row(row));
-    const line = html("div.line", html("span.label.soft", label), html("div.parts.wraps", cells));
+    const line = html("div.line.labelled", html("span.label.soft", label), html("div.parts.wraps", cells));
     line.dataset.values = rows.map(({ value }) => value).join(" ");
     return line;
   }
@@ -182,7 +178,7 @@ class LessonView extends View {
     const width = named && shape !== "rows" ? `--cells: ${this.widest}` : null;
     return parts.map(([name, part, said, word], i) =>
       html(
-        "div.part",
+        "div.part.stack",
         { class: shape === "rows" && "whole", style: width },
         this.cells(
           name,
@@ -191,7 +187,7 @@ class LessonView extends View {
           shape,
           made_of.map((one) => one.replace("#", i + 1)),
         ),
-        word === null || !below ? null : html("span.word", { dir: "auto" }, word),
+        word === null || !below ? null : html("span.word.small", { dir: "auto" }, word),
       ),
     );
   }
@@ -202,9 +198,9 @@ class LessonView extends View {
     const shown = number.slice(0, most).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape, origin));
     const more =
       number.length > most
-        ? html("span.rest", shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`)
+        ? html("span.rest.tiny", shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`)
         : null;
-    return html("div", { class: Array.isArray(number[0]) ? "matrix" : "vector", "data-of": name }, shown, more);
+    return html("div", { class: Array.isArray(number[0]) ? "matrix stack" : "vector", "data-of": name }, shown, more);
   }
 
   cell(name, number, text, shape, origin) {
@@ -306,7 +302,7 @@ class LessonView extends View {
 
   guess() {
     if (!this.now.guess) return null;
-    if (!this.secret) return html("div.guess");
+    if (!this.secret) return html("div.guess.wraps");
     const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
     const onkeydown = (event) => {
       if (event.key !== "Enter") return;
@@ -339,7 +335,7 @@ class LessonView extends View {
     });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
     return html(
-      "div.guess",
+      "div.guess.wraps",
       html("label", "Your guess for the ? ", field),
       html("span.dragged.soft", ends[0], slider, ends[1]),
       html(

@@ -26,7 +26,7 @@ class ModelTable extends View {
     this.head = html("tr");
     this.body = html("tbody");
     const caption = html("caption", `All ${this.data.models.length} models`);
-    return html("table.models", caption, html("thead", this.head), this.body);
+    return html("table.models", caption, html("thead.small", this.head), this.body);
   }
 
   // What a click on a column's name sorts by: it turns round what is sorted by it.
@@ -80,7 +80,7 @@ class ModelTable extends View {
     const { text, note } = cells[column];
     if (column !== "title") {
       const about = { class: NUMBERS.includes(column) && "number", "data-of": heading };
-      return html("td", about, text, note && html("small", note));
+      return html("td", about, text, note && html("small.tiny", note));
     }
     const open = () => this.send({ sort: this.sort, open: name });
     return html("th", { scope: "row" }, html("button.open", { "data-model": name, onclick: open }, text));

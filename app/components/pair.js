@@ -77,7 +77,7 @@ class PairView extends View {
       drawVerdict(data.verdict, data.notices),
       text?.element,
       this.switch,
-      beside.length ? html("div.side-by-side", html("div", main), html("div", beside)) : main,
+      beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
       below,
     ].flat();
   }

@@ -2,7 +2,8 @@
 
 import { capital, exactPercent, html, percent } from "./elements.js";
 
-export function sharesOf(classes, best) {
+export function sharesOf(classes) {
+  const best = named(classes);
   const colour = (c) => `background:light-dark(${c.light},${c.dark})`;
   const summary = classes.map((c) => `${c.label} ${percent(c.p)}`).join(", ");
   const bar = html(
@@ -23,7 +24,7 @@ export function sharesOf(classes, best) {
       ),
     ),
   );
-  return { bar, key };
+  return { headline: headline(best), bar, key };
 }
 
 // The class that a headline names. Few of a question's candidates are answers, so that a ranker finds nearly all of them

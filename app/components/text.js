@@ -29,9 +29,9 @@ export class TextPanel {
       this.svg,
       sides.map((side, i) =>
         html(
-          "div.side",
+          "div.side.labelled",
           { class: side.read ? null : "unread", "data-role": side.role },
-          html("span.role.soft", html("span", capital(side.role)), side.read ? null : html("small", "not read")),
+          html("span.role.soft", html("span", capital(side.role)), side.read ? null : html("small.tiny", "not read")),
           this.words[i].element,
           this.words[i].cut,
         ),
@@ -229,7 +229,7 @@ export class TextPanel {
         ? [" ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`)]
         : null;
       return html(
-        "span.of-word",
+        "span.of-word.wraps",
         html("bdi.selected", word),
         " ",
         act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`),

@@ -52,14 +52,14 @@ export class Tour {
     this.element.replaceChildren(
       html("p", { "aria-live": "polite" }, this.steps[step][1]),
       html(
-        "div.steps",
+        "div.steps.headline",
         linkButton(last ? "Done" : "Next", last ? "End the tour" : "Next step", () => {
           if (last) this.leave();
           else this.again(step + 1);
         }),
         step ? linkButton("Back", "Step before", () => this.again(step - 1)) : null,
         last ? null : linkButton("Leave", "Leave the tour", () => this.leave()),
-        html("span", `${step + 1} of ${this.steps.length}`),
+        html("span.small", `${step + 1} of ${this.steps.length}`),
       ),
     );
     this.target?.classList.add("toured");

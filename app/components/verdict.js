@@ -1,7 +1,7 @@
 // The verdict: class and percentage, a stacked bar with labels, and the verdict on the judged sentence alone.
 
 import { html, percent, the } from "./elements.js";
-import { drawNotices, headline, named, sharesOf } from "./shares.js";
+import { drawNotices, sharesOf } from "./shares.js";
 
 // What somebody or something else says, after its name.
 const said = (kind, name, label, title) => html(`span.${kind}`, { title }, name, html("b", label));
@@ -12,14 +12,13 @@ export const goldLabel = (gold) =>
   gold && said("gold", `Gold label${gold.source && ` (${gold.source})`}: `, gold.label);
 
 export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone, pinned }, notices) {
-  const best = named(classes);
-  const { bar, key } = sharesOf(classes, best);
+  const { headline, bar, key } = sharesOf(classes);
   return html(
-    "section.verdict",
+    "section.verdict.halves",
     { "aria-label": "Verdict" },
     html(
       "div",
-      html("div.said", { "data-part": "verdict" }, headline(best)),
+      html("div.said", { "data-part": "verdict" }, headline),
       html("div.model.soft", html("bdi", model), what_if && html("b", `, what if: ${what_if}`)),
       meaning && html("div.how.soft", meaning),
     ),

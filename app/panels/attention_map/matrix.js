@@ -35,31 +35,27 @@ export class MatrixPanel {
     this.none = attention.none; // the null word's column, in a model that has one
     this.mirrored = directionOf(this.columns) === "rtl";
     this.tip = new Tip();
+    const { title, headed = title, how, more, what, file } = this.labels;
     this.frame = html("div.matrix.scroll", {
       role: "grid",
-      "aria-label": this.title(),
+      "aria-label": title,
       "aria-rowcount": this.rows.length,
       "aria-colcount": this.count,
     });
-    const [how, more] = this.reading();
     this.scrolls = html(
       "span.screen",
       { hidden: true },
       `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`,
     );
-    const key = this.legend();
+    const key = legend(...this.scale);
     key.append(this.scrolls);
     const { agreement } = view.data;
     if (agreement?.rows === attention.rows) key.append(html("span", agreement.text));
-    const saves = saveButtons(view, this.what, () => ({
-      file: this.file,
-      title: this.title(),
-      elements: [this.frame, key],
-    }));
+    const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(
       "section.attention",
-      { "aria-label": this.title() },
-      heading(this.headed, how, more, saves),
+      { "aria-label": title },
+      heading(headed, how, more, saves),
       this.frame,
       key,
       this.tip.element,
@@ -67,8 +63,8 @@ export class MatrixPanel {
     this.listen();
   }
 
-  // How to read it: one line, and more on demand.
-  reading() {
+  // What it is, how to read it (one line, and more on demand), and what is saved under which name.
+  get labels() {
     const { rows, columns, apart, show } = this.attention;
     const how = {
       weight: `Brighter cell: more weight. A row adds up to 1${apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`,
@@ -89,25 +85,20 @@ export class MatrixPanel {
         `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
       "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
     ];
-    return [how[show], more.filter(Boolean).join("")];
+    return {
+      title: this.title(),
+      how: how[show],
+      more: more.filter(Boolean).join(""),
+      what: "matrix",
+      file: `attention-of-${rows}${show === "weight" ? "" : `-${show}`}`,
+    };
   }
 
-  get headed() {
-    return this.title();
-  }
-
-  get what() {
-    return "matrix";
-  }
-
-  get file() {
-    const { rows, show } = this.attention;
-    return `attention-of-${rows}${show === "weight" ? "" : `-${show}`}`;
-  }
-
-  legend() {
-    const { show } = this.attention;
-    return legend(show === "score" ? "score" : show === "column" ? "share of the column" : "weight", ...this.ends());
+  // What the colours mean, and both ends of their scale.
+  get scale() {
+    const { show, low, high } = this.attention;
+    if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
+    return [show === "column" ? "share of the column" : "weight", "0\u00a0%", percent(high)];
   }
 
   // What the text draws as ribbons.
@@ -143,7 +134,8 @@ export class MatrixPanel {
 
   // In cells.
   get breadth() {
-    return this.count + 0.3 * this.gaps;
+    const { length } = this.heads;
+    return length + 0.3 * (this.lines.length - 1 + length - this.columns.length);
   }
 
   get across() {
@@ -170,12 +162,6 @@ export class MatrixPanel {
     return [row === this.final ? 0 : null, column];
   }
 
-  // Both ends of the colour scale.
-  ends() {
-    const { show, low, high } = this.attention;
-    return show === "score" ? [signed(low, 2), signed(high, 2)] : ["0\u00a0%", percent(high)];
-  }
-
   title() {
     const { show, rows, columns } = this.attention;
     if (this.final !== null)
@@ -200,9 +186,10 @@ export class MatrixPanel {
     return score === null ? "score not known" : `score ${signed(score, digits)}`;
   }
 
-  // The words along the upper edge.
+  // The words along the upper edge, for which there is room; `absent` is the null word that only others beside it have.
   get heads() {
-    return this.none ? [...this.columns, this.none.word] : this.columns;
+    const none = this.none ?? this.attention.absent;
+    return none ? [...this.columns, none.word] : this.columns;
   }
 
   get sizes() {

@@ -114,7 +114,7 @@ class ContextPanel {
         index === null
           ? html("span.none", word)
           : html("button", { dir: "auto", "data-word": index, onclick: pick }, word),
-        html("i", html("span", { style: `width:${100 * weight}%` })),
+        html("i", html("span.share", { style: `width:${100 * weight}%` })),
         html("em", percent(weight)),
       );
     };
@@ -135,7 +135,7 @@ class ContextPanel {
   nearest(row) {
     if (!this.late) return null;
     const nearest = this.looked.get(row);
-    const line = (...words) => html("p.nearest", { "data-part": "nearest" }, words);
+    const line = (...words) => html("p.nearest.soft", { "data-part": "nearest" }, words);
     const title = this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ";
     if (!nearest) return line(title, html("span.wait", "looking them up …"));
     if (!nearest.words.length)
@@ -153,7 +153,7 @@ class ContextPanel {
     if (!filters) return null;
     const count = filters.filter((filter) => filter[1] === row).length;
     const text = `This word is at the centre of the winning n-gram in ${count} of ${filters.length} filters.`;
-    return html("p.nearest", text);
+    return html("p.nearest.soft", text);
   }
 }
 

@@ -43,7 +43,7 @@ class FilterPanel {
     this.mode = "word";
     this.room = "wide";
     this.open = false;
-    this.whose = html("div.whose.wraps", { role: "group", "aria-label": "Filters that read the" });
+    this.whose = html("div.whose.soft.wraps", { role: "group", "aria-label": "Filters that read the" });
     this.choices = html("div.choices.wraps", { role: "group", "aria-label": "Which filters" });
     this.table = html("div.scroll", { tabindex: "-1" });
     const saves = saveButtons(view, "filters", () => this.saved());
@@ -337,7 +337,7 @@ class FilterPanel {
 
   partsLegend() {
     return html(
-      "div.legend.wraps.parts",
+      "div.legend.small.wraps.parts",
       this.side.used.map((name) =>
         html(
           "span",
@@ -376,7 +376,7 @@ class FilterPanel {
       html(
         "tr",
         { class: kind },
-        html("th", { scope: "row", colspan: this.across }, label),
+        html("th.soft", { scope: "row", colspan: this.across }, label),
         values.map((value) => this.number(value)),
       ),
     );

@@ -52,11 +52,11 @@ export class BarChart {
     this.frame = html(
       "div.chart.scroll",
       { "data-side": side },
-      html("div.pin", { "aria-hidden": true }, axis),
+      html("div.pin.tiny", { "aria-hidden": true }, axis),
       this.plot,
     );
     this.scrolls = html("span.screen", { hidden: true }, ": scroll inside the frame");
-    const count = html("small", plural(phrases.length, "phrase", "phrases"), this.scrolls);
+    const count = html("small.small", plural(phrases.length, "phrase", "phrases"), this.scrolls);
     const name = html("div.role.soft", `${capital(role)} `, count);
     this.element = html("div.bars-of", { "data-role": role }, name, this.frame);
     this.listen();

@@ -17,13 +17,13 @@ class KeptPhrases {
       { "aria-label": "The phrases that are kept" },
       heading("The phrases that are kept", how, more),
       html(
-        "div.columns.brief",
+        "div.columns.brief.halves",
         POOLINGS.map((pooling) =>
           html(
             "section",
             { class: `column ${pooling}`, "data-pooling": pooling, "aria-label": POOLING_NAMES[pooling] },
             html(
-              "div.title",
+              "div.title.headline",
               poolingSign(pooling),
               html("h2", POOLING_NAMES[pooling]),
               html("span.note.soft", pooling === record.trained ? "as trained" : "what if"),
@@ -43,7 +43,7 @@ class KeptPhrases {
       return text;
     });
     return html(
-      "div.rebuilt",
+      "div.rebuilt.labelled",
       { "data-role": role },
       html("span.role.soft", capital(role)),
       html("div.phrases.wraps", texts),

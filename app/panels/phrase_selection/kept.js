@@ -22,7 +22,7 @@ export class KeptPanel {
       "section.kept",
       { class: long && "long", "aria-label": "What each pooling keeps" },
       html(
-        "div.columns",
+        "div.columns.halves",
         this.columns.map((column) => column.element),
       ),
       heading(null, how, more),
@@ -41,7 +41,7 @@ export class KeptPanel {
     const element = html(
       `section.column.${pooling}`,
       { "data-pooling": pooling, "aria-label": name },
-      html("div.title", poolingSign(pooling), title, html("span.saves", saves)),
+      html("div.title.headline", poolingSign(pooling), title, html("span.saves", saves)),
       sides.map(({ block, rebuilt }) => [block, rebuilt]),
     );
     return { pooling, title, sides, element };
@@ -66,13 +66,18 @@ export class KeptPanel {
       cut,
       phrases,
       block: html(
-        "div.side",
+        "div.side.labelled",
         { "data-role": side.role, "data-side": place },
         html("span.role.soft", capital(side.role)),
         words,
         cut,
       ),
-      rebuilt: html("div.rebuilt", { "data-side": place }, html("span.role.soft", "kept phrases in order"), phrases),
+      rebuilt: html(
+        "div.rebuilt.labelled",
+        { "data-side": place },
+        html("span.role.soft", "kept phrases in order"),
+        phrases,
+      ),
     };
   }
 

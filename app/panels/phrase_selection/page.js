@@ -54,7 +54,7 @@ class PhraseView extends View {
     );
     return html(
       "div.phrase_selection",
-      html("div.top", said, this.slider.element),
+      html("div.top.halves", said, this.slider.element),
       drawNotices(data.notices),
       this.columns.element,
       this.verdicts.element,

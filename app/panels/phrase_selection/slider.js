@@ -30,8 +30,8 @@ export class KSlider {
     );
     this.element = html(
       "div.slider",
-      html("div.words", this.value, this.note),
-      html("div.track", this.input, html("div.ticks", { "aria-hidden": "true" }, marks)),
+      html("div.words.headline", this.value, this.note),
+      html("div.track", this.input, html("div.ticks.tiny", { "aria-hidden": "true" }, marks)),
     );
   }
 

@@ -2,7 +2,7 @@
 
 import { heading, html, refill } from "../../components/elements.js";
 import { saveButtons } from "../../components/save.js";
-import { named, sharesOf } from "../../components/shares.js";
+import { sharesOf } from "../../components/shares.js";
 import { POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
 
 export class VerdictPanel {
@@ -33,7 +33,7 @@ export class VerdictPanel {
         )
       : null;
     this.element = html(
-      "div.verdicts",
+      "div.verdicts.halves",
       { class: others ? null : "alone" },
       html(
         "section.poolings",
@@ -56,13 +56,12 @@ export class VerdictPanel {
   }
 
   row({ name, note, classes, marked, part }) {
-    const best = classes.length ? named(classes) : null;
-    const { bar, key } = sharesOf(classes, best);
+    const shares = classes.length ? sharesOf(classes) : null;
     return html(
       "div.row",
       { class: marked && "marked", "data-part": part },
-      html("div.who", html("b", name), html("small", note)),
-      best ? html("div.shares", bar, key) : null,
+      html("div.who", html("b", name), html("small.small", note)),
+      shares && html("div.shares", shares.bar, shares.key),
     );
   }
 

@@ -25,7 +25,7 @@ class PooledPanel {
     });
     this.stage = html(
       "div.stage",
-      this.sides.map(({ role, words, name }) => html("div.side", { "data-role": role }, name, words.element)),
+      this.sides.map(({ role, words, name }) => html("div.side.labelled", { "data-role": role }, name, words.element)),
     );
     const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
     const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
