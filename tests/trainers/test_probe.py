@@ -10,7 +10,7 @@ import pytest
 from app.panels import card
 from core.checkpoint import load
 from core.data import read
-from core.evaluation.probe import SUITE, suits
+from core.evaluation.probe import SUITES, suits
 from trainers.__main__ import main
 
 KINDS = {
@@ -40,7 +40,7 @@ def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_suite_is_whole_and_balanced() -> None:
-    rows = read(SUITE).rows
+    rows = read(SUITES["simple"]).rows
     assert len(rows) >= 150 and {row.columns["kind"] for row in rows} == KINDS
     assert len({(row.first, row.second) for row in rows}) == len(rows)
     labels = Counter(row.label for row in rows)

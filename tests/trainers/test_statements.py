@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from core.data import read
-from core.evaluation.probe import SUITE
+from core.evaluation.probe import SUITES
 from core.linguistics.wordnet import lexicon
 from trainers.paper import make_pairs
 from trainers.paper.make_pairs.lists import Lists, article
@@ -76,6 +76,6 @@ def test_no_sentence_of_the_suite_is_made() -> None:
     def texts(pairs: Iterable[tuple[object, ...]]) -> set[object]:
         return {text for *_, premise, hypothesis in pairs for text in (premise, hypothesis)}
 
-    suite = {text for row in read(SUITE).rows for text in (row.first, row.second)}
+    suite = {text for row in read(SUITES["simple"]).rows for text in (row.first, row.second)}
     assert suite & texts(Statements(Lists(lexicon()), 1, SCENES).pairs(1.0))  # else what follows says nothing
     assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=1.0))

@@ -31,13 +31,15 @@ from collections import Counter
 from pathlib import Path
 
 from core.data import DataError, read
-from core.evaluation.probe import SUITE
+from core.evaluation.probe import SUITES
 from core.files import check_writable, whole_file
 from core.linguistics.wordnet import lexicon
 from trainers.paper.make_pairs import sentences
 from trainers.paper.make_pairs.clause_kinds import insertion, negation, roles
 from trainers.paper.make_pairs.kinds import ENTAILMENT, Maker
 from trainers.paper.make_pairs.lists import Lists
+from trainers.paper.make_pairs.quantities import Quantities
+from trainers.paper.make_pairs.scenes import Scenes
 from trainers.paper.make_pairs.sentences import Sentence, write
 from trainers.paper.make_pairs.statements import Statements
 
@@ -105,11 +107,21 @@ def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int
         if maker.full():
             break
     scenes = [text for text in texts if len(text.split()) < 16]
-    statements = Statements(maker.lists, seed, scenes).pairs(scale)
-    suite = {text for row in read(SUITE).rows for text in (row.first, row.second)}  # what people try stays unseen
-    pairs = [pair for pair in (*maker.pairs, *statements) if not suite & set(pair[2:])]
+    statements = [
+        *Statements(maker.lists, seed, scenes).pairs(scale),
+        *Scenes(maker.lists, seed, scenes).pairs(scale),
+        *Quantities(maker.lists, seed).pairs(scale),
+    ]
+    suites = {plain(text) for path in SUITES.values() for row in read(path).rows for text in (row.first, row.second)}
+    # What people try stays unseen.
+    pairs = [pair for pair in (*maker.pairs, *statements) if not suites & set(map(plain, pair[2:]))]
     random.Random(seed).shuffle(pairs)
     return [(kind, number, label, *sides) for number, (kind, label, *sides) in enumerate(pairs)]  # type: ignore[misc]
+
+
+def plain(text: str) -> str:
+    """A sentence whatever its capitals and full stop."""
+    return text.lower().rstrip(". ")
 
 
 def take(maker: Maker, sentence: Sentence) -> None:
