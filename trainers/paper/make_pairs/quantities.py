@@ -169,10 +169,11 @@ class Quantities:
         words = {"did": did, "do": do, "does": does, "doing": doing, "They": they, "they": they}
 
         def form(context: str, thing: str) -> str:
-            return self.random.choice(self.data["contexts"][context]).format(**words, x=thing)
+            pattern: str = self.random.choice(self.data["contexts"][context])
+            return pattern.format(**words, x=thing)
 
         def same(context: str) -> tuple[str, str]:
-            pattern = self.random.choice(self.data["contexts"][context])
+            pattern: str = self.random.choice(self.data["contexts"][context])
             return pattern.format(**words, x=narrow), pattern.format(**words, x=wide)
 
         draw = self.random.random()

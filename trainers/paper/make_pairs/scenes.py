@@ -22,6 +22,8 @@ SCENES = Path(__file__).with_name("scenes.yaml")
 PLURALS, NAMED, BEASTS, CONTRACTIONS, UNDOTTED = 0.25, 0.15, 0.4, 0.3, 0.2
 """How often people are several, have names, and may be animals; "isn't" for "is not"; sentences without full stop."""
 ROLES = ("who", "whom", "third")
+OPTIONAL = ("mutual", "one 3", "loose", "strict")
+"""Words that not every draw has."""
 
 
 class Scenes(Statements):
@@ -44,7 +46,7 @@ class Scenes(Statements):
     def possible(self, forms: tuple[str, str], words: Words) -> bool:
         """Whether the words fill the forms; "a boy did not chase a cook" may mean two things, so it is not made."""
         unclear = words.get("definite") == "no" and any("{N" in form for form in forms)
-        return not unclear and all(key in words or f"{{{key}}}" not in " ".join(forms) for key in ("mutual", "one 3"))
+        return not unclear and all(key in words or f"{{{key}}}" not in " ".join(forms) for key in OPTIONAL)
 
     def draw(self, draws: list[str]) -> Words:
         """The words of a family's braces; each draw sees those before it."""
@@ -217,7 +219,8 @@ class Scenes(Statements):
         return {"place": self.random.choice(self.data["rooms"])}
 
     def opposites(self, words: Words) -> Words:
-        a, b = self.random.choice(self.data["opposites"])
+        kind = self.random.choice(tuple(self.data["opposites"]))
+        a, b = self.random.choice(self.data["opposites"][kind])
         if self.random.random() < 0.5:
             a, b = b, a
-        return {"a": a, "b": b, "who": self.random.choice(self.data["people"])}
+        return {"a": a, "b": b, kind: b, "who": self.random.choice(self.data["people"])}

@@ -49,11 +49,11 @@ class Verb:
 def groups(verb: Verb, tense: str, plural: bool) -> dict[str, str]:
     """The verb group (``V``), its negation (``N``), its passive (``P``) and the passive's negation (``NP``)."""
     is_, was, has, does = ("are", "were", "have", "do") if plural else ("is", "was", "has", "does")
-    done, doing = verb.participle, verb.progressive
+    present, done, doing = verb.base if plural else verb.third, verb.participle, verb.progressive
     table = {
         "past": (verb.past, f"did not {verb.base}", f"{was} {done}", f"{was} not {done}"),
         "past progressive": (f"{was} {doing}", f"{was} not {doing}", f"{was} being {done}", f"{was} not being {done}"),
-        "present": (verb.base if plural else verb.third, f"{does} not {verb.base}", f"{is_} {done}", f"{is_} not {done}"),
+        "present": (present, f"{does} not {verb.base}", f"{is_} {done}", f"{is_} not {done}"),
         "progressive": (f"{is_} {doing}", f"{is_} not {doing}", f"{is_} being {done}", f"{is_} not being {done}"),
         "perfect": (f"{has} {done}", f"{has} not {done}", f"{has} been {done}", f"{has} not been {done}"),
         "future": (f"will {verb.base}", f"will not {verb.base}", f"will be {done}", f"will not be {done}"),
