@@ -25,6 +25,14 @@ class Example:
     source: str = ""
 
 
+@dataclass(frozen=True)
+class Gold:
+    """What the data set ``source`` says of a pair; an empty source: the label is ours."""
+
+    label: str
+    source: str
+
+
 FAILS = "where the model fails"
 """What stands in the title of an example whose gold label its model does not give."""
 

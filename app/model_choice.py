@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.examples import ENTAILMENT, kind_of
 from core.checkpoint import CheckpointError, available, read_card, records_of
@@ -15,28 +16,42 @@ from core.models import REGISTRY
 Card = Mapping[str, Any]
 
 
+class Listed(NamedTuple):
+    """A model that a page offers. ``card``: None where it cannot be read, for the reason that ``problem`` gives."""
+
+    folder: Path
+    card: Card | None
+    problem: str = ""
+
+
 def offered(
     fits: Callable[[Card], bool],
     *,
     unreadable: bool = False,
     last: Callable[[Card, Path], bool] = lambda card, folder: False,
-) -> dict[str, Path]:
-    """Folders by name of the models whose card ``fits``, in the order in which a page lists them: its default is the
-    first. Those for which ``last`` holds come after the others; with ``unreadable`` also those whose card cannot be
-    read, so that selecting one shows what is wrong with it.
+) -> dict[str, Listed]:
+    """The models whose card ``fits``, by name in the order in which a page lists them: its default is the first. Those
+    for which ``last`` holds come after the others; with ``unreadable`` also those whose card cannot be read, so that
+    selecting one shows what is wrong with it.
 
     The order is the cards': by their ``listed``, then by name; models for lessons last."""
     places: dict[str, tuple[bool, float, str]] = {}
-    models = available()
-    for name, folder in models.items():
-        try:
-            card = read_card(folder)
-            suits, place = fits(card), (last(card, folder) or for_lessons(card), card.get("listed", inf), name)
-        except CheckpointError:
+    models = {name: _listed(folder) for name, folder in available().items()}
+    for name, (folder, card, _) in models.items():
+        if card is None:
             suits, place = unreadable, (True, inf, name)
+        else:
+            suits, place = fits(card), (last(card, folder) or for_lessons(card), card.get("listed", inf), name)
         if suits:
             places[name] = place
     return {name: models[name] for name in sorted(places, key=places.__getitem__)}
+
+
+def _listed(folder: Path) -> Listed:
+    try:
+        return Listed(folder, read_card(folder))
+    except CheckpointError as error:
+        return Listed(folder, None, str(error))
 
 
 def for_lessons(card: Card) -> bool:
@@ -57,30 +72,33 @@ def explains_texts(card: Card) -> bool:
     return shows(AttentionMap)(card) or (reads_pairs(card) and (not known or bool(records_of(card))))
 
 
-def by_task(models: Mapping[str, Path]) -> dict[str, list[str]]:
+def by_task(models: Mapping[str, Listed]) -> dict[str, list[str]]:
     """Names of the models by their task, in the order of ``models``; those whose card cannot be read stand last in the
     first group, where selecting one shows what is wrong with it."""
     groups: dict[str, list[str]] = {}
-    unreadable = []
-    for name, folder in models.items():
-        try:
-            groups.setdefault(str(read_card(folder)["task"]), []).append(name)
-        except CheckpointError:
-            unreadable.append(name)
-    for task in [*groups, "unreadable"][:1] if unreadable else ():
-        groups[task] = [*groups.get(task, ()), *unreadable]
+    for name, model in models.items():
+        if model.card is not None:
+            groups.setdefault(str(model.card["task"]), []).append(name)
+    unreadable = [name for name, model in models.items() if model.card is None]
+    if unreadable:
+        groups.setdefault(next(iter(groups), "unreadable"), []).extend(unreadable)
     return groups
 
 
-def kinds(models: Mapping[str, Path]) -> dict[str, str]:
+def kinds(models: Mapping[str, Listed]) -> dict[str, str]:
     """The kind of examples that suit each model; of one whose card cannot be read, that of most."""
-    out = {}
-    for name, folder in models.items():
-        try:
-            out[name] = kind_of(read_card(folder))
-        except CheckpointError:
-            out[name] = ENTAILMENT
-    return out
+    return {name: ENTAILMENT if model.card is None else kind_of(model.card) for name, model in models.items()}
+
+
+def titles(models: Mapping[str, Listed]) -> dict[str, str]:
+    """Names for people; a model whose card cannot be read keeps that of its folder."""
+    out = {name: name if model.card is None else _title(model.card) for name, model in models.items()}
+    often = Counter(out.values())
+    return {name: f"{title} ({name})" if often[title] > 1 else title for name, title in out.items()}
+
+
+def _title(card: Card) -> str:
+    return f"{card['title']} (small, for the lessons)" if for_lessons(card) else str(card["title"])
 
 
 def unread(card: Card) -> str:

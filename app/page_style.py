@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,7 @@ import streamlit as st
 from app.page_state.session import PageSession
 from app.palette import ACCENT, INK, LINE, PAPER, SOFT, WASH
 
+VIEWS = Path(__file__).resolve().parent / "views"
 _STYLE = (
     f"""<style>
 :root {{ --pl-accent: light-dark({ACCENT[0]}, {ACCENT[1]}); --pl-paper: light-dark({PAPER[0]}, {PAPER[1]});
@@ -159,6 +161,12 @@ def terms(rows: Iterable[tuple[str, str]]) -> None:
 def plain(text: str) -> str:
     """Text for a place where Streamlit reads Markdown (labels, captions), escaped so that it shows as it is."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
+
+
+def page_link(file: str, title: str, label: str, query: Mapping[str, str]) -> None:
+    """A link to the page of this file of app/views, at an address with these parameters."""
+    there = st.Page(VIEWS / f"{file}.py", title=title, url_path=file.replace("_", "-"))
+    st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=query)
 
 
 def download(label: str, make: Callable[[], str], file: str) -> None:

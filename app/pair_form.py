@@ -6,17 +6,17 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from app import page_style
 from app.examples import shown_with
-from app.model_choice import for_lessons
+from app.model_choice import Listed
 from app.page_state.session import PageSession
+from app.page_state.widgets import choice, folded
 from app.pairs import SIDES, Pair
-from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
+from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import BOTH, Explanation
 from core.explain import explained
 from core.reading.reader import PairError
@@ -75,29 +75,10 @@ class ModelForm:
             format_func=lambda task: task[:1].upper() + task[1:],
             placeholder=none,
         )
-        names, model, key = groups.get(shown or "", ()), self.page.state.model, self.page.key("model")
-        index = names.index(model) if model in names else None
-        if len(names) <= SIDE_BY_SIDE:
-            st.radio(
-                "Model",
-                names,
-                index,
-                key=key,
-                on_change=self.page.take,
-                args=("model", key),
-                format_func=lambda name: page_style.plain(models[name]),
-            )
-        else:  # would push what is below them off the screen
-            st.selectbox(
-                "Model",
-                names,
-                index,
-                key=key,
-                on_change=self.page.take,
-                args=("model", key),
-                format_func=models.__getitem__,
-            )
-        return names
+        names = {name: models[name] for name in groups.get(shown or "", ())}
+        # More would push what is below them off the screen.
+        choice(self.page, "model", "Model", names, opens=len(names) > SIDE_BY_SIDE)
+        return list(names)
 
     def _take_task(self, key: str, groups: Mapping[str, Sequence[str]]) -> None:
         """An example gives way to one for the other task; a person's own texts stay."""
@@ -107,7 +88,7 @@ class ModelForm:
             example = None if state.example is None else other.first_example(self.page.models)
             self.page.set(other if example is None else other.anew(texts=example.texts))
 
-    def key_of_texts(self, widget: str, *more: Any) -> str:
+    def key_of_texts(self, widget: str, *more: object) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
         state = self.page.state
         return f"{self.page.key(widget)} {digest([state.model, [text.versions for text in state.texts], *more])}"
@@ -141,10 +122,12 @@ class ModelForm:
 
     def files(self) -> None:
         """Save the texts as a file and open one, for texts too long for a link."""
-        with st.expander("Save and open"):
+        with folded("Save and open", "save and open") as is_open:
+            if not is_open:
+                return
             st.download_button(
                 f"Save this {self.saved}",
-                self.page.state.to_file(),
+                self.page.state.to_file,
                 f"pairlens-{self.saved.split()[-1]}.json",
                 "application/json",
                 on_click="ignore",
@@ -180,33 +163,25 @@ class PairForm(ModelForm):
         st.session_state[f"{key} turn"] = selection.get("turn", 0)
         return selection if selection.get("id") == self.id else None
 
-    def explanation(self, waiting: str) -> tuple[Checkpoint, Explanation]:
-        """The model and its explanation of the pair."""
+    def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
+        """The same, after the link is written; an empty pair has nothing to show yet."""
+        self.page.write_link()
+        if self.page.state.pair.empty:
+            empty = "Type a sentence into each box above, or choose an example in the sidebar."
+        return super().answer(compute, none_installed, empty)
+
+    def explanation(self) -> tuple[Checkpoint, Explanation]:
+        """The model that is shown, and what it says of the pair."""
         state = self.page.state
         with st.spinner("Loading the model …"):
             checkpoint = load_named(state.model)
-        with st.spinner(waiting):
-            explanation = explained(checkpoint, *state.pair.now)
-        st.session_state[f"{self.page.name} explanation"] = explanation
-        return checkpoint, explanation
+        with st.spinner("Reading the pair …"):
+            return checkpoint, explained(checkpoint, *state.pair.now)
 
-    @property
-    def last(self) -> Explanation | None:
-        """The explanation that :meth:`explanation` made last."""
-        made: Explanation | None = st.session_state.get(f"{self.page.name} explanation")
-        return made
-
-    def explained(self, compute: Callable[[Any], Answer], none_installed: str) -> Answer | None:
-        """Write the link and compute what the page shows, or say why there is nothing to show."""
-        self.page.write_link()
-        empty = self.page.state.pair.empty
-        hint = "Type a sentence into each box above, or choose an example in the sidebar." if empty else ""
-        return self.answer(compute, none_installed, hint)
-
-    def sentences(self, folder: Path | None) -> None:
-        """Both sentences, labelled with the roles on the card in ``folder``, and the button that swaps them; the text
-        alone for a model of single texts."""
-        pair, roles = self.page.state.pair, _roles(folder)
+    def sentences(self, models: Mapping[str, Listed]) -> None:
+        """Both sentences, labelled with the roles on the model's card, and the button that swaps them; the text alone
+        for a model of single texts."""
+        pair, roles = self.page.state.pair, roles_of(self.page.state.model, models)
         if not roles["second"]:
             role, key = page_style.plain(str(roles["first"])), self.page.key("first")
             st.text_input(
@@ -235,20 +210,13 @@ class PairForm(ModelForm):
         self.page.set(self.page.state.anew(texts=tuple(Pair(*text.now[::-1]) for text in self.page.state.texts)))
 
 
-def titles(models: Mapping[str, Path]) -> dict[str, str]:
-    """Names for people; a folder whose card cannot be read keeps its own."""
-    out = {}
-    for name, folder in models.items():
-        try:
-            card = read_card(folder)
-            out[name] = f"{card['title']} (small, for the lessons)" if for_lessons(card) else str(card["title"])
-        except CheckpointError:
-            out[name] = name
-    doubled = [name for name, title in out.items() if list(out.values()).count(title) > 1]
-    return out | {name: f"{out[name]} ({name})" for name in doubled}
+def roles_of(name: str | None, models: Mapping[str, Listed]) -> Mapping[str, str]:
+    """What the sentences are called for the model of this name."""
+    card = models[name].card if name is not None and name in models else None
+    return _ROLES if card is None else card["roles"]
 
 
-def once(name: str, key: Any, compute: Callable[[], Answer]) -> Answer:
+def once(name: str, key: object, compute: Callable[[], Answer]) -> Answer:
     """What the session holds by this name, computed again when its ``key`` is another one."""
     if st.session_state.get(name, (None, None))[0] != key:
         st.session_state[name] = key, compute()
@@ -256,16 +224,6 @@ def once(name: str, key: Any, compute: Callable[[], Answer]) -> Answer:
     return answer
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """A short name for JSON-like data: equal data have equal names."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _roles(folder: Path | None) -> Mapping[str, Any]:
-    if folder is None:
-        return _ROLES
-    try:
-        roles = read_card(folder)["roles"]
-    except CheckpointError:
-        return _ROLES
-    return roles if isinstance(roles, Mapping) and _ROLES.keys() <= roles.keys() else _ROLES

@@ -7,6 +7,7 @@ perceptually even, is the same to colour-blind eyes and rises in lightness alone
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 Pair = tuple[str, str]
@@ -35,16 +36,14 @@ POOLING_LINES: dict[str, Line] = {
     "kmax": ("#3a93cf", (6, 3), "square"),
     "full": ("#8a7a2e", (2, 3), "triangle-up"),
 }
-FILTER_LINES: dict[str, Line] = {
-    "none": ("#7f8e9c", (2, 3), "triangle-up"),
-    "self": ("#bf816c", (6, 3), "square"),
-    "one-way": ("#0f9de4", (4, 2), "cross"),
-    "two-way": ("#3661ce", (1, 0), "circle"),
-    "multi-perspective": ("#9a4798", (8, 2), "diamond"),
-}
-"""By whose filters a text is convolved with (none: the same ones for every text), and for matching beside them."""
-CHART_LINES = POOLING_LINES | FILTER_LINES
-OTHER_LINE: Line = ("#77828e", (1, 0), "diamond")
+LINES: tuple[Line, ...] = (
+    ("#7f8e9c", (2, 3), "triangle-up"),
+    ("#bf816c", (6, 3), "square"),
+    ("#0f9de4", (4, 2), "cross"),
+    ("#3661ce", (1, 0), "circle"),
+    ("#9a4798", (8, 2), "diamond"),
+)
+"""Of a chart's other lines, in their order."""
 
 CLASSES: dict[str, Pair] = {
     "entailment": ("#0b7a67", "#35bf9c"),
@@ -115,6 +114,12 @@ def class_colours(labels: Sequence[str]) -> list[Pair]:
         if all(label in known for label in labels):
             return [known[label] for label in labels]
     return [OTHER_CLASSES[i % len(OTHER_CLASSES)] for i in range(len(labels))]
+
+
+def chart_lines(names: Sequence[str]) -> list[Line]:
+    """How each line of a chart looks: that of a pooling always alike, the others one after the other."""
+    others = itertools.cycle(LINES)
+    return [POOLING_LINES[name] if name in POOLING_LINES else next(others) for name in names]
 
 
 def readable_on(ground: Sequence[int]) -> str:

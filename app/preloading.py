@@ -9,15 +9,14 @@ import os
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from core.memory import share_arenas
 
-MODULES = ("app.panels", "app.pair_form", "app.components", "app.candidates", "app.pairs_tried")
+MODULES = ("app.panels", "app.pair_form", "app.components", "app.explore.candidates", "app.explore.pairs_tried")
 
 
 @asynccontextmanager
-async def preloaded(app: Any) -> AsyncIterator[None]:
+async def preloaded(app: object) -> AsyncIterator[None]:
     """A lifespan of the server: loading runs in a thread beside it, while the first browser loads Streamlit's files."""
     share_arenas()
     # Every visitor's page runs in a thread of its own: more threads for sums as small as a pair's only wait for each

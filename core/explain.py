@@ -9,7 +9,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from core.checkpoint import Checkpoint, check_finite
+from core.checkpoint import Checkpoint
+from core.checkpoint.checkpoint import check_finite
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.record import the
@@ -50,7 +51,7 @@ def explain(
     output = model(reading.batch(checkpoint.reader), None if override is None else model.lay_out(override, reading))
     check_finite(checkpoint, output.logits)
     sides = [side.sentence(checkpoint.reader) for side in reading.texts()]
-    evidence = model.evidence(reading, output, overridden=override is not None)
+    wanted = model.shows(checkpoint.card["config"]) if records is None else records
     result = Explanation(
         model=checkpoint.name,
         title=checkpoint.card["title"],
@@ -60,7 +61,7 @@ def explain(
         labels=checkpoint.labels,
         logits=tuple(output.logits[0].tolist()),
         probabilities=tuple(torch.softmax(output.logits[0].double(), 0).tolist()),
-        evidence=tuple(make() for kind, make in evidence if records is None or kind in records),
+        evidence=tuple(model.evidence(reading, output, wanted, overridden=override is not None)),
         warnings=tuple(warning for side in sides for warning in _warnings(checkpoint, side)),
     )
     if nearest_for is not None:

@@ -13,10 +13,13 @@ T = TypeVar("T")
 
 class SharedMemory(Generic[T]):
     """Values by key, each made once for all threads that ask for it. Those asked for last stay, up to ``most`` in all
-    by their ``size``; what could not be made is tried again by whoever asks next."""
+    by their ``size``; what could not be made is tried again by whoever asks next. ``forgot`` is called whenever some
+    were dropped."""
 
-    def __init__(self, most: int, size: Callable[[T], int] = lambda value: 1) -> None:
-        self._most, self._size, self._lock = most, size, threading.Lock()
+    def __init__(
+        self, most: float, size: Callable[[T], int] = lambda value: 1, forgot: Callable[[], None] = lambda: None
+    ) -> None:
+        self.most, self._size, self._forgot, self._lock = most, size, forgot, threading.Lock()
         self._kept: OrderedDict[Hashable, Future[T]] = OrderedDict()
         """Unfinished, or with a value; the one asked for last stands last."""
 
@@ -43,9 +46,12 @@ class SharedMemory(Generic[T]):
     def _forget(self) -> None:
         with self._lock:
             sizes = {key: self._size(future.result()) for key, future in self._kept.items() if future.done()}
-            excess = sum(sizes.values()) - self._most
+            excess = sum(sizes.values()) - self.most
+            crowded = excess > 0
             for key in list(sizes)[:-1]:
                 if excess <= 0:
                     break
                 del self._kept[key]
                 excess -= sizes[key]
+        if crowded:
+            self._forgot()

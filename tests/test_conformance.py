@@ -245,7 +245,7 @@ def told(tmp_path, table):
 def test_it_returns_what_it_says_it_shows(architecture, settings, told):
     checkpoint, explanation = told(architecture, settings)
     returned = {type(record) for record in explanation.evidence}
-    assert returned == set(checkpoint.model.shows(checkpoint.card["config"])) <= set(REGISTRY[architecture].shows)
+    assert returned == set(checkpoint.model.shows(checkpoint.card["config"]))
     model = make(architecture, **settings)
     if own_attention(model(batch_of(model, LENGTHS))) is not None:
         assert returned & {AttentionMap, PooledAttention}, "a model that attends returns evidence of it"
@@ -253,12 +253,13 @@ def test_it_returns_what_it_says_it_shows(architecture, settings, told):
     assert len({*titles}) == len(titles), "each table has a name of its own to be saved under"
 
 
-@every_model
-def test_each_record_that_it_is_registered_with_comes_under_some_settings(architecture):
-    spec, choices = REGISTRY[architecture], ({}, *CHOICES.get(architecture, ()))
-    assert {record for choice in choices for record in spec.model.shows(tiny(architecture, **choice))} == set(
-        spec.shows
-    )
+@every_choice
+def test_only_wanted_records_are_made(architecture, settings, told):
+    checkpoint, explanation = told(architecture, settings)
+    shown = checkpoint.model.shows(checkpoint.card["config"])
+    for wanted in ((), *((kind,) for kind in shown)):
+        evidence = explain(checkpoint, FIRST, SECOND, records=wanted).evidence
+        assert evidence == tuple(record for record in explanation.evidence if type(record) in wanted)
 
 
 def units(record, role, checkpoint, explanation):

@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md's "Add a model", followed in a scratch copy of the project: its files, and no other line changed."""
+"""What CONTRIBUTING.md shows how to add, followed in a scratch copy of the project: its files, and no other line."""
 
 import os
 import random
@@ -118,6 +118,43 @@ record = RECORDS["shared_words"]("premise", "hypothesis", ((0, 0),))
 told = Explanation("m", "M", sides[0], (sides[1],), "hypothesis", ("yes",), (0.0,), (1.0,), (record,))
 assert Explanation.from_dict(told.to_dict()) == told
 assert "Words of both: dog" in told.to_text() and "Words of both: dog" in told._repr_html_()
-assert drawing(told)["panels"][0]["data"] == {"words": "Words of both: dog"}
+assert drawing(told).panels[0].data.words == "Words of both: dog"
 """,
     )
+
+
+def test_the_reader_of_the_page_reads(project):
+    """In the same copy: its layout is recognised, and a broken line is named."""
+    for path, text in section("Add a reader of data files"):
+        (project / path).write_text(text, "utf-8")
+    run(
+        project,
+        """
+from pathlib import Path
+from core.data import LAYOUTS, read
+Path("pairs.txt").write_text("a dog | an animal | yes\\na dog | a cat\\na cat | an animal | yes\\n")
+dataset = read("pairs.txt")
+assert dataset.layout == "lines with pipes" and dataset.layout in LAYOUTS
+assert [row.second for row in dataset.rows] == ["an animal"] * 2
+assert list(map(str, dataset.problems)) == ["line 2: 2 parts instead of 3"]
+""",
+    )
+
+
+def test_the_command_of_the_page_is_found_by_its_file(project):
+    """In the same copy: it is listed, runs, and a file that is not there is one sentence."""
+    for path, text in section("Add a command"):
+        (project / path).write_text(text, "utf-8")
+    told = run(
+        project,
+        """
+import contextlib
+from trainers.__main__ import main
+with contextlib.suppress(SystemExit):
+    main(["--help"])
+assert main(["lengths", "data/sick/SICK_trial.txt"]) == 0
+assert main(["lengths", "data/none.txt"]) == 2
+""",
+    )
+    assert "lengths   count the words of a data file\n" in told
+    assert "first: 4.0 words, 4 at most\nsecond: 4.0 words, 4 at most\n" in told

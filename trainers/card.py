@@ -7,33 +7,22 @@ import hashlib
 import json
 import platform
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, load_named, read_card
+from core.checkpoint import load_named, read_card
 from core.files import whole_file
+from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
-from trainers.resume import Progress
-from trainers.training_data import TrainingData
 
-
-class Trained(Protocol):
-    """What a card asks of a finished run (:class:`trainers.loop.Run`)."""
-
-    recipe: Recipe
-    data: TrainingData
-    words: WordTable
-    average: Any
-    teachers: list[Checkpoint]
-    progress: Progress
-    options: Any
-    precision: str
-    fabric: Any
+if TYPE_CHECKING:
+    from trainers.loop import Run
 
 
 def slug(name: str) -> str:
@@ -58,16 +47,17 @@ def device_name(device: torch.device) -> str:
     return f"CPU ({model.group(1).strip() if model else platform.machine()})"
 
 
-def add_to_card(folder: Path, **fields: Any) -> None:
+def add_to_card(folder: Path, **fields: object) -> None:
     """Write fields of a finished checkpoint's card anew. Raises FileError where the operating system refuses."""
     card = {**read_card(folder), **fields}
     with whole_file(folder / "card.json") as scratch:
         scratch.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def make(run: Trained, results: dict[str, Any]) -> dict[str, Any]:
+def make(run: Run, results: Mapping[str, object]) -> dict[str, object]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
+    assert isinstance(run.average, PairModel)
     first, second = recipe.roles if len(recipe.roles) == 2 else (*recipe.roles, "")
     sides = dict(zip(recipe.roles, data.train.lengths, strict=True))
     return {

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import functools
 import importlib
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
 from core.command_line import ending_at_once, status_of
 
-PAPER = ("words", "make-pairs", "near-pairs", "table", "figure", "results", "seeds", "baselines")
-MOVED = {"bench": "trainers.bench", **{name: f"trainers.paper {name}" for name in PAPER}}
+
+@functools.cache
+def commands_of(package: str) -> dict[str, str]:
+    """What each command of a package does, by its name: the first clause of its module's docstring. Modules are read
+    and not imported, as torch alone takes a second."""
+    folder = Path(__file__).resolve().parents[1].joinpath(*package.split("."))
+    found = {}
+    for path in (*folder.glob("*.py"), *folder.glob("*/__init__.py")):
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        functions = {part.name for part in module.body if isinstance(part, ast.FunctionDef)}
+        if {"add_arguments", "run"} <= functions:
+            name = path.parent.name if path.stem == "__init__" else path.stem
+            first, _, _ = re.sub(r"[.:;](?=\s)", "\n\n", ast.get_docstring(module) or name).partition("\n\n")
+            found[name.replace("_", "-")] = f"{first[0].lower()}{first[1:]}".replace("\n", " ")
+    return dict(sorted(found.items()))
+
+
+MOVED = {"bench": "trainers.bench", **{name: f"trainers.paper {name}" for name in commands_of("trainers.paper")}}
 """What follows `python -m` today for what records know as a command of `python -m trainers`."""
 
 
@@ -22,17 +40,14 @@ def today(record: str) -> str:
     return re.sub(r"(?<=python -m )trainers ([a-z-]+)", lambda match: MOVED.get(match[1], match[0]), record)
 
 
-@dataclass(frozen=True)
 class Program:
-    """``python -m PACKAGE COMMAND``. ``commands``: what each does; its module is named like it."""
+    """``python -m PACKAGE COMMAND``, with all commands of the package (:func:`commands_of`)."""
 
-    package: str
-    description: str
-    commands: Mapping[str, str]
+    def __init__(self, package: str, description: str) -> None:
+        self.package, self.description, self.commands = package, description, commands_of(package)
 
     def parser(self, command: str | None) -> argparse.ArgumentParser:
-        """The command line, with the options of this command alone. No other module is imported: torch alone takes a
-        second."""
+        """The command line, with the options of this command alone, whose module is imported."""
         parser = argparse.ArgumentParser(f"python -m {self.package}", description=self.description)
         commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
         with ending_at_once():

@@ -24,7 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from core.card import right_class
-from core.checkpoint import CheckpointError, read_card
+from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.scores import per_item
 from core.files import check_writable
@@ -67,33 +67,20 @@ def run(args: argparse.Namespace) -> int:
 
 def dev_of(folder: Path) -> dict[str, str]:
     """The measure and the dev set (or folds) of a run's scores, from its card."""
-    card = _card(folder)
+    card = read_card(folder)
     dev = card["recipe"]["dev"]["name"]
     folds = re.search(r"-fold=\d+of(\d+)$", folder.resolve().name)
     parts = f"{folds[1]} folds of {card['recipe']['train'][0]['name']} and {dev}" if folds else dev
     return {"measure": next(iter(card["results"][dev])), "dev": parts}
 
 
-def _card(folder: Path) -> dict[str, Any]:
-    try:
-        return read_card(folder)
-    except CheckpointError as error:
-        raise RunError(str(error)) from error
-
-
 def keep(path: Path, result: dict[str, Any]) -> None:
     """Write a comparison into a table, in place of the row of the same name or after the others."""
-    row = {key: str(result[key]) for key in ("comparison", "measure", "dev")}
     low, high = result["interval_95"]
-    numbers = {
-        "ours": result["ours"],
-        "theirs": result["theirs"],
-        "difference": result["difference"],
-        "low": low,
-        "high": high,
-    }
-    row |= {key: f"{value:.4f}" for key, value in numbers.items()}
-    row |= {"items": str(result["items"]), "seeds": str(result["seeds"][0]), "seeds_theirs": str(result["seeds"][1])}
+    row = {key: result[key] for key in ("comparison", "measure", "dev")}
+    row |= {key: f"{result[key]:.4f}" for key in ("ours", "theirs", "difference")}
+    row |= {"low": f"{low:.4f}", "high": f"{high:.4f}", "items": result["items"]}
+    row |= dict(zip(("seeds", "seeds_theirs"), result["seeds"], strict=True))
     rows: dict[str, dict[str, str]] = {}
     if path.is_file():
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
@@ -106,10 +93,10 @@ def keep(path: Path, result: dict[str, Any]) -> None:
 
 
 class Scored(NamedTuple):
-    """Runs on one dev set, or on all its folds."""
+    """A run, or several, on one dev set or on all its folds."""
 
     scores: np.ndarray
-    """[S, N] of S runs on N items."""
+    """[N], or [S, N] of S runs on N items."""
     rows: np.ndarray
     """The rows that were scored, in order."""
     gold: np.ndarray
@@ -121,31 +108,27 @@ def table(folders: Sequence[Path]) -> Scored:
     runs: dict[str, list[Path]] = {}
     for folder in folders:
         runs.setdefault(re.sub(r"-fold=\d+of\d+$", "", folder.resolve().name), []).append(folder)
-    scores: list[np.ndarray] = []
-    gold: np.ndarray | None = None
-    for parts in runs.values():
-        loaded = [_read(folder) for folder in parts]
-        rights = [
-            _right_class(folder) if len(part["groups"]) else None for folder, part in zip(parts, loaded, strict=True)
-        ]
-        firsts = [_first_rows(part, right) for part, right in zip(loaded, rights, strict=True)]
-        order = np.argsort(np.concatenate(firsts), kind="stable")
-        values = np.concatenate(
-            [
-                per_item(part["gold"], part["probabilities"], part["groups"].tolist() or None, right)
-                for part, right in zip(loaded, rights, strict=True)
-            ]
-        )
-        rows = np.concatenate([part["rows"] for part in loaded])
-        own = np.concatenate([part["gold"] for part in loaded])[np.argsort(rows)]
-        if len(set(rows.tolist())) < len(rows):
-            raise RunError(f"{parts[0].name} and its like hold the same rows twice; give each fold once")
-        if gold is not None and not np.array_equal(gold, own):
-            raise RunError(f"{parts[0]} was scored on another dev set than {folders[0]}; compare runs of one set")
-        gold = own
-        scores.append(values[order])
-    assert gold is not None, "there is a folder at least"
-    return Scored(np.stack(scores), np.sort(rows), gold)
+    scored = {parts[0]: _joined(parts) for parts in runs.values()}
+    for folder, own in scored.items():
+        if not np.array_equal(own.gold, scored[folders[0]].gold):
+            raise RunError(f"{folder} was scored on another dev set than {folders[0]}; compare runs of one set")
+    first = scored[folders[0]]
+    return Scored(np.stack([own.scores for own in scored.values()]), first.rows, first.gold)
+
+
+def _joined(parts: Sequence[Path]) -> Scored:
+    """A run whose folds are put together, its items and rows in the order of the data."""
+    loaded = [_read(folder) for folder in parts]
+    for number, part in enumerate(loaded):
+        part["groups"] = part["groups"] + (number << 32)  # each fold counts its questions from 0
+    whole = {name: np.concatenate([part[name] for part in loaded]) for name in loaded[0]}
+    order = np.argsort(whole["rows"], kind="stable")
+    rows, gold = whole["rows"][order], whole["gold"][order]
+    if (np.diff(rows) == 0).any():
+        raise RunError(f"{parts[0].name} and its like hold the same rows twice; give each fold once")
+    groups = whole["groups"][order].tolist() if len(whole["groups"]) else None
+    right = right_class(read_card(parts[0])) if groups else None
+    return Scored(per_item(gold, whole["probabilities"][order], groups, right), rows, gold)
 
 
 def _read(folder: Path) -> dict[str, np.ndarray]:
@@ -154,23 +137,6 @@ def _read(folder: Path) -> dict[str, np.ndarray]:
         return {name: tensors[name] for name in ("rows", "gold", "probabilities", "groups")}
     except (OSError, SafetensorError, KeyError):
         raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
-
-
-def _right_class(folder: Path) -> int | None:
-    """The number of the class that ranks answers, by the run's card."""
-    return right_class(_card(folder))
-
-
-def _first_rows(tensors: dict[str, np.ndarray], right: int | None) -> np.ndarray:
-    """The row that each of :func:`core.evaluation.scores.per_item`'s items begins with."""
-    groups, hits = tensors["groups"], tensors["gold"] == right
-    if not len(groups):
-        return tensors["rows"]
-    first: dict[int, int] = {}
-    for row, group in zip(tensors["rows"], groups, strict=True):
-        first.setdefault(int(group), int(row))
-    judged = set(groups[hits].tolist())
-    return np.array([row for group, row in first.items() if group in judged])
 
 
 def compare(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> dict[str, Any]:

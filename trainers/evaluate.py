@@ -145,7 +145,7 @@ def right_answers(dataset: Dataset, answer: str | None) -> list[bool]:
     return [row.label in ("1", answer) for row in dataset.rows]
 
 
-def compare(ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, *probabilities: np.ndarray) -> dict[str, Any]:
+def compare(ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, *probabilities: np.ndarray) -> dict[str, object]:
     """Paired bootstrap of the accuracies of two checkpoints on the same rows, from their ``probabilities [N, C]``."""
     if dataset.ranking:
         raise RunError("--against compares accuracies; the file is a ranking set")
@@ -163,7 +163,7 @@ def write_predictions(file: TextIO, labels: Sequence[str], dataset: Dataset, pro
     writer.writerows(rows)
 
 
-def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> list[dict[str, Any]]:
+def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> list[dict[str, object]]:
     """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
     out = []
     for row, chances in zip(dataset.rows, probabilities, strict=True):

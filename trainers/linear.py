@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.checkpoint import rounded
+from core.checkpoint.files import rounded
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler

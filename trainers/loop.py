@@ -14,6 +14,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from core.checkpoint import open_checkpoint, round_weights, save
+from core.checkpoint import open_checkpoint, save
+from core.checkpoint.files import round_weights
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
@@ -47,7 +49,7 @@ from trainers.set_up import (
     start_from,
     targets,
 )
-from trainers.trained_words import TrainedWords, frequent
+from trainers.trained_words import StartVectors, TrainedWords, frequent
 from trainers.training_data import TrainingData
 
 
@@ -78,8 +80,11 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     return run.finish(own_words)
 
 
-def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options) -> Run:
-    """A run before its first step: model, running mean and optimizer on the device. Raises RunError."""
+def ready(
+    recipe: Recipe, data: TrainingData, words: WordTable, options: Options, start_words: StartVectors | None = None
+) -> Run:
+    """A run before its first step: model, running mean and optimizer on the device. ``start_words``: what makes the
+    vectors that a recipe with ``tune_words`` starts from, in place of a table as wide. Raises RunError."""
     fabric = start(options)
     precision = used_precision(options.precision, fabric.device.type)
     torch.manual_seed(recipe.seed)
@@ -94,7 +99,8 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
         trained = torch.arange(1, len(data.vocabulary.ids) + 1)
         if recipe.tune_words:
             trained = frequent(data.train, recipe.tune_words)
-        model = TrainedWords(built, data.vocabulary.matrix(WordReader(words)), trained)
+        start_words = start_words or StartVectors(data.vocabulary.matrix(WordReader(words)))
+        model = TrainedWords(built, start_words, trained)
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
@@ -104,38 +110,39 @@ def ready(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
     return Run(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
 
 
+@dataclass
 class Run:
     """A run between its steps: what changes (weights, moments, progress) and what it needs to go on."""
 
-    def __init__(
-        self,
-        fabric: Any,
-        recipe: Recipe,
-        data: TrainingData,
-        words: WordTable,
-        options: Options,
-        precision: str,
-        model: nn.Module,
-        average: nn.Module,
-        net: nn.Module,
-        optimizer: Any,
-    ) -> None:
-        self.fabric, self.recipe, self.options, self.words = fabric, recipe, options, words
-        self.precision = precision
-        self.model, self.average, self.net, self.optimizer = model, average, net, optimizer
-        self.data, device = data, fabric.device
+    fabric: Any
+    recipe: Recipe
+    data: TrainingData
+    words: WordTable
+    options: Options
+    precision: str
+    """What it computes in (:func:`trainers.precision.used_precision`)."""
+    model: nn.Module
+    average: nn.Module
+    """The running mean of the model."""
+    net: nn.Module
+    """The model as it is trained: compiled, in several processes."""
+    optimizer: Any
+
+    def __post_init__(self) -> None:
+        recipe, data, device = self.recipe, self.data, self.fabric.device
+        self.train_set = data.train.to(device)
+        self.dev_set = data.dev.to(device)
         # A model with vectors of its own reads the words' numbers.
-        self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(words)).to(device)
-        self.train_set, self.dev_set = data.train.to(device), data.dev.to(device)
-        self.best = {name: value.clone() for name, value in average.state_dict().items()}
+        self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
+        self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
-        self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers)
-        self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)
+        self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers)  # [N, C]
+        self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)  # [C]
         self.steps = len(self.batches(0)) * recipe.epochs
         self.loss = torch.zeros((), dtype=torch.float64, device=device)
-        known = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
-        self.fingerprint = functools.partial(card.fingerprint, recipe, known, words, fabric.world_size)
-        self.progress = Progress(self.fingerprint(precision))
+        learnt_from = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
+        self.fingerprint = functools.partial(card.fingerprint, recipe, learnt_from, self.words, self.fabric.world_size)
+        self.progress = Progress(self.fingerprint(self.precision))
 
     def batches(self, epoch: int) -> list[np.ndarray]:
         """The batches of an epoch, the same in all processes; one with fewer rows than processes is left out."""
@@ -165,13 +172,13 @@ class Run:
         tensors |= {f"best.{k}": v for k, v in self.best.items()}
         tensors |= resume.optimizer_tensors(self.optimizer)
         tensors["loss"] = self.loss
-        tensors["random.cpu"] = self._of_all(torch.get_rng_state())
+        tensors["random.cpu"] = self._gathered(torch.get_rng_state())
         if self.fabric.device.type == "cuda":
-            tensors["random.cuda"] = self._of_all(torch.cuda.get_rng_state())
+            tensors["random.cuda"] = self._gathered(torch.cuda.get_rng_state())
         if self.fabric.is_global_zero:
             resume.write(self.options.out, self.progress, tensors)
 
-    def _of_all(self, state: Tensor) -> Tensor:
+    def _gathered(self, state: Tensor) -> Tensor:
         rows = torch.zeros(self.fabric.world_size, len(state), dtype=torch.int32, device=self.fabric.device)
         rows[self.fabric.global_rank] = state.to(rows)
         gathered: Tensor = self.fabric.all_reduce(rows, reduce_op="sum")
@@ -213,7 +220,8 @@ class Run:
                 if progress.batch % self.options.save_every == 0 and progress.batch < len(batches):
                     progress.seconds, started = progress.seconds + time.perf_counter() - started, time.perf_counter()
                     self.keep()
-        scores, loss = self.dev_scores(), float(self.mean_loss()) / max(1, len(batches))
+        scores = self.dev_scores()
+        loss = float(self.fabric.all_reduce(self.loss.float(), reduce_op="mean")) / max(1, len(batches))
         progress.seconds += time.perf_counter() - started
         if scores is None or not math.isfinite(loss):
             return False
@@ -227,15 +235,15 @@ class Run:
         """One step of the optimizer on these rows, and of the running mean of the weights."""
         recipe, step = self.recipe, self.progress.step
         batch, labels = self.train_set.batch(rows, self.vectors)
-        weights = self.train_set.weights[torch.from_numpy(rows).to(labels.device)] * self.class_weights[labels]
+        at = torch.from_numpy(rows).to(labels.device)
+        weights = self.train_set.weights[at] * self.class_weights[labels]  # [B]
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
         sides = (batch.first, *batch.contexts)
         logits, penalty = self.net(
             [side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra
         )
-        targets = self.targets[torch.from_numpy(rows).to(labels.device)]
-        losses = F.cross_entropy(logits, targets, label_smoothing=recipe.label_smoothing, reduction="none")
+        losses = F.cross_entropy(logits, self.targets[at], label_smoothing=recipe.label_smoothing, reduction="none")
         loss = torch.dot(losses, weights) / weights.sum()
         if penalty is not None:
             loss = loss + penalty
@@ -265,11 +273,6 @@ class Run:
         if not torch.allclose(chances.sum(1), torch.ones((), dtype=chances.dtype), atol=1e-3):
             return None
         return summary(self.data.dev.labels.numpy(), chances.numpy(), self.data.dev.groups, self.recipe.right_class)
-
-    def mean_loss(self) -> Tensor:
-        """Sum of the epoch's losses, mean over processes."""
-        reduced: Tensor = self.fabric.all_reduce(self.loss.float(), reduce_op="mean")
-        return reduced
 
     def note(self, loss: float, scores: dict[str, float]) -> None:
         """Write the epoch into the history, and keep its weights when it is the best so far (or simply the last)."""
@@ -312,7 +315,7 @@ class Run:
                     results[name] |= self.with_evidence(data, chances)
             text = card.make(self, results) | classifiers
             written = save(self.options.out, self.average, text, self.words if own_words else None)
-            resume.forget(self.options.out)
+            (self.options.out / resume.FILE).unlink(missing_ok=True)
         self.fabric.barrier()
         return written
 
@@ -325,7 +328,7 @@ class Run:
         cut = (data.lengths[-1] >= limit).mean() if data.contexts else 0.0
         return {"accuracy_with_evidence": float(right), "evidence_cut": float(cut)}
 
-    def choose_classifier(self) -> dict[str, Any]:
+    def choose_classifier(self) -> dict[str, object]:
         """Give the best epoch's model the classifier that is best on dev (section 4.1 of Yin & Schütze 2017).
 
         Returns its name and the scores of all candidates on dev, for the card.

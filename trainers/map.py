@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -68,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     dataset = read(args.file)
     drawn = draw(checkpoint, dataset, sides, args.texts, args.seed, args.titles)
     codes = _codes(checkpoint, sides, drawn)
-    about: dict[str, Any] = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
+    about: dict[str, object] = {"data": _source(args.file, dataset), "command": command(checkpoint, args)}
     held_out = None
     if args.held_out:
         others = read(args.held_out)
@@ -146,7 +145,7 @@ def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
     return shlex.join([*parts, "--titles"] if args.titles else parts)
 
 
-def _source(path: Path, dataset: Dataset) -> dict[str, Any]:
+def _source(path: Path, dataset: Dataset) -> dict[str, object]:
     return {"file": path.name, "layout": dataset.layout, "rows": len(dataset.rows), "sha256": dataset.sha256}
 
 

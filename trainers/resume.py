@@ -17,6 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+from torch.optim import Optimizer
 
 from core.checkpoint import read_card
 from core.errors import RunError
@@ -101,12 +102,7 @@ def finished(folder: Path, recipe: Recipe) -> dict[str, Any] | None:
     return card
 
 
-def forget(folder: Path) -> None:
-    """Delete the state of a run that is finished."""
-    (folder / FILE).unlink(missing_ok=True)
-
-
-def optimizer_tensors(optimizer: Any) -> dict[str, Tensor]:
+def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
     """The optimizer's moments and step counts as named tensors (learning rates follow from the step)."""
     out: dict[str, Tensor] = {}
     for index, values in optimizer.state_dict()["state"].items():
@@ -115,7 +111,7 @@ def optimizer_tensors(optimizer: Any) -> dict[str, Tensor]:
     return out
 
 
-def restore_optimizer(optimizer: Any, tensors: dict[str, Tensor]) -> None:
+def restore_optimizer(optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
     """Put back what :func:`optimizer_tensors` took out."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():

@@ -39,13 +39,13 @@ from core.checkpoint import open_checkpoint
 from core.data.alignments import Alignments
 from core.data.alignments import read as read_alignments
 from core.errors import RunError
-from core.evaluation import alignment
-from core.evaluation.intervals import half_width
+from core.evaluation import alignment, sweeps
 from core.evaluation.probe import probe
 from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SIMPLE_PAIRS, TEACHERS
 from core.files import check_writable, whole_file
+from core.wording import counted
 from trainers import recipe as recipes
 from trainers import resume
 from trainers.csv_file import write_rows
@@ -104,37 +104,35 @@ def run(args: argparse.Namespace) -> int:
             check_writable(path, option)
     check_writable(args.runs, "--runs", folder=True)
     folder, alignments = data_folder(args.data), word_alignments(args.alignments)
-    rows: list[dict[str, Any]] = []
-    by_word: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
+    by_word: list[dict[str, object]] = []
     variants = alone(args.vary) if args.alone else combinations(args.vary)
-    for row in variants:
+    for row, seed, fold in itertools.product(variants, whole_numbers(args.seeds), range(max(1, args.folds))):
         varied = {key: value for key, value in row.items() if value}
-        for seed in whole_numbers(args.seeds):
-            for fold in range(max(1, args.folds)):
-                changes = [*args.changes, *(f"{key}={value}" for key, value in varied.items()), f"seed={seed}"]
-                recipe = recipes.load(args.recipe, changes)
-                if args.question_words and recipe.task != "answer selection":
-                    raise RunError(f"{recipe.name} ranks no answers to questions: leave --question-words out")
-                name = "-".join([recipe.name, *(f"{k}={v}" for k, v in varied.items()), f"seed={seed}"])
-                name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
-                out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
-                taught: dict[str, float] = {}
-                if args.teachers:
-                    recipe, taught = with_teachers(recipe, folder, out, args, fold)
-                    out = out.with_name(f"{out.name}-taught-by={args.teachers}")
-                card = one_run(recipe, folder, out, args, fold, recipe.seed)
-                head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-                measured = aligned(out, alignments) | (simple_pairs(out) if args.probe else {})
-                rows.append(head | scores(card) | taught | measured | {"command": command(args)})
-                write_rows(args.csv, rows)
-                if args.question_words:
-                    by_word += [
-                        {**varied, "question_word": word, **head, **columns, "command": command(args)}
-                        for word, columns in questions(out, card)
-                    ]
-                    write_rows(args.question_words, by_word)
-                print(f"{name}: {rows[-1]}", flush=True)
-    for line in summary(rows, [*variants[0]]):
+        changes = [*(f"{key}={value}" for key, value in varied.items()), f"seed={seed}"]
+        recipe = recipes.load(args.recipe, [*args.changes, *changes])
+        if args.question_words and recipe.task != "answer selection":
+            raise RunError(f"{recipe.name} ranks no answers to questions: leave --question-words out")
+        name = "-".join([recipe.name, *changes])
+        name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
+        out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
+        teachers: dict[str, float] = {}
+        if args.teachers:
+            recipe, teachers = with_teachers(recipe, folder, out, args, fold)
+            out = out.with_name(f"{out.name}-taught-by={args.teachers}")
+        card = one_run(recipe, folder, out, args, fold, recipe.seed)
+        head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
+        measured = aligned(out, alignments) | (simple_pairs(out) if args.probe else {})
+        rows.append(head | scores(card) | teachers | measured | {"command": command(args)})
+        write_rows(args.csv, rows)
+        if args.question_words:
+            by_word += [
+                {**varied, "question_word": word, **head, **columns, "command": command(args)}
+                for word, columns in questions(out, card)
+            ]
+            write_rows(args.question_words, by_word)
+        print(f"{name}: {rows[-1]}", flush=True)
+    for line in summary(args.csv):
         print(line)
     return 0
 
@@ -193,9 +191,9 @@ def with_teachers(
     for seed, own in zip(whole_numbers(args.teachers), outs, strict=True):
         teacher = dataclasses.replace(recipe, seed=seed, teacher_share=Recipe.teacher_share)  # the student's alone
         one_run(teacher, folder, own, args, fold, recipe.seed)
-    said = [load_file(own / DEV) for own in outs]
-    gold, groups = said[0]["gold"].numpy(), said[0]["groups"].tolist() or None
-    each = [tensors["probabilities"].double().numpy() for tensors in said]
+    outputs = [load_file(own / DEV) for own in outs]
+    gold, groups = outputs[0]["gold"].numpy(), outputs[0]["groups"].tolist() or None
+    each = [tensors["probabilities"].double().numpy() for tensors in outputs]
     (name, together), *_ = summary_of(gold, np.mean(each, axis=0), groups, recipe.right_class).items()
     alone = statistics.mean(summary_of(gold, chances, groups, recipe.right_class)[name] for chances in each)
     columns = {f"{name} ({TEACHERS[0]})": round(alone, 4), f"{name} ({TEACHERS[1]})": round(together, 4)}
@@ -244,7 +242,7 @@ def question_words(data: TrainingData) -> torch.Tensor:
     return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
 
 
-def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, object]]]:
     """The kinds of question of a run's dev set, each with the columns of its row."""
     tensors = load_file(out / DEV)
     if "question_words" not in tensors:
@@ -287,7 +285,7 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
     return cut, rows
 
 
-def scores(card: dict[str, Any]) -> dict[str, Any]:
+def scores(card: Mapping[str, Any]) -> dict[str, object]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()
@@ -329,14 +327,10 @@ def simple_pairs(run: Path) -> dict[str, float]:
     return {SIMPLE_PAIRS: round(result["right"] / result["total"], 4)}
 
 
-def summary(rows: list[dict[str, Any]], keys: list[str]) -> Iterator[str]:
-    """A line a variant: mean over its runs and the 95 % interval of the mean (Student's t)."""
-    measures = [name for name in rows[0] if name.split(" ")[0] in ("accuracy", "map", "mrr", "F1")]
-    for varied in dict.fromkeys(tuple(row[key] for key in keys) for row in rows):
-        of_it = [row for row in rows if tuple(row[key] for key in keys) == varied]
-        cells = []
-        for name in measures:
-            values = [row[name] for row in of_it]
-            text = f"{name} {statistics.mean(values):.4f}"
-            cells.append(text + (f" ± {half_width(values):.4f}" if len(values) > 1 else ""))
-        yield f"{' '.join(varied) or 'all'} ({len(of_it)} runs): {', '.join(cells)}"
+def summary(table: Path) -> Iterator[str]:
+    """A line a variant of a written table: means over its runs with half their 95 % interval (Student's t)."""
+    sweep = sweeps.read(table)
+    assert isinstance(sweep, sweeps.Sweep)
+    for varied, means in sweep.variants:
+        scores = ", ".join(f"{sweep.columns[key]} {sweeps.text(mean, key)}" for key, mean in means.items())
+        yield f"{sweeps.label(varied)} ({counted(means[sweep.measure].runs, 'run')}): {scores}"

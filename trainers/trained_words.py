@@ -42,23 +42,38 @@ def frequent(data: Encoded, least: int) -> Tensor:
     return torch.tensor(sorted(number for number, count in counts.items() if number and count >= least)).long()
 
 
-class TrainedWords(nn.Module):
-    """A model and the vectors that it reads: ``start [V + 1, D]``, which stays, and what training adds to those of the
-    words ``trained``, ``changes [R + 1, D]``; row 0 of both stands for no word and stays zero."""
+class StartVectors(nn.Module):
+    """The vectors ``table [V + 1, D]`` of words by their numbers; row 0 stands for no word and is zero."""
 
-    start: Tensor
+    table: Tensor
+    scale = 1.0
+    """Multiplies what training adds: as Adam's steps are as long whatever the gradient, it scales their learning rate.
+    """
+
+    def __init__(self, table: Tensor) -> None:
+        super().__init__()
+        # It can be made again from the data, so that no saved state holds it.
+        self.register_buffer("table", table.clone(), persistent=False)
+
+    def forward(self, numbers: Tensor) -> Tensor:
+        """``[…] -> […, D]``."""
+        return F.embedding(numbers, self.table)
+
+
+class TrainedWords(nn.Module):
+    """A model and the vectors that it reads: those of ``start``, by numbers, and what training adds to those of the
+    words ``trained``, ``changes [R + 1, D]``; row 0 stands for no word and stays zero."""
+
     place: Tensor
     """[V + 1], each word's row in ``changes``, 0 for words that are not trained."""
 
-    def __init__(self, model: PairModel, start: Tensor, trained: Tensor) -> None:
+    def __init__(self, model: PairModel, start: StartVectors, trained: Tensor) -> None:
         super().__init__()
-        self.model = model
-        place = torch.zeros(len(start), dtype=torch.int64)
+        self.model, self.start = model, start
+        place = torch.zeros(len(start.table), dtype=torch.int64)
         place[trained] = torch.arange(1, len(trained) + 1)
-        # Both can be made again from the data, so that no saved state holds them.
-        self.register_buffer("start", start.clone(), persistent=False)
         self.register_buffer("place", place, persistent=False)
-        self.changes = nn.Parameter(torch.zeros(len(trained) + 1, start.shape[1]))
+        self.changes = nn.Parameter(torch.zeros(len(trained) + 1, model.config.input_size))
 
     @property
     def config(self) -> Any:
@@ -67,7 +82,8 @@ class TrainedWords(nn.Module):
 
     def vectors(self, numbers: Tensor) -> Tensor:
         """Vectors of words by their numbers: ``[…] -> […, D]``."""
-        return F.embedding(numbers, self.start) + F.embedding(self.place[numbers], self.changes, padding_idx=0)
+        start: Tensor = self.start(numbers)
+        return start + self.start.scale * F.embedding(self.place[numbers], self.changes, padding_idx=0)
 
     def forward(self, batch: Batch) -> Output:
         """The model's output for a batch of word numbers."""

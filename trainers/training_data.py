@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from core.card import ranked_by
-from core.checkpoint import judged_side
+from core.checkpoint.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode

@@ -62,14 +62,7 @@ def read_folder(folder: Path, vocabulary: Container[str], frequent: int = FREQUE
     gates made for rows of the shared table's length. Unknown words get n-gram vectors of length .01 · √(D / 3), that of
     the paper's U(±.01). Raises RunError when a file is missing or the two do not fit.
     """
-    try:
-        words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
-        vectors = np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, EOFError, ValueError):
-        raise RunError(f"{folder.name} has no readable words.txt and vectors.npy; give another folder") from None
-    words = words[:-1] if words and not words[-1] else words
-    if vectors.ndim != 2 or len(vectors) != len(words):
-        raise RunError(f"{folder.name} has {len(words):,} words and vectors {list(vectors.shape)}; get it again")
+    words, vectors = words_and_vectors(folder)
     rows: dict[str, int] = {}
     for i, word in enumerate(words):
         form = normalise(word)
@@ -81,6 +74,22 @@ def read_folder(folder: Path, vocabulary: Container[str], frequent: int = FREQUE
     matrix = matrix / matrix.norm(dim=1).median()
     scale = 0.01 * float(np.sqrt(matrix.shape[1] / 3))
     return WordTable.from_vectors(list(rows), matrix, scale, folder.name)
+
+
+def words_and_vectors(folder: Path) -> tuple[list[str], np.ndarray]:
+    """The words of ``words.txt`` (a word a line) and their rows of ``vectors.npy [V, D]``, which stay on the disk.
+
+    Raises RunError when a file is missing or the two do not fit.
+    """
+    try:
+        words = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r", allow_pickle=False)
+    except (OSError, EOFError, ValueError):
+        raise RunError(f"{folder.name} has no readable words.txt and vectors.npy; give another folder") from None
+    words = words[:-1] if words and not words[-1] else words
+    if vectors.ndim != 2 or len(vectors) != len(words):
+        raise RunError(f"{folder.name} has {len(words):,} words and vectors {list(vectors.shape)}; get it again")
+    return words, vectors
 
 
 def _numbers(path: Path, number: int, cells: list[str]) -> np.ndarray:

@@ -8,18 +8,22 @@ typed is only ever set as text (``textContent``), never as HTML or Markdown.
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app.components.bundle import bundle
+from app.models import card
 from app.page_state import codec
+from app.page_state.codec import PageState
 from app.pair_form import digest
 from app.palette import CIVIDIS, DIVERGING, css_variables
-from app.panels import card, folders, verdict
+from app.panels import folders, verdict
 from core.evidence import Explanation
 from core.wording import percent
 
@@ -29,47 +33,67 @@ LONGEST_QUOTED = 300
 
 
 def draw(
-    view: str,
-    drawing: Mapping[str, Any],
-    *,
-    key: str,
-    on_selection_change: Callable[[], None] | None = None,
-    **moving: Any,
-) -> Any:
-    """Draw ``drawing`` with the script's ``VIEWS.<view>``, on a page that has called :func:`load`. ``moving``: what
-    changes without a new drawing (the selection, what was looked up for it, and its ``turn``). The result's
-    ``selection`` is what a person picked, with the ``id`` of the drawing and a ``turn``, or None before any pick."""
-    data = {**drawing, "view": view, "drawing": digest(drawing), **moving}
-    return _component()(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
+    view: str, *drawn: object, key: str, on_selection_change: Callable[[], None] | None = None, **moving: Any
+) -> None:
+    """Draw the fields of what is ``drawn`` (dataclasses) with the script's ``VIEWS.<view>``, on a page that has called
+    :func:`load`. ``moving``: what changes without a new drawing (the selection, what was looked up for it, and its
+    ``turn``). What a person picks is the component's ``selection`` in the session, with the ``id`` of the drawing and a
+    ``turn``."""
+    fields = {name: value for part in drawn for name, value in vars(part).items()}
+    # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
+    data = {"view": view, "drawing": json.dumps(fields, default=vars), "moving": json.dumps(moving, default=vars)}
+    _component()(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
 
 
-def frame(
-    explanation: Explanation, card_of: Mapping[str, Any], link: Mapping[str, str] | None, problems: Sequence[str]
-) -> dict[str, Any]:
-    """The frame of every drawing: warnings, the footer, the parameters of a copied link (None: the pair is too long for
-    one), how well its attention agrees with people's word alignments, and what a saved figure says of itself."""
+@dataclass(frozen=True)
+class About:
+    """What a saved figure says of itself, in its lines and its file's name."""
+
+    file: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What stands around every drawing: facts below, warnings above, and the parameters of a copied link.
+    ``projector``: type is large."""
+
+    footer: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    link: Mapping[str, str] | None = None
+    projector: bool = False
+
+
+@dataclass(frozen=True)
+class PairFrame(Frame):
+    """What stands around an explanation, and how well its attention agrees with people's word alignments."""
+
+    about: About | None = None
+    agreement: card.AgreementLine | None = None
+
+
+def frame(explanation: Explanation, card_of: card.Card, page: PageState, problems: Sequence[str]) -> PairFrame:
+    """The frame of an explanation. ``page``: the state whose link is copied, which the browser adds the selection
+    to."""
+    link = page.link_parameters()
     if link is None:
         problems = [*problems, "This pair is too long for a link: “Save and open” in the sidebar keeps it in a file."]
-    return {
-        "notices": [*problems, *explanation.warnings],
-        "footer": [explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"],
-        "link": link,
-        "about": about(explanation),
-        "agreement": card.agreement(card_of),
-    }
+    return PairFrame(
+        (explanation.title, *card.made_and_measured(card_of), f"{explanation.milliseconds:.0f} ms"),
+        (*problems, *explanation.warnings),
+        link,
+        page.projector,
+        about(explanation),
+        card.agreement(card_of),
+    )
 
 
-def about(explanation: Explanation) -> dict[str, Any]:
-    """What a saved figure says of itself in its lines and its file's name."""
+def about(explanation: Explanation) -> About:
+    """What a saved figure of an explanation says of itself."""
     sides = [side for side in (explanation.first, explanation.second) if side.role]
-    label, p = verdict.said(explanation)
-    return {
-        "file": file_stem(explanation),
-        "lines": [
-            *(f"{side.role[:1].upper()}{side.role[1:]}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides),
-            f"{explanation.title}: {label} {percent(p)}",
-        ],
-    }
+    label, p = verdict.headline(explanation)
+    quoted = (f"{side.role[:1].upper()}{side.role[1:]}: {codec.short(side.text, LONGEST_QUOTED)}" for side in sides)
+    return About(file_stem(explanation), (*quoted, f"{explanation.title}: {label} {percent(p)}"))
 
 
 def file_stem(explanation: Explanation) -> str:

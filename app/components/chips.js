@@ -1,7 +1,6 @@
 // A sentence's words as buttons: a click selects a word everywhere, the arrow keys move along the sentence.
 
-import { directionOf, html, plural, svg, the } from "./elements.js";
-import { inkOf, label } from "./save.js";
+import { directionOf, html, plural, the } from "./elements.js";
 
 export class WordChips {
   // `side`: the sentence; `describe(index)`: what a screen reader says of a word beside it; `hover(index or null)`.
@@ -11,10 +10,9 @@ export class WordChips {
     const unknown = new Set(side.unknown);
     this.chips = side.tokens.map((token, index) =>
       html(
-        "button",
+        "button.chip",
         {
-          type: "button",
-          class: `chip${unknown.has(index) ? " unknown" : ""}`,
+          class: unknown.has(index) && "unknown",
           tabindex: index ? "-1" : "0",
           "aria-pressed": "false",
           dir: "auto",
@@ -37,22 +35,17 @@ export class WordChips {
     );
     this.cut = cutMark(side.tokens.length);
     this.element = html(
-      "div",
+      "div.chips.wraps",
       {
-        class: "chips",
         role: "group",
         dir: this.leftwards ? "rtl" : null,
         "aria-label": `Words of ${the(side.role)}`,
         onkeydown: (event) => this.step(event),
       },
       this.chips.map((chip, index) =>
-        index && side.lines?.includes(index)
-          ? [html("span", { class: "line-break", "aria-hidden": "true" }), chip]
-          : chip,
+        index && side.lines?.includes(index) ? [html("span.line-break", { "aria-hidden": "true" }), chip] : chip,
       ),
-      side.truncated
-        ? html("span", { class: "cut" }, `… ${plural(side.truncated, "more word was", "more words were")} cut`)
-        : null,
+      truncation(side),
     );
   }
 
@@ -89,48 +82,25 @@ export class WordChips {
   }
 }
 
-// A long sentence scrolls inside of its own frame, which ends between two lines; `cut` says so. `whole`: not now.
-export function clipLines({ element, chips, cut }, lines, whole = false) {
+// A long sentence scrolls inside of its own frame, which ends between two lines; `cut` says so.
+export function clipLines({ element, chips, cut }, lines) {
   const { scrollTop } = element;
   element.style.maxHeight = "";
   const line =
     Math.min(...chips.slice(0, 40).map((chip) => chip.offsetHeight)) +
     (parseFloat(getComputedStyle(element).rowGap) || 0);
-  const tall = !whole && line > 4 && element.scrollHeight > (lines + 0.5) * line;
+  const tall = line > 4 && element.scrollHeight > (lines + 0.5) * line;
   if (tall) element.style.maxHeight = `${lines * line}px`;
   element.scrollTop = scrollTop;
   element.classList.toggle("clipped", tall);
   cut.hidden = !tall;
 }
 
-export const cutMark = (count) =>
-  html("span", { class: "cut more-below", hidden: true }, `${count} words: scroll to see all`);
+// How many words of a sentence the model does not read, behind the last that it reads.
+export const truncation = ({ truncated }) =>
+  truncated
+    ? html("span.cut.soft", { dir: "ltr" }, `… ${plural(truncated, "more word was", "more words were")} cut`)
+    : null;
 
-// Words, roles and bars as they are drawn now, for a saved figure.
-export function drawnWords(view, stage) {
-  const range = document.createRange();
-  const box = stage.getBoundingClientRect();
-  return Array.from(stage.querySelectorAll(".chip, .role, .weight"))
-    .map((node) => {
-      const at = node.getBoundingClientRect();
-      const style = getComputedStyle(node);
-      const [x, y] = [at.left - box.left + 10, at.top - box.top + 10];
-      const frame = (more) =>
-        svg("rect", { x, y, width: at.width, height: at.height, fill: style.backgroundColor, ...more });
-      if (node.matches(".weight")) return frame({ stroke: style.borderTopColor });
-      const chip = node.matches(".chip");
-      const pressed = chip && node.getAttribute("aria-pressed") === "true";
-      range.selectNodeContents(chip ? node.firstChild : node);
-      const text = range.getBoundingClientRect();
-      return [
-        chip ? frame({ rx: 5, stroke: pressed ? inkOf(view, "accent") : "none", "stroke-width": 2 }) : null,
-        label(text.left + text.width / 2 - box.left + 10, text.top + text.height / 2 - box.top + 10, node.textContent, {
-          fill: style.color,
-          "font-size": style.fontSize,
-          "text-anchor": "middle",
-          "dominant-baseline": "central",
-        }),
-      ];
-    })
-    .flat(Infinity);
-}
+export const cutMark = (count) =>
+  html("span.cut.soft.more-below.screen", { hidden: true }, `${count} words: scroll to see all`);

@@ -1,10 +1,9 @@
 // Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
 
 import { CELL, MatrixPanel, PROJECTED } from "../panels/attention_map/matrix.js";
-import { drawnWords } from "./chips.js";
-import { legend, savedLegend } from "./colours.js";
-import { capital, directionOf, exactPercent, heading, html, percent, shorten, signed, svg, the } from "./elements.js";
-import { label, saveButtons } from "./save.js";
+import { legend } from "./colours.js";
+import { capital, directionOf, exactPercent, heading, html, percent, signed, svg, table, the } from "./elements.js";
+import { saveButtons } from "./save.js";
 import { headline, named, sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
@@ -13,10 +12,9 @@ const MANY = 2500; // cells; more are drawn without numbers, as one shape a colo
 
 // A matrix beside others: numbers in its cells, the scale of all, a selection of its own.
 class ComparedMatrix extends MatrixPanel {
-  // `title`: of a saved figure; `how`: how to read it; `scale`: its steps from `low` to `high`; `absent`: whether others
-  // beside it have the null word's column, and this one has not.
-  constructor(view, matrix, { title, how, what, file, about, scale, absent }) {
-    const { rows, columns, words, weights, none } = matrix;
+  // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `scale`: its
+  // steps from `low` to `high`; `absent`: whether others beside it have the null word's column, and this one has not.
+  constructor(view, { words, none, ...matrix }, { about, scale, ...labels }) {
     const alone = {
       root: view.root,
       data: { about },
@@ -24,7 +22,7 @@ class ComparedMatrix extends MatrixPanel {
       type: view.type,
       axes: () => ["row", "column"],
       back() {},
-      sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
+      sideOf: (role) => ({ tokens: words[role === matrix.rows ? 0 : 1] }),
       select: (part) => {
         alone.selection = { row: part.row ?? null, column: part.column ?? null };
         this.draw();
@@ -36,17 +34,11 @@ class ComparedMatrix extends MatrixPanel {
       },
     };
     super(alone, {
-      title,
-      how,
-      what,
-      file,
-      absent,
-      rows,
-      columns,
-      weights,
-      values: weights,
-      show: "weight",
+      ...matrix,
+      ...labels,
       ...scale,
+      values: matrix.weights,
+      show: "weight",
       none: none && { word: "(no word)", weights: none, values: none },
     });
     this.element.classList.add("attention_map"); // whose style it has
@@ -113,7 +105,7 @@ class ComparedMatrix extends MatrixPanel {
   facts(i, j) {
     const weight = this.number("weights", i, j);
     return [
-      html("span", {}, this.signed ? `difference ${signed(100 * weight, 2)}\u00a0%` : `weight ${exactPercent(weight)}`),
+      html("span", this.signed ? `difference ${signed(100 * weight, 2)}\u00a0%` : `weight ${exactPercent(weight)}`),
     ];
   }
 
@@ -127,22 +119,26 @@ class ComparedMatrix extends MatrixPanel {
     return `light-dark(${light},${dark})`;
   }
 
+  // What `draw(i, j)` gives for every cell, by what `kind` says of its value.
+  grouped(kind, draw) {
+    const cells = this.rows.flatMap((_, i) => this.places.map((j) => ({ i, j, value: this.number("values", i, j) })));
+    return Array.from(
+      Map.groupBy(cells, ({ value }) => kind(value)),
+      ([name, all]) => [name, all.map(draw)],
+    );
+  }
+
   // All cells of a colour are one shape where there are many.
   cellRows() {
     if (!this.dense) return super.cellRows();
-    const shapes = new Map();
     const side = this.cell - 1;
-    this.rows.forEach((_, i) =>
-      Array.from({ length: this.count }, (_, j) => {
-        const colour = this.colour(this.number("values", i, j));
-        if (!shapes.has(colour)) shapes.set(colour, []);
-        shapes.get(colour).push(`M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`);
-      }),
+    const squares = this.grouped(
+      (value) => this.colour(value),
+      ({ i, j }) => `M${this.x(j)} ${i * this.cell}h${side}v${side}h${-side}z`,
     );
     return svg(
       "g",
-      {},
-      Array.from(shapes, ([fill, squares]) => svg("path", { fill, d: squares.join("") })),
+      squares.map(([fill, shapes]) => svg("path", { fill, d: shapes.join("") })),
     );
   }
 
@@ -154,9 +150,7 @@ class ComparedMatrix extends MatrixPanel {
     if (!this.dense) return super.placeOf(event);
     const box = this.body.getBoundingClientRect();
     const [x, i] = [event.clientX - box.left, Math.floor((event.clientY - box.top) / this.cell)];
-    const j = Array.from({ length: this.count }, (_, j) => this.x(j)).findIndex(
-      (left) => x >= left && x < left + this.cell,
-    );
+    const j = this.places.findIndex((column) => x >= this.x(column) && x < this.x(column) + this.cell);
     return event.target.closest(".cells") && i >= 0 && i < this.rows.length && j >= 0 ? [i, j] : null;
   }
 
@@ -166,32 +160,14 @@ class ComparedMatrix extends MatrixPanel {
 
   numbers() {
     if (this.dense) return null;
-    const inks = new Map();
-    const size = Math.min(12, 0.5 * this.cell) * this.view.type;
-    this.rows.forEach((_, i) =>
-      Array.from({ length: this.count }, (_, j) => {
-        const value = this.number("values", i, j);
-        const [, , ...ink] = this.step(value);
-        if (!inks.has(ink.join())) inks.set(ink.join(), []);
-        inks.get(ink.join()).push(
-          svg(
-            "text",
-            {
-              x: this.x(j) + this.cell / 2,
-              y: (i + 0.5) * this.cell,
-              "text-anchor": "middle",
-              "dominant-baseline": "central",
-              "font-size": size,
-            },
-            this.written(value),
-          ),
-        );
-      }),
+    const texts = this.grouped(
+      (value) => this.step(value).slice(2).join(),
+      ({ i, j, value }) => svg("text", { x: this.x(j) + this.cell / 2, y: (i + 0.5) * this.cell }, this.written(value)),
     );
     return svg(
-      "g",
-      { class: "numbers", "aria-hidden": "true" },
-      Array.from(inks, ([ink, texts]) => svg("g", { fill: `light-dark(${ink})` }, texts)),
+      "g.numbers",
+      { "aria-hidden": "true", "font-size": Math.min(12, 0.5 * this.cell) * this.view.type },
+      texts.map(([ink, all]) => svg("g", { fill: `light-dark(${ink})` }, all)),
     );
   }
 
@@ -212,21 +188,9 @@ class ComparedMatrix extends MatrixPanel {
       this.attention.steps.map(([light, dark]) => `light-dark(${light},${dark})`),
     );
   }
-
-  savedLegend(y, ink) {
-    const { steps } = this.attention;
-    return savedLegend(
-      y,
-      ...this.ends(),
-      ink,
-      Array.from({ length: 11 }, (_, i) => steps[Math.round((i / 10) * (steps.length - 1))][0]),
-    );
-  }
 }
 
 class CompareView extends View {
-  take() {}
-
   build() {
     const { sections, differences = [], agreement, hint } = this.data;
     const drawn = sections.map(({ matrix }) => matrix).filter(Boolean);
@@ -245,13 +209,13 @@ class CompareView extends View {
         sections.map((one) => this.section(one)),
       ),
       hint
-        ? html("p", { class: "empty" }, hint)
+        ? html("p.empty", hint)
         : grid("compared differences", [...differences.map((one) => this.difference(one)), this.agreement(agreement)]),
     ];
   }
 
   section({ title, problem, verdict, facts, sentences, pooled, matrix, about }) {
-    if (problem) return html("section", {}, html("h2", {}, title), html("p", {}, problem));
+    if (problem) return html("section", html("h2", title), html("p", problem));
     const best = named(verdict.classes);
     const { bar, key } = sharesOf(verdict.classes, best);
     const pooling = pooled.length ? this.pooling(title, pooled, about) : null;
@@ -267,27 +231,25 @@ class CompareView extends View {
         })
       : pooling
         ? null
-        : html("p", { class: "empty" }, "It shows no attention for these words.");
+        : html("p.empty", "It shows no attention for these words.");
     return html(
       "section",
-      {},
       html(
         "div",
-        {},
-        html("h2", {}, title),
-        html("div", { class: "said" }, headline(best)),
+        html("h2", title),
+        html("div.said", headline(best)),
         bar,
         key,
-        html("p", {}, facts.join(" · ")),
+        html("p", facts.join(" · ")),
         sentences.map(({ words, marked }) =>
           html(
-            "p",
-            { class: "words", dir: "auto" },
-            words.map((word, i) => [marked.includes(i) ? html("mark", {}, word) : word, " "]),
+            "p.words",
+            { dir: "auto" },
+            words.map((word, i) => [marked.includes(i) ? html("mark", word) : word, " "]),
           ),
         ),
       ),
-      html("div", {}, attention, pooling),
+      html("div", attention, pooling),
     );
   }
 
@@ -303,39 +265,28 @@ class CompareView extends View {
     const word = (text, share, high) => {
       const [ground, , ink] = steps[Math.round((share / high) * (steps.length - 1))];
       return html(
-        "span",
-        { class: "chip", dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) },
+        "span.chip",
+        { dir: "auto", style: `background:${ground};color:${ink}`, title: percent(share) },
         text,
       );
     };
     const stage = html(
-      "div",
-      { class: "stage" },
+      "div.stage",
       pooled.map(({ role, words, shares }) => [
-        html("div", {}, html("span", { class: "role" }, capital(role))),
+        html("div", html("span.role.soft", capital(role))),
         html(
-          "div",
-          { class: "chips", dir: directionOf(words) },
+          "div.chips.wraps",
+          { dir: directionOf(words) },
           words.map((text, i) => word(text, shares[i], Math.max(...shares, 1e-9))),
         ),
       ]),
     );
-    const saves = saveButtons(
-      { root: this.root, data: { about } },
-      `pooling of ${title}`,
-      "compared-pooling",
-      (ink) => {
-        const { width, height } = stage.getBoundingClientRect();
-        return [
-          Math.max(Math.ceil(width) + 20, 420),
-          Math.ceil(height) + 46,
-          [
-            label(12, 24, `${title}: how much of each word pooling takes`, { fill: ink, "font-weight": 600 }),
-            svg("g", { transform: "translate(0,28)" }, drawnWords(this, stage)),
-          ],
-        ];
-      },
-    );
+    const saves = saveButtons(this, `pooling of ${title}`, () => ({
+      file: "compared-pooling",
+      title: `${title}: how much of each word pooling takes`,
+      elements: [stage],
+      about,
+    }));
     const more =
       "The shares of a sentence add up to 1; its scale runs to its largest share. Point at a word for its share.";
     return [heading("", "How much of each word pooling takes: brighter, more.", more, saves), stage];
@@ -346,12 +297,10 @@ class CompareView extends View {
     const { high, steps } = this.data.signed;
     return html(
       "section",
-      {},
       html(
         "div",
-        {},
-        html("h2", {}, title),
-        html("p", {}, `Mean total variation ${mean.toFixed(2)}: that share of a word’s weight lies on other words.`),
+        html("h2", title),
+        html("p", `Mean total variation ${mean.toFixed(2)}: that share of a word’s weight lies on other words.`),
       ),
       this.matrix(matrix, {
         title,
@@ -366,77 +315,26 @@ class CompareView extends View {
 
   agreement({ heads, rows, values, about }) {
     const title = "How far they disagree, word by word";
-    const number = (value) => (value === null ? "" : value.toFixed(2));
-    const saves = saveButtons({ root: this.root, data: { about } }, "disagreement", "disagreement", (ink) => {
-      const right = (k) => 300 + 210 * k;
-      const line = (name, texts, y, weight) => [
-        label(160, y, shorten(name, 20), { fill: ink, "text-anchor": "end", "font-weight": weight }),
-        texts.map((text, k) => label(right(k), y, text, { fill: ink, "text-anchor": "end", "font-weight": weight })),
-      ];
-      const lines = rows.map((name, i) =>
-        line(name, values[i].map(number), 78 + 20 * i, i === rows.length - 1 ? 600 : null),
-      );
-      return [
-        right(heads.length - 1) + 24,
-        78 + 20 * rows.length,
-        [
-          label(12, 24, `${title} (total variation)`, { fill: ink, "font-weight": 600 }),
-          line(
-            "",
-            heads.map((head) => shorten(head, 28)),
-            54,
-          ),
-          lines,
-        ].flat(3),
-      ];
+    const lines = rows.map((name, i) => {
+      const cells = values[i].map((value) => html("td", value?.toFixed(2)));
+      return html("tr", html("th", { scope: "row" }, name), cells);
     });
+    const figures = table([html("td"), heads.map((head) => html("th", { scope: "col" }, head))], lines);
+    const saves = saveButtons(this, "disagreement", () => ({
+      file: "disagreement",
+      title: `${title} (total variation)`,
+      elements: [figures],
+      about,
+    }));
+    const how = "Total variation: 0 where both look alike, 1 where they look at different words.";
+    const more =
+      "Half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere.";
     return html(
       "section",
-      {},
-      html(
-        "div",
-        {},
-        heading(
-          title,
-          "Total variation: 0 where both look alike, 1 where they look at different words.",
-          "Half the sum of the absolute differences of a word’s weights: the share of its weight that lies elsewhere.",
-          saves,
-        ),
-      ),
-      html(
-        "div",
-        { class: "scroll agree", tabindex: "0", role: "group", "aria-label": "Total variation" },
-        html(
-          "table",
-          {},
-          html(
-            "thead",
-            {},
-            html(
-              "tr",
-              {},
-              html("td"),
-              heads.map((head) => html("th", { scope: "col" }, head)),
-            ),
-          ),
-          html(
-            "tbody",
-            {},
-            rows.map((name, i) =>
-              html(
-                "tr",
-                {},
-                html("th", { scope: "row" }, name),
-                values[i].map((value) => html("td", {}, number(value))),
-              ),
-            ),
-          ),
-        ),
-      ),
+      html("div", heading(title, how, more, saves)),
+      html("div.scroll.agree", { tabindex: "0", role: "group", "aria-label": "Total variation" }, figures),
     );
   }
-
-  draw() {}
 
   arrange() {
     for (const matrix of this.matrices) matrix.fit();

@@ -3,21 +3,38 @@
 export const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 export function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (value === null || value === undefined || value === false) continue;
+  for (const [name, value] of Object.entries(attributes)) {
+    const spoken = name.startsWith("aria-") && typeof value === "boolean"; // not left out where it is false
+    if ((value ?? false) === false && !spoken) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value === true ? "" : String(value));
+    else node.setAttribute(name, value === true && !spoken ? "" : String(value));
   }
-  for (const child of children.flat(Infinity)) {
-    if (child === null || child === undefined) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
-  }
+  node.append(...children.flat(Infinity).filter((child) => (child ?? false) !== false));
   return node;
 }
 
-export const html = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
-export const svg = (tag, attributes, ...children) =>
-  fill(document.createElementNS(SVG_NAMESPACE, tag), attributes, children);
+// Other children in the place of those that a node has.
+export function refill(node, ...children) {
+  node.replaceChildren();
+  return fill(node, {}, children);
+}
+
+// An element from "tag.class.class", its attributes (or none) and its children; what is null or false is left out.
+const make =
+  (namespace) =>
+  (selector, ...rest) => {
+    const [tag, ...classes] = selector.split(".");
+    const attributes = rest[0]?.constructor === Object ? rest.shift() : {};
+    if (attributes.class) classes.push(attributes.class);
+    const defaults = { class: classes.join(" ") || null, type: tag === "button" ? "button" : null };
+    return fill(document.createElementNS(namespace, tag), { ...defaults, ...attributes, class: defaults.class }, rest);
+  };
+
+export const html = make("http://www.w3.org/1999/xhtml");
+export const svg = make(SVG_NAMESPACE);
+
+export const table = (head, rows, foot) =>
+  html("table", html("thead", html("tr", head)), html("tbody", rows), foot && html("tfoot", foot));
 
 // As many digits as a share deserves: 46 %, 4.6 %, 99.6 %, < 0.1 %; the rule of `percent` in core/wording.py.
 export function percent(share) {
@@ -63,12 +80,10 @@ export const plural = (count, one, many) => `${count} ${count === 1 ? one : many
 
 // A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
 export function heading(title, how, more, buttons) {
-  const extra = html("p", { class: "more", hidden: true }, more);
+  const extra = html("p.more.soft", { hidden: true }, more);
   const mark = html(
-    "button",
+    "button.ask.screen",
     {
-      class: "ask",
-      type: "button",
       "aria-label": "More about this figure",
       "aria-expanded": "false",
       onclick: () => {
@@ -79,19 +94,18 @@ export function heading(title, how, more, buttons) {
     "?",
   );
   const cut = how.lastIndexOf(" ") + 1; // the last word keeps the mark on its line
-  const reading = html(
-    "p",
-    { class: "how" },
-    how.slice(0, cut),
-    html("span", { class: "together" }, how.slice(cut), " ", mark),
-  );
-  const saves = html("span", { class: "saves" }, buttons || []);
-  if (!title) return html("header", {}, html("div", { class: "headline" }, reading, saves), extra);
-  return html("header", {}, html("div", { class: "headline" }, html("h2", {}, title), saves), reading, extra);
+  const reading = html("p.how.soft", how.slice(0, cut), html("span.together", how.slice(cut), " ", mark));
+  const saves = html("span.saves.screen", buttons || []);
+  if (!title) return html("header", html("div.headline", reading, saves), extra);
+  return html("header", html("div.headline", html("h2", title), saves), reading, extra);
 }
 
+// One of several buttons of which one is pressed.
+export const choice = (pressed, onclick, ...label) =>
+  html("button.choice", { "aria-pressed": pressed, onclick }, label);
+
 export function linkButton(text, label, onclick) {
-  return html("button", { type: "button", class: "link", "aria-label": label, onclick }, text);
+  return html("button.link", { "aria-label": label, onclick }, text);
 }
 
 // What shows more or fewer lines of a list of `count`. The panel is drawn anew, and its button keeps the keyboard's place.

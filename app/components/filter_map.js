@@ -1,9 +1,10 @@
 // The filter map: the reference texts by class, a person's own as stars. A person may zoom and move it, and it stays
 // so while they type; the buttons below it hide and show classes.
 
-import { fill, heading, html, shorten, svg } from "./elements.js";
+import { fill, heading, html, refill, svg } from "./elements.js";
 import { keyMark, lookOf, marker } from "./marks.js";
-import { inkOf, label, place, saveButtons } from "./save.js";
+import { saveButtons } from "./save.js";
+import { Tip } from "./tip.js";
 import { VIEWS, View } from "./view.js";
 
 const PLANE = { height: 400, mark: 3.5, star: 10, ring: 7, reach: 14, most: 60 };
@@ -40,19 +41,18 @@ class FilterMapView extends View {
     this.own = null; // where a person has moved the map: its middle, and how many times as large it is
     this.hidden = new Set();
     this.points = this.data.classes.map((one) => ({ ...one, path: svg("path", { ...lookOf(one), opacity: 0.85 }) }));
-    this.drawn = svg("g", {});
+    this.drawn = svg("g");
     this.plane = svg(
-      "svg",
-      { role: "img", tabindex: 0, class: "plane" },
+      "svg.plane",
+      { role: "img", tabindex: 0 },
       svg(
         "g",
-        {},
         this.points.map(({ path }) => path),
         this.drawn,
       ),
     );
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
-    this.key = html("div", { class: "map-key", role: "group", "aria-label": "Classes that are shown" });
+    this.tip = new Tip();
+    this.key = html("div.map-key.wraps", { role: "group", "aria-label": "Classes that are shown" });
     const { reading, meaning, quality } = this.data;
     const more = `${meaning} Drag the map to move it; + and − (on a touch screen two fingers, else Ctrl and the wheel) make it larger or smaller. With the keyboard: arrow keys, +, − and 0 for the whole map. A name below the map hides that class and shows it again.`;
     const zooms = [
@@ -61,27 +61,27 @@ class FilterMapView extends View {
       ["⤢", "The whole map again", () => this.whole()],
     ];
     if (document.fullscreenEnabled) zooms.push([corners(), "The map on the whole screen", () => this.wholeScreen()]);
-    const saves = saveButtons(this, "filter map", "filter-map", (ink) => this.saved(ink));
-    this.listen();
+    const saves = saveButtons(this, "filter map", () => ({
+      file: "filter-map",
+      title: "",
+      elements: [this.plane, this.key],
+    }));
+    this.listenToPlane();
     return html(
-      "section",
-      { class: "filter-map", "aria-label": "Filter map" },
+      "section.filter-map",
+      { "aria-label": "Filter map" },
       heading("", reading, more, saves),
       html(
-        "div",
-        { class: "ground" },
+        "div.ground",
         this.plane,
         html(
-          "div",
-          { class: "zooms" },
-          zooms.map(([sign, name, onclick]) =>
-            html("button", { type: "button", "aria-label": name, title: name, onclick }, sign),
-          ),
+          "div.zooms.screen",
+          zooms.map(([sign, name, onclick]) => html("button", { "aria-label": name, title: name, onclick }, sign)),
         ),
       ),
       this.key,
-      html("p", { class: "how" }, quality),
-      this.tip,
+      html("p.how.soft", quality),
+      this.tip.element,
     );
   }
 
@@ -138,34 +138,13 @@ class FilterMapView extends View {
     }
     const shown = (name) => !this.hidden.has(name);
     const ring = marker("circle", PLANE.ring * this.type);
-    this.drawn.replaceChildren(
-      ...this.names(shown).map(([at, text]) =>
-        this.text(at, text, {
-          fill: "var(--ink)",
-          stroke: "var(--paper)",
-          "stroke-width": 4,
-          "paint-order": "stroke",
-          "stroke-linejoin": "round",
-        }),
-      ),
-      ...(shown(NEAREST)
-        ? [
-            svg("path", {
-              d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join(""),
-              fill: "none",
-              stroke: "var(--accent)",
-              "stroke-width": 2.5,
-              class: "rings",
-            }),
-          ]
-        : []),
-      ...(shown(YOURS)
-        ? pairs.map((both) =>
-            this.line(...both.map(([x, y]) => this.at(x, y)), { "stroke-dasharray": "2 4", class: "pair-of-stars" }),
-          )
-        : []),
-      ...(shown(EARLIER) ? trails.map((trail) => this.arrow(trail)) : []),
-      ...stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
+    refill(
+      this.drawn,
+      this.names(shown).map(([at, text]) => this.text(at, text, { class: "name" })),
+      shown(NEAREST) && svg("path.rings", { d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join("") }),
+      shown(YOURS) && pairs.map((both) => this.line(...both.map((at) => this.at(...at)), { class: "pair-of-stars" })),
+      shown(EARLIER) && trails.map((trail) => this.arrow(trail)),
+      stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
     );
     this.plane.setAttribute("aria-label", description);
     this.key.replaceChildren(...this.entries().map((entry) => this.entry(entry)));
@@ -207,25 +186,15 @@ class FilterMapView extends View {
   text([x, y], text, attributes) {
     const half = this.half(text);
     const middle = Math.min(Math.max(x, half), Math.max(half, this.width - half));
-    return svg(
-      "text",
-      {
-        x: middle.toFixed(1),
-        y: (y + 4.5 * this.type).toFixed(1),
-        "text-anchor": "middle",
-        "font-size": 13 * this.type,
-        ...attributes,
-      },
-      text,
-    );
+    return svg("text", { x: middle.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), ...attributes }, text);
   }
 
   line([x1, y1], [x2, y2], attributes) {
-    return svg("line", { x1, y1, x2, y2, stroke: "var(--soft)", "stroke-width": 2, ...attributes });
+    return svg("line", { x1, y1, x2, y2, ...attributes });
   }
 
-  arrow({ from, to, looked }) {
-    const [tail, head] = [this.at(...from), this.at(...to)];
+  arrow({ before, after, looked }) {
+    const [tail, head] = [this.at(...before), this.at(...after)];
     const way = [head[0] - tail[0], head[1] - tail[1]];
     const long = Math.hypot(...way) || 1;
     const [x, y] = way.map((part) => part / long);
@@ -236,9 +205,8 @@ class FilterMapView extends View {
       .map((corner) => corner.map((value) => value.toFixed(1)).join(","))
       .join(" ");
     return svg(
-      "g",
-      { class: "trail" },
-      this.line(on(start), on(Math.max(start, end - 6)), { stroke }),
+      "g.trail",
+      this.line(on(start), on(Math.max(start, end - 6)), { style: `stroke:${stroke}` }),
       svg("polygon", { points, fill: stroke }),
     );
   }
@@ -255,18 +223,18 @@ class FilterMapView extends View {
       "stroke-linejoin": "round",
       opacity: earlier ? 0.6 : 1,
     });
-    if (earlier) return svg("g", { class: "star earlier", "data-words": label[1] }, mark);
+    if (earlier) return svg("g.star.earlier", { "data-words": label[1] }, mark);
     const [wide, high] = [(9 + 7 * badge.length) * this.type, 18 * this.type];
     const [left, middle] = [
       Math.min(Math.max(0, at[0] - wide / 2), this.width - wide),
       at[1] + 22 * this.type * (at[1] < 32 * this.type ? 1 : -1),
     ];
     return svg(
-      "g",
-      { class: "star now", "data-words": label[1] },
+      "g.star.now",
+      { "data-words": label[1] },
       mark,
       svg("rect", { x: left, y: middle - high / 2, width: wide, height: high, rx: 3, fill: ground, stroke: "#ffffff" }),
-      this.text([left + wide / 2, middle], badge, { fill: "#ffffff", "font-size": 12 * this.type, class: "badge" }),
+      this.text([left + wide / 2, middle], badge, { class: "badge" }),
     );
   }
 
@@ -294,13 +262,13 @@ class FilterMapView extends View {
     return html(
       "button",
       {
-        type: "button",
-        "aria-pressed": String(!this.hidden.has(one.name)),
+        class: this.hidden.has(one.name) && "screen",
+        "aria-pressed": !this.hidden.has(one.name),
         title: `Hide or show: ${one.name}`,
         onclick: () => this.toggle(one.name),
       },
       mark,
-      html("bdi", {}, one.name),
+      html("bdi", one.name),
     );
   }
 
@@ -333,14 +301,14 @@ class FilterMapView extends View {
 
   // Many movements are drawn once.
   later() {
-    this.tip.hidden = true;
+    this.tip.hide();
     this.waiting ??= requestAnimationFrame(() => {
       this.waiting = null;
       this.draw();
     });
   }
 
-  listen() {
+  listenToPlane() {
     const fingers = new Map();
     const place = (event) => {
       const box = this.plane.getBoundingClientRect();
@@ -368,9 +336,7 @@ class FilterMapView extends View {
     });
     for (const name of ["pointerup", "pointercancel"]) on(name, lift);
     on("click", (event) => this.point(place(event), event)); // a tap
-    on("pointerleave", () => {
-      this.tip.hidden = true;
-    });
+    on("pointerleave", () => this.tip.hide());
     on("dblclick", (event) => this.zoom(2, ...place(event)));
     on("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -399,42 +365,13 @@ class FilterMapView extends View {
       const far = Math.hypot(one.at[0] - x, one.at[1] - y) - (one.star ? 8 : 0);
       if (far < least) [best, least] = [one, far];
     }
-    this.tip.hidden = !best;
-    if (!best) return;
+    if (!best) return this.tip.hide();
     const [head, words, kind] = best.label;
-    this.tip.replaceChildren(
-      ...[
-        head && html("b", {}, html("bdi", {}, head)),
-        words && html("span", {}, html("bdi", {}, words)),
-        kind && html("span", {}, html("bdi", {}, kind)),
-      ].filter(Boolean),
+    this.tip.show(
+      event,
+      head && html("b", html("bdi", head)),
+      [words, kind].map((line) => line && html("span", html("bdi", line))),
     );
-    const { width, height } = this.tip.getBoundingClientRect();
-    this.tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, window.innerWidth - width - 8))}px`;
-    this.tip.style.top = `${event.clientY + 16 + height > window.innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
-  }
-
-  saved(ink) {
-    const width = Math.max(this.width, 560);
-    const across = Math.max(1, Math.floor(width / 175));
-    const legend = this.entries()
-      .filter(({ name }) => !this.hidden.has(name))
-      .map((one, i) => {
-        const [x, y] = [18 + 175 * (i % across), this.height + 18 + 20 * Math.floor(i / across)];
-        const looks = lookOf({
-          ...one,
-          colour: one.colour.startsWith("var") ? inkOf(this, one.colour.slice(6, -1)) : one.colour,
-        });
-        return [
-          svg("path", { d: keyMark(one)(x, y - 4), ...looks }),
-          label(x + 12, y, shorten(one.name, 24), { fill: ink, "font-size": 12.5 }),
-        ];
-      });
-    return [
-      width,
-      this.height + 24 + 20 * Math.ceil(legend.length / across),
-      [svg("svg", { width: this.width, height: this.height }, place(this.plane, 0, 0)), legend].flat(2),
-    ];
   }
 }
 

@@ -3,35 +3,39 @@
 import { legend } from "./colours.js";
 import { DIVERGING } from "./constants.js";
 import { fill, heading, html, signed, svg } from "./elements.js";
-import { label, place, saveButtons } from "./save.js";
+import { saveButtons } from "./save.js";
+import { Tip } from "./tip.js";
 import { VIEWS, View } from "./view.js";
 
 class FilterWeightsView extends View {
   static steps = 24; // of a colour, from clear at zero
 
-  take() {}
-
   build() {
-    this.grid = svg("svg", { role: "img", tabindex: 0, class: "weights" });
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
+    this.grid = svg("svg.weights", { role: "img", tabindex: 0 });
+    this.tip = new Tip();
     const { top, reading, filter } = this.data;
     this.grid.setAttribute("aria-label", `Weights of filter ${filter}. ${reading}`);
     const more =
       "Orange is above zero, blue below it; the paler, the nearer to zero. The scale runs to the filter’s largest weight. Point at a cell for its value.";
-    const saves = saveButtons(this, "filter", `filter-${filter}`, (ink) => this.saved(ink));
-    const [blue, orange] = DIVERGING;
+    const saves = saveButtons(this, "filter", () => ({
+      file: `filter-${filter}`,
+      title: `Weights of filter ${filter}`,
+      elements: [this.grid, scale],
+    }));
+    const tint = (share) =>
+      `color-mix(in srgb, ${DIVERGING[share < 0 ? 0 : 1]} ${100 * Math.abs(share)}%, var(--paper))`;
+    const shares = Array.from({ length: 11 }, (_, i) => (i - 5) / 5);
+    const scale = legend("weight", signed(-top, 2), signed(top, 2), shares.map(tint));
     this.grid.addEventListener("pointermove", (event) => this.point(event));
     this.grid.addEventListener("click", (event) => this.point(event));
-    this.grid.addEventListener("pointerleave", () => {
-      this.tip.hidden = true;
-    });
+    this.grid.addEventListener("pointerleave", () => this.tip.hide());
     return html(
       "section",
       { "aria-label": `Weights of filter ${filter}` },
       heading("", reading, more, saves),
       this.grid,
-      legend("weight", signed(-top, 2), signed(top, 2), [blue, "transparent", orange]),
-      this.tip,
+      scale,
+      this.tip.element,
     );
   }
 
@@ -63,31 +67,26 @@ class FilterWeightsView extends View {
   cells() {
     const { values, top } = this.data;
     const [wide, high] = this.cell;
-    const shapes = new Map();
     const { steps } = this.constructor;
-    values.forEach((row, i) =>
-      row.forEach((value, j) => {
-        const step = Math.round((value / top) * steps);
-        if (!step) return;
-        if (!shapes.has(step)) shapes.set(step, []);
-        shapes
-          .get(step)
-          .push(
-            `M${(this.left + j * wide).toFixed(2)} ${i * high + 1}h${wide.toFixed(2)}v${high - 2}h${(-wide).toFixed(2)}z`,
-          );
-      }),
+    const cells = values.flatMap((row, i) =>
+      row.map((value, j) => ({ i, j, step: Math.round((value / top) * steps) })),
     );
-    return Array.from(shapes, ([step, squares]) =>
-      svg("path", {
-        fill: DIVERGING[step > 0 ? 1 : 0],
-        "fill-opacity": Math.abs(step) / steps,
-        d: squares.join(""),
-        "shape-rendering": "crispEdges",
-      }),
+    const square = ({ i, j }) =>
+      `M${(this.left + j * wide).toFixed(2)} ${i * high + 1}h${wide.toFixed(2)}v${high - 2}h${(-wide).toFixed(2)}z`;
+    return Array.from(
+      Map.groupBy(
+        cells.filter(({ step }) => step),
+        ({ step }) => step,
+      ),
+      ([step, all]) =>
+        svg("path", {
+          fill: DIVERGING[step > 0 ? 1 : 0],
+          "fill-opacity": Math.abs(step) / steps,
+          d: all.map(square).join(""),
+          "shape-rendering": "crispEdges",
+        }),
     );
   }
-
-  draw() {}
 
   point(event) {
     const box = this.grid.getBoundingClientRect();
@@ -96,45 +95,8 @@ class FilterWeightsView extends View {
       Math.floor((event.clientX - box.left - this.left) / this.cell[0]),
     ];
     const value = this.data.values[i]?.[j];
-    this.tip.hidden = value === undefined;
-    if (this.tip.hidden) return;
-    this.tip.replaceChildren(
-      html("b", {}, `${this.data.rows[i]}, dimension ${j + 1}`),
-      html("span", {}, signed(value, 4)),
-    );
-    this.tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - 180)}px`;
-    this.tip.style.top = `${event.clientY + 16}px`;
-  }
-
-  saved(ink) {
-    const [width, height] = this.size;
-    const { top, filter } = this.data;
-    const [blue, orange] = DIVERGING;
-    const shares = Array.from({ length: 11 }, (_, i) => (i - 5) / 5);
-    const y = height + 40;
-    const scale = [
-      label(12, y + 10, signed(-top, 2), { fill: ink }),
-      shares.map((share, i) =>
-        svg("rect", {
-          x: 70 + i * 14,
-          y,
-          width: 14,
-          height: 10,
-          fill: share < 0 ? blue : orange,
-          "fill-opacity": Math.abs(share),
-        }),
-      ),
-      label(78 + 11 * 14, y + 10, signed(top, 2), { fill: ink }),
-    ];
-    return [
-      width + 24,
-      y + 24,
-      [
-        label(12, 20, `Weights of filter ${filter}`, { fill: ink, "font-weight": 600 }),
-        place(this.grid, 12, 32),
-        scale,
-      ].flat(2),
-    ];
+    if (value === undefined) this.tip.hide();
+    else this.tip.show(event, html("b", `${this.data.rows[i]}, dimension ${j + 1}`), html("span", signed(value, 4)));
   }
 }
 

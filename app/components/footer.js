@@ -9,9 +9,8 @@ export function footerOf(texts, parameters, tour) {
     copyLink(copy, linkOf(parameters())),
   );
   return html(
-    "footer",
-    {},
-    texts.map((text) => html("span", {}, text)),
+    "footer.wraps",
+    texts.map((text) => html("span", text)),
     parameters ? copy : null,
     tour ? linkButton("Tour", "Five steps through this page", () => tour.start()) : null,
   );
@@ -30,12 +29,7 @@ async function copyLink(button, link) {
     await navigator.clipboard.writeText(link);
     button.textContent = "Link copied";
   } catch {
-    const field = html("input", {
-      class: "by-hand",
-      readonly: true,
-      "aria-label": "Link to copy by hand",
-      value: link,
-    });
+    const field = html("input.by-hand", { readonly: true, "aria-label": "Link to copy by hand", value: link });
     button.after(field);
     field.select();
   }

@@ -1,7 +1,7 @@
 // A lesson: one step at a time, its formula with and without numbers, and a picture of all values with the step's own lit.
 // All steps are here from the start, so the arrow keys need no answer of the server.
 
-import { capital, fill, html, linkButton } from "./elements.js";
+import { capital, fill, html, linkButton, refill } from "./elements.js";
 import { drawNotices } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
@@ -27,30 +27,14 @@ class LessonView extends View {
     super(root);
     this.guessing = true;
     this.known = new Set(); // steps whose number was shown or guessed
-    this.onKey = (event) => this.key(event);
-    this.onPoint = (event) =>
-      this.point(
-        event.target.closest?.("[data-of]")?.dataset.of ??
-          event.target.closest?.("[data-of]")?.getAttribute("data-of") ??
-          null,
-      );
-    this.onLeave = () => this.point(null);
   }
 
-  start() {
-    super.start();
-    window.addEventListener("keydown", this.onKey);
-    this.root.addEventListener("pointerover", this.onPoint);
-    this.root.addEventListener("focusin", this.onPoint);
-    this.root.addEventListener("pointerleave", this.onLeave);
-  }
-
-  end() {
-    super.end();
-    window.removeEventListener("keydown", this.onKey);
-    this.root.removeEventListener("pointerover", this.onPoint);
-    this.root.removeEventListener("focusin", this.onPoint);
-    this.root.removeEventListener("pointerleave", this.onLeave);
+  listen(on) {
+    super.listen(on);
+    on(window, "keydown", (event) => this.key(event));
+    for (const name of ["pointerover", "focusin"])
+      on(this.root, name, (event) => this.point(event.target.closest?.("[data-of]")?.getAttribute("data-of") ?? null));
+    on(this.root, "pointerleave", () => this.point(null));
   }
 
   take({ id, step }) {
@@ -99,29 +83,18 @@ class LessonView extends View {
         .map(({ of, value }) => [of, value]),
     );
     this.places = html(
-      "ol",
-      { class: "places" },
+      "ol.places.wraps",
       data.steps.map(({ title }, i) =>
         html(
           "li",
-          {},
-          html(
-            "button",
-            { type: "button", title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) },
-            i + 1,
-          ),
+          html("button", { title, "aria-label": `Step ${i + 1}: ${title}`, onclick: () => this.go(i + 1) }, i + 1),
         ),
       ),
     );
     const back = linkButton("← Back", "The step before (left arrow)", () => this.go(this.step - 1));
     const on = html(
-      "button",
-      {
-        type: "button",
-        class: "next",
-        "aria-label": "The next step (right arrow)",
-        onclick: () => this.go(this.step + 1),
-      },
+      "button.next",
+      { "aria-label": "The next step (right arrow)", onclick: () => this.go(this.step + 1) },
       "Next →",
     );
     const guess = html("input", {
@@ -139,40 +112,34 @@ class LessonView extends View {
     );
     this.buttons = { back, on };
     this.shown = null;
-    this.step_ = html("div", { class: "step", "aria-live": "polite" });
+    this.step_ = html("div.step", { "aria-live": "polite" });
     this.picture = html(
-      "div",
-      { class: `picture${longest > 6 ? " dense" : ""}`, role: "group", "aria-label": "All values of the lesson" },
+      "div.picture",
+      { class: longest > 6 && "dense", role: "group", "aria-label": "All values of the lesson" },
       this.sentences(),
       data.lines.map((line) => this.line(line)),
     );
     this.weights = data.given.length
       ? html(
-          "div",
-          { class: "given-values" },
+          "div.given-values",
           data.given.map((line) => this.line(line)),
         )
       : null;
     queueMicrotask(() => focused && this.root.querySelector(`[data-input="${focused}"]`)?.focus());
     return [
       drawNotices(data.notices),
-      html("header", { class: "lesson-head" }, html("h2", {}, data.title), html("p", { class: "how" }, data.about)),
+      html("header.lesson-head", html("h2", data.title), html("p.how.soft", data.about)),
       html(
-        "nav",
+        "nav.wraps",
         { "aria-label": "Steps" },
         this.places,
-        html("span", { class: "moves" }, back, on),
-        html("label", { class: "guessing" }, guess, " Guess first"),
+        html("span.moves", back, on),
+        html("label.guessing.soft", guess, " Guess first"),
         screen,
         own,
       ),
-      html(
-        "div",
-        { class: "lesson-body" },
-        html("div", { class: "step-side" }, this.step_, this.weights),
-        this.picture,
-      ),
-    ].filter(Boolean);
+      html("div.lesson-body", html("div.step-side", this.step_, this.weights), this.picture),
+    ];
   }
 
   // Sentences that the lesson reads, to be changed.
@@ -180,8 +147,7 @@ class LessonView extends View {
     const sides = Object.entries(this.data.texts);
     if (!sides.length) return null;
     return html(
-      "div",
-      { class: "sentences" },
+      "div.sentences.soft",
       sides.map(([side, text]) => {
         const field = html("input", {
           type: "text",
@@ -190,19 +156,14 @@ class LessonView extends View {
           dir: "auto",
           onchange: () => this.send({ step: this.step, texts: { [side]: field.value } }, 0),
         });
-        return html("label", {}, html("span", {}, capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
+        return html("label", html("span", capital(this.data.words.sides[side === "first" ? 0 : 1])), field);
       }),
     );
   }
 
   line({ label, rows }) {
     const cells = rows.flatMap((row) => this.row(row));
-    const line = html(
-      "div",
-      { class: "line" },
-      html("span", { class: "label" }, label),
-      html("div", { class: "parts" }, cells),
-    );
+    const line = html("div.line", html("span.label.soft", label), html("div.parts.wraps", cells));
     line.dataset.values = rows.map(({ value }) => value).join(" ");
     return line;
   }
@@ -221,8 +182,8 @@ class LessonView extends View {
     const width = named && shape !== "rows" ? `--cells: ${this.widest}` : null;
     return parts.map(([name, part, said, word], i) =>
       html(
-        "div",
-        { class: `part${shape === "rows" ? " whole" : ""}`, style: width },
+        "div.part",
+        { class: shape === "rows" && "whole", style: width },
         this.cells(
           name,
           part,
@@ -230,7 +191,7 @@ class LessonView extends View {
           shape,
           made_of.map((one) => one.replace("#", i + 1)),
         ),
-        word === null || !below ? null : html("span", { class: "word", dir: "auto" }, word),
+        word === null || !below ? null : html("span.word", { dir: "auto" }, word),
       ),
     );
   }
@@ -241,11 +202,7 @@ class LessonView extends View {
     const shown = number.slice(0, most).map((part, i) => this.cells(`${name}.${i + 1}`, part, text[i], shape, origin));
     const more =
       number.length > most
-        ? html(
-            "span",
-            { class: "rest" },
-            shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`,
-          )
+        ? html("span.rest", shape === "rows" ? `+${number.length - most}` : `and ${number.length - most} more`)
         : null;
     return html("div", { class: Array.isArray(number[0]) ? "matrix" : "vector", "data-of": name }, shown, more);
   }
@@ -254,7 +211,7 @@ class LessonView extends View {
     const input = this.data.inputs.includes(name.split(".")[0]);
     const bar =
       shape === "bars"
-        ? html("i", { class: "fill", style: `width: ${Math.round(100 * Math.min(1, Math.max(0, number)))}%` })
+        ? html("i.fill", { style: `width: ${Math.round(100 * Math.min(1, Math.max(0, number)))}%` })
         : null;
     const inner = input
       ? html("input", {
@@ -265,11 +222,11 @@ class LessonView extends View {
           "data-input": name,
           onchange: (event) => this.change(name, event.target),
         })
-      : html("span", { class: "text", "data-text": text }, text);
+      : html("span.text", { "data-text": text }, text);
     return html(
-      "div",
+      "div.cell",
       {
-        class: `cell${input ? " given" : ""}`,
+        class: input && "given",
         "data-of": name,
         "data-origin": origin.join(" ") || null,
         title: input ? "Change this number" : String(number),
@@ -349,7 +306,7 @@ class LessonView extends View {
 
   guess() {
     if (!this.now.guess) return null;
-    if (!this.secret) return html("div", { class: "guess" });
+    if (!this.secret) return html("div.guess");
     const check = () => field.value.trim() !== "" && this.reveal(Number(field.value));
     const onkeydown = (event) => {
       if (event.key !== "Enter") return;
@@ -382,13 +339,11 @@ class LessonView extends View {
     });
     const ends = [min, max].map((end) => String(end).replace("-", "\u2212"));
     return html(
-      "div",
-      { class: "guess" },
-      html("label", {}, "Your guess for the ? ", field),
-      html("span", { class: "dragged" }, ends[0], slider, ends[1]),
+      "div.guess",
+      html("label", "Your guess for the ? ", field),
+      html("span.dragged.soft", ends[0], slider, ends[1]),
       html(
         "span",
-        {},
         linkButton("Check", "Compare the guess with the number", check),
         " ",
         linkButton("Show it", "Show the number (Enter)", () => this.reveal(null)),
@@ -407,19 +362,18 @@ class LessonView extends View {
     // What is there already stays: a guess may be half typed when the server answers.
     const shown = `${data.drawing} ${step} ${secret}`;
     if (this.shown !== shown)
-      this.step_.replaceChildren(
-        ...[
-          html("h3", {}, html("span", { class: "count" }, `${step} of ${data.steps.length}`), " ", now.title),
-          html("p", { class: "says" }, now.says),
-          html("div", { class: "formula", tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)),
-          html(
-            "div",
-            { class: "numbers", tabindex: 0, role: "group", "aria-label": "The same with numbers" },
-            now.numbers.map(math),
-          ),
-          this.guess(),
-          now.note && !secret ? html("p", { class: "note" }, now.note) : null,
-        ].filter(Boolean),
+      refill(
+        this.step_,
+        html("h3", html("span.count.soft", `${step} of ${data.steps.length}`), " ", now.title),
+        html("p.says", now.says),
+        html("div.formula", { tabindex: 0, role: "group", "aria-label": "Formula" }, math(now.formula)),
+        html(
+          "div.numbers",
+          { tabindex: 0, role: "group", "aria-label": "The same with numbers" },
+          now.numbers.map(math),
+        ),
+        this.guess(),
+        now.note && !secret ? html("p.note", now.note) : null,
       );
     this.shown = shown;
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));

@@ -1,6 +1,6 @@
 // All models in one table: a column's name sorts by it, a model's name opens its card.
 
-import { html } from "./elements.js";
+import { html, refill } from "./elements.js";
 import { VIEWS, View } from "./view.js";
 
 const MODEL_COLUMNS = [
@@ -12,6 +12,7 @@ const MODEL_COLUMNS = [
   ["size", "Parameters"],
   ["time", "Explains in"],
 ];
+const ARROWS = { ascending: "↑", descending: "↓", none: "↕" };
 const NUMBERS = ["score", "paper", "size", "time"]; // largest first at the first click, but for times
 
 class ModelTable extends View {
@@ -24,18 +25,9 @@ class ModelTable extends View {
   build() {
     this.head = html("tr");
     this.body = html("tbody");
-    return [
-      html(
-        "table",
-        { class: "models" },
-        html("caption", {}, `All ${this.data.models.length} models`),
-        html("thead", {}, this.head),
-        this.body,
-      ),
-    ];
+    const caption = html("caption", `All ${this.data.models.length} models`);
+    return html("table.models", caption, html("thead", this.head), this.body);
   }
-
-  arrange() {}
 
   // What a click on a column's name sorts by: it turns round what is sorted by it.
   next(column) {
@@ -62,31 +54,22 @@ class ModelTable extends View {
   }
 
   draw() {
-    this.head.replaceChildren(
-      ...MODEL_COLUMNS.map(([column, name]) => {
-        const now =
-          this.sort && this.sort.replace(/^-/, "") === column
-            ? this.sort.startsWith("-")
-              ? "descending"
-              : "ascending"
-            : null;
-        return html(
-          "th",
-          { scope: "col", class: NUMBERS.includes(column) ? "number" : null, "aria-sort": now || "none" },
-          html(
-            "button",
-            { type: "button", "data-sort": column, onclick: () => this.sortBy(this.next(column)) },
-            name,
-            html("span", { class: "arrow", "aria-hidden": "true" }, now ? (now === "ascending" ? "↑" : "↓") : "↕"),
-          ),
-        );
-      }),
-    );
-    this.body.replaceChildren(
-      ...this.sorted().map((model) =>
+    const head = ([column, name]) => {
+      const order = this.sort === column ? "ascending" : this.sort === `-${column}` ? "descending" : "none";
+      const arrow = html("span.arrow", { "aria-hidden": "true" }, ARROWS[order]);
+      const sort = () => this.sortBy(this.next(column));
+      return html(
+        "th",
+        { scope: "col", class: NUMBERS.includes(column) && "number", "aria-sort": order },
+        html("button", { "data-sort": column, onclick: sort }, name, arrow),
+      );
+    };
+    refill(this.head, MODEL_COLUMNS.map(head));
+    refill(
+      this.body,
+      this.sorted().map((model) =>
         html(
           "tr",
-          {},
           MODEL_COLUMNS.map(([column, name]) => this.cell(model, column, name)),
         ),
       ),
@@ -95,15 +78,12 @@ class ModelTable extends View {
 
   cell({ name, cells }, column, heading) {
     const { text, note } = cells[column];
-    const below = note ? html("small", {}, note) : null;
-    if (column !== "title")
-      return html("td", { class: NUMBERS.includes(column) ? "number" : null, "data-of": heading }, text, below);
-    const open = html(
-      "button",
-      { type: "button", class: "open", "data-model": name, onclick: () => this.send({ sort: this.sort, open: name }) },
-      text,
-    );
-    return html("th", { scope: "row" }, open);
+    if (column !== "title") {
+      const about = { class: NUMBERS.includes(column) && "number", "data-of": heading };
+      return html("td", about, text, note && html("small", note));
+    }
+    const open = () => this.send({ sort: this.sort, open: name });
+    return html("th", { scope: "row" }, html("button.open", { "data-model": name, onclick: open }, text));
   }
 }
 

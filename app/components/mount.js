@@ -15,7 +15,7 @@ function mount({ parentElement, data, setStateValue }) {
   if (!views.has(root)) views.set(root, new VIEWS[data.view](root));
   const view = views.get(root);
   view.start();
-  view.update(data, setStateValue);
+  view.update({ ...JSON.parse(data.drawing), ...JSON.parse(data.moving), drawing: data.drawing }, setStateValue);
   return () => view.end();
 }
 

@@ -1,7 +1,7 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { html, the } from "./elements.js";
+import { choice, html, the } from "./elements.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
@@ -11,33 +11,16 @@ const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column]
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
-  constructor(root) {
-    super(root);
-    this.onKey = (event) => {
-      if (
-        event.key === "Escape" &&
-        !event.defaultPrevented &&
-        !event.target.closest?.(ELSEWHERE) &&
-        !this.tour?.leave()
-      )
-        this.undo();
-    };
+  listen(on) {
+    super.listen(on);
+    on(window, "keydown", (event) => {
+      const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
+      if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
+    });
     // A click beside all that can be clicked.
-    this.onClick = (event) => {
+    on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
-    };
-  }
-
-  start() {
-    super.start();
-    window.addEventListener("keydown", this.onKey);
-    this.root.addEventListener("click", this.onClick);
-  }
-
-  end() {
-    super.end();
-    window.removeEventListener("keydown", this.onKey);
-    this.root.removeEventListener("click", this.onClick);
+    });
   }
 
   take({ selection, direction }) {
@@ -84,7 +67,7 @@ class PairView extends View {
     this.arranged = this.direction;
     this.switch =
       this.directions.length > 1
-        ? html("div", { class: "choices directions", role: "group", "aria-label": "Whose attention" })
+        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "Whose attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
@@ -94,7 +77,7 @@ class PairView extends View {
       drawVerdict(data.verdict, data.notices),
       text?.element,
       this.switch,
-      beside.length ? html("div", { class: "side-by-side" }, html("div", {}, main), html("div", {}, beside)) : main,
+      beside.length ? html("div.side-by-side", html("div", main), html("div", beside)) : main,
       below,
     ].flat();
   }
@@ -150,16 +133,7 @@ class PairView extends View {
     for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
     this.switch?.replaceChildren(
       ...this.directions.map((role) =>
-        html(
-          "button",
-          {
-            type: "button",
-            class: "choice",
-            "aria-pressed": String(role === this.direction),
-            onclick: () => this.turnTo(role),
-          },
-          `Where ${the(role)} looks`,
-        ),
+        choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
       ),
     );
   }

@@ -1,7 +1,7 @@
-// Figures as SVG and PNG files, made here from what is drawn, with every colour written into the file. Always in the
-// light theme: a saved figure goes onto paper and slides.
+// Figures as SVG and PNG files: what stands on the page, drawn once more with every colour and place written into the
+// file. Always in the light theme: a saved figure goes onto paper and slides.
 
-import { SVG_NAMESPACE, html, linkButton, shorten, svg } from "./elements.js";
+import { SVG_NAMESPACE, fill, html, linkButton, shorten, svg } from "./elements.js";
 
 const INLINED = [
   "fill",
@@ -12,85 +12,169 @@ const INLINED = [
   "opacity",
   "font-weight",
   "font-size",
+  "font-style",
+  "text-anchor",
+  "dominant-baseline",
   "stroke-dasharray",
+  "stroke-dashoffset",
+  "stroke-linejoin",
+  "paint-order",
 ];
+const OF_PAGES = /^(class|role|tabindex|style|data-.*|aria-.*)$/;
 const FONT = "'Source Sans 3', 'Source Sans Pro', 'Source Sans', 'Noto Sans', Helvetica, Arial, sans-serif";
+const CLEAR = "rgba(0, 0, 0, 0)";
+const MARGIN = 12;
+
+// A mixed colour as other programs read it.
+function plain(colour) {
+  const mixed = /^color\(srgb (\S+) (\S+) (\S+)\)$/.exec(colour);
+  return mixed ? `rgb(${mixed.slice(1).map((share) => Math.round(255 * share))})` : colour;
+}
 
 // A copy of a drawn SVG whose looks do not need the page's style sheet.
 function standalone(source) {
   const copy = source.cloneNode(true);
   const walk = (from, to) => {
     const style = getComputedStyle(from);
-    for (const name of INLINED) to.setAttribute(name, style.getPropertyValue(name));
-    for (const name of [
-      "class",
-      "role",
-      "tabindex",
-      "aria-label",
-      "aria-selected",
-      "aria-colindex",
-      "aria-rowindex",
-      "aria-hidden",
-    ])
-      to.removeAttribute(name);
+    for (const name of INLINED) to.setAttribute(name, plain(style.getPropertyValue(name)));
+    for (const { name } of [...to.attributes]) if (OF_PAGES.test(name)) to.removeAttribute(name);
     Array.from(from.children).forEach((child, i) => walk(child, to.children[i]));
   };
   walk(source, copy);
   return copy;
 }
 
-export function place(node, x, y) {
-  const group = svg("g", { transform: `translate(${x},${y})` });
-  group.append(...Array.from(standalone(node).childNodes));
-  return group;
-}
-
-export function inkOf(view, name) {
-  const probe = html("span", { style: `color:var(--${name})` });
-  view.root.append(probe);
-  const colour = getComputedStyle(probe).color;
-  probe.remove();
-  return colour;
-}
-
-// Draw with the light colours, then give the page its own theme back.
-function inLight(view, make) {
-  const before = view.root.style.colorScheme;
-  view.root.style.colorScheme = "light";
-  try {
-    return make();
-  } finally {
-    view.root.style.colorScheme = before;
+// A text in the lines in which it stands, as far as one text node holds it.
+function linesOf(node) {
+  const range = document.createRange();
+  const lines = [];
+  for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+    range.setStart(node, index);
+    range.setEnd(node, index + word.length);
+    const { left, right, top, bottom } = range.getBoundingClientRect();
+    const last = lines.at(-1);
+    if (last?.top === top) {
+      last.text += ` ${word}`;
+      last.left = Math.min(last.left, left);
+      last.right = Math.max(last.right, right);
+    } else lines.push({ text: word, left, right, top, bottom });
   }
+  return lines;
 }
 
-export function label(x, y, text, attributes) {
-  return svg("text", { x, y, "font-size": 14, ...attributes }, text);
-}
-
-// Buttons that save a figure: `draw(ink)` gives its width, its height and its elements.
-export function saveButtons(view, what, file, draw) {
-  return ["SVG", "PNG"].map((kind) =>
-    linkButton(kind, `Save the ${what} as ${kind}`, () =>
-      inLight(view, () => {
-        const ink = inkOf(view, "ink");
-        deliver(
-          `${typeof file === "function" ? file() : file}${view.data.about ? `-${view.data.about.file}` : ""}`,
-          kind,
-          ...captioned(view.data.about, ink, ...draw(ink)),
-        );
-      }),
-    ),
+// Ground and border of an element; a scale of colours is one strip a colour.
+function boxOf(style, { x, y, width, height }) {
+  const rect = (colour, more) =>
+    colour === CLEAR ? null : svg("rect", { x, y, width, height, fill: plain(colour), ...more });
+  const rx = parseFloat(style.borderTopLeftRadius);
+  const scale = style.backgroundImage.match(/(rgba?|color)\([^)]*\)/g) ?? [];
+  const wide = width / scale.length;
+  const corners = [`${x},${y}`, `${x + width},${y}`, `${x + width},${y + height}`, `${x},${y + height}`];
+  const looks = ["Top", "Right", "Bottom", "Left"].map((edge) => ({
+    stroke: style[`border${edge}Color`],
+    "stroke-width": parseFloat(style[`border${edge}Width`]),
+  }));
+  const drawn = looks.map((look) => look.stroke !== CLEAR && look["stroke-width"] > 0);
+  const edges = looks.map(
+    (look, i) => drawn[i] && svg("path", { ...look, d: `M${corners[i]}L${corners[(i + 1) % 4]}` }),
   );
+  return [
+    rect(style.backgroundColor, { rx }),
+    scale.map((colour, i) => rect(colour, { x: x + i * wide, width: wide })),
+    drawn.every(Boolean) ? rect("none", { rx, ...looks[0] }) : edges,
+  ].flat();
 }
 
-// The figure with lines below it: what was read, by which model, and its verdict. A figure stands alone in a paper.
-function captioned(about, ink, width, height, children) {
-  if (!about) return [width, height, children];
-  const wide = Math.max(width, 420);
-  const lines = about.lines.flatMap((line) => wrapped(line, Math.floor((wide - 24) / 6.3)));
-  const caption = lines.map((line, i) => label(12, height + 20 + i * 17, line, { fill: ink, "font-size": 12.5 }));
-  return [wide, height + 20 + lines.length * 17, [children, caption].flat()];
+// The line around an element, above all others.
+function outlineOf(style, { x, y, width, height }) {
+  if (style.outlineStyle === "none") return null;
+  const look = { stroke: style.outlineColor, "stroke-width": style.outlineWidth, rx: style.borderTopLeftRadius };
+  const dashes = style.outlineStyle === "dashed" ? "4 3" : null;
+  return svg("rect", { x, y, width, height, fill: "none", "stroke-dasharray": dashes, ...look });
+}
+
+// What an element shows, and how far that reaches to the right and down.
+function drawn(root) {
+  const origin = root.getBoundingClientRect();
+  const [right, down] = [MARGIN - origin.left, -origin.top];
+  const [parts, outlines] = [[], []];
+  let [width, height] = [0, 0];
+  const add = (box, part) => {
+    parts.push(part);
+    width = Math.max(width, box.right + right);
+    height = Math.max(height, box.bottom + down);
+  };
+  const walk = (node) => {
+    const style = getComputedStyle(node);
+    const box = node.getBoundingClientRect();
+    if (style.display === "none" || style.visibility === "hidden") return;
+    const place = { x: box.left + right, y: box.top + down, width: box.width, height: box.height };
+    if (node instanceof SVGElement) return add(box, fill(standalone(node), { ...place, overflow: style.overflow }, []));
+    add(box, boxOf(style, place));
+    outlines.push(outlineOf(style, place));
+    const letters = {
+      fill: style.color,
+      "font-size": style.fontSize,
+      "font-weight": style.fontWeight,
+      "font-style": style.fontStyle,
+      "text-anchor": "middle",
+      "dominant-baseline": "central",
+      lengthAdjust: "spacingAndGlyphs", // as wide as on the page, whichever font a program has
+    };
+    for (const child of node.childNodes) {
+      if (child instanceof Element) walk(child);
+      else
+        for (const line of linesOf(child)) {
+          const [x, y] = [(line.left + line.right) / 2 + right, (line.top + line.bottom) / 2 + down];
+          add(line, svg("text", { x, y, textLength: line.right - line.left, ...letters }, line.text));
+        }
+    }
+  };
+  walk(root);
+  return { parts: [parts, outlines], width, height };
+}
+
+// Buttons that save a figure. `figure()` tells the name of its file, its title and the elements that it shows, one below
+// the other (and `about`, where it is not the view's own). What is only for the screen is left out, and nothing is cut.
+export function saveButtons(view, what, figure) {
+  const save = (kind) => {
+    view.root.classList.add("saving");
+    try {
+      const { file, title, elements, about = view.data.about } = figure();
+      deliver(
+        `${file}${about ? `-${about.file}` : ""}`,
+        kind,
+        ...captioned(view.root, title, elements, about?.lines ?? []),
+      );
+    } finally {
+      view.root.classList.remove("saving");
+    }
+  };
+  return ["SVG", "PNG"].map((kind) => linkButton(kind, `Save the ${what} as ${kind}`, () => save(kind)));
+}
+
+// The figure with its title, and lines below it: what was read, by which model, and its verdict. It stands alone in a
+// paper.
+function captioned(root, title, elements, about) {
+  const figures = elements.map(drawn);
+  const width = Math.max(480, ...figures.map((figure) => Math.ceil(figure.width) + MARGIN));
+  const parts = [];
+  let y = 7;
+  const write = (text, size, letter, more) => {
+    for (const line of wrapped(text, Math.floor((width - 2 * MARGIN) / letter))) {
+      y += 17;
+      parts.push(svg("text", { x: MARGIN, y, "font-size": size, fill: getComputedStyle(root).color, ...more }, line));
+    }
+  };
+  write(title, 14, 7.6, { "font-weight": 600 });
+  for (const figure of figures) {
+    y += MARGIN;
+    parts.push(svg("g", { transform: `translate(0,${y})` }, figure.parts));
+    y += Math.ceil(figure.height);
+  }
+  y += 6;
+  for (const line of about) write(line, 12.5, 6.3);
+  return [width, y + MARGIN, parts];
 }
 
 // A text in lines of up to so many characters.

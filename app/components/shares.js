@@ -6,15 +6,14 @@ export function sharesOf(classes, best) {
   const colour = (c) => `background:light-dark(${c.light},${c.dark})`;
   const summary = classes.map((c) => `${c.label} ${percent(c.p)}`).join(", ");
   const bar = html(
-    "div",
-    { class: "bar", role: "img", "aria-label": summary },
+    "div.bar",
+    { role: "img", "aria-label": summary },
     classes.map((c) =>
       html("i", { style: `width:${100 * c.p}%;${colour(c)}`, title: `${c.label} ${exactPercent(c.p)}` }),
     ),
   );
   const key = html(
-    "div",
-    { class: "key" },
+    "div.key.wraps",
     classes.map((c) =>
       html(
         "span",
@@ -41,12 +40,11 @@ export function headline(best) {
 export function drawNotices(notices) {
   if (!notices || !notices.length) return null;
   return html(
-    "div",
-    { class: "notices", role: "status" },
+    "div.notices",
+    { role: "status" },
     html(
       "ul",
-      {},
-      notices.map((text) => html("li", {}, text)),
+      notices.map((text) => html("li", text)),
     ),
   );
 }

@@ -1,8 +1,8 @@
 // Both sentences as words to click, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
-import { WordChips, clipLines, drawnWords } from "./chips.js";
+import { WordChips, clipLines } from "./chips.js";
 import { LONG, capital, heading, heaviest, html, linkButton, percent, svg, the } from "./elements.js";
-import { inkOf, label, place, saveButtons } from "./save.js";
+import { saveButtons } from "./save.js";
 
 const RIBBON_WIDTH = 14;
 const CROWDED = 25; // words of a sentence; above it only the selected word's ribbons are drawn
@@ -22,33 +22,28 @@ export class TextPanel {
           describe: (index) => this.toNull(side, index),
         }),
     );
-    this.svg = svg("svg", { class: "ribbons", "aria-hidden": "true" });
+    this.svg = svg("svg.ribbons", { "aria-hidden": "true" });
     this.stage = html(
-      "div",
-      { class: `stage${maps.length ? "" : " bare"}` },
+      "div.stage",
+      { class: maps.length ? null : "bare" },
       this.svg,
       sides.map((side, i) =>
         html(
-          "div",
-          { class: `side${side.read ? "" : " unread"}`, "data-role": side.role },
-          html(
-            "span",
-            { class: "role" },
-            html("span", {}, capital(side.role)),
-            side.read ? null : html("small", {}, "not read"),
-          ),
+          "div.side",
+          { class: side.read ? null : "unread", "data-role": side.role },
+          html("span.role.soft", html("span", capital(side.role)), side.read ? null : html("small", "not read")),
           this.words[i].element,
           this.words[i].cut,
         ),
       ),
     );
     for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
-    this.foot = html("div", { class: "foot" });
-    this.actions = html("div", { class: "actions" });
-    const below = html("div", { class: "below-words" }, this.actions, maps.length ? this.slider() : null);
+    this.foot = html("div.foot");
+    this.actions = html("div.actions.wraps.screen");
+    const below = html("div.below-words.wraps", this.actions, maps.length ? this.slider() : null);
     this.element = html(
-      "section",
-      { class: `text${this.long ? " long" : ""}`, "aria-label": "Sentences" },
+      "section.text",
+      { class: this.long && "long", "aria-label": "Sentences" },
       this.stage,
       below,
       this.foot,
@@ -92,13 +87,13 @@ export class TextPanel {
     const more = ribbons
       ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. `
       : "";
-    const saves = saveButtons(view, "ribbons", ribbons ? `ribbons-of-${ribbons.rows}` : "words", () => this.saved());
+    const saves = saveButtons(view, "ribbons", () => this.saved());
     this.foot.replaceChildren(heading(null, how, more + words, saves));
   }
 
   slider() {
     const value = () => `${Math.round(100 * this.floor)}\u00a0%`;
-    const said = html("output", {}, value());
+    const said = html("output", value());
     const input = html("input", {
       type: "range",
       min: 1,
@@ -113,12 +108,11 @@ export class TextPanel {
       },
     });
     return html(
-      "label",
-      { class: "threshold" },
+      "label.threshold.wraps.soft.screen",
       "Ribbons from ",
       said,
       input,
-      this.crowded ? html("span", {}, `Long sentences: only a selected word’s.`) : null,
+      this.crowded ? html("span", `Long sentences: only a selected word’s.`) : null,
     );
   }
 
@@ -159,7 +153,7 @@ export class TextPanel {
 
   // Long sentences scroll inside of their own frames.
   fit() {
-    for (const words of this.words) clipLines(words, LINES, this.whole);
+    for (const words of this.words) clipLines(words, LINES);
     if (!this.seen && this.stage.offsetWidth) {
       this.seen = true;
       this.reveal();
@@ -191,7 +185,7 @@ export class TextPanel {
         const width = Math.max(1.5, weight * thick);
         // A rim of the ground's colour keeps ribbons that cross apart.
         return [
-          svg("path", { d, class: "rim", "stroke-width": (width + 2).toFixed(1), fill: "none" }),
+          svg("path.rim", { d, "stroke-width": (width + 2).toFixed(1), fill: "none" }),
           svg("path", { d, class: kind, "stroke-width": width.toFixed(1), fill: "none", "data-ends": names.join(" ") }),
         ];
       }),
@@ -235,9 +229,8 @@ export class TextPanel {
         ? [" ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`)]
         : null;
       return html(
-        "span",
-        { class: "of-word" },
-        html("bdi", { class: "selected" }, word),
+        "span.of-word",
+        html("bdi.selected", word),
         " ",
         act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`),
         negate,
@@ -257,24 +250,12 @@ export class TextPanel {
 
   // The whole of both sentences, however long they are.
   saved() {
-    this.whole = true;
-    this.fit();
-    try {
-      const box = this.stage.getBoundingClientRect();
-      const what = this.ribbons
-        ? `Where the words of ${the(this.ribbons.rows)} look in ${the(this.ribbons.columns)}: a ribbon’s width is the weight${this.crowded ? "" : `, from ${Math.round(100 * this.floor)} %`}`
-        : "The words as the model reads them";
-      return [
-        Math.ceil(box.width) + 20,
-        Math.ceil(box.height) + 44,
-        [
-          label(12, 24, what, { fill: inkOf(this.view, "ink"), "font-weight": 600 }),
-          svg("g", { transform: "translate(0,28)" }, place(this.svg, 10, 10), drawnWords(this.view, this.stage)),
-        ],
-      ];
-    } finally {
-      this.whole = false;
-      this.fit();
-    }
+    const { ribbons } = this;
+    this.drawRibbons();
+    queueMicrotask(() => this.drawRibbons());
+    if (!ribbons) return { file: "words", title: "The words as the model reads them", elements: [this.stage] };
+    const from = this.crowded ? "" : `, from ${Math.round(100 * this.floor)}\u00a0%`;
+    const title = `Where the words of ${the(ribbons.rows)} look in ${the(ribbons.columns)}: a ribbon’s width is the weight`;
+    return { file: `ribbons-of-${ribbons.rows}`, title: title + from, elements: [this.stage] };
   }
 }

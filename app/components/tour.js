@@ -8,7 +8,7 @@ export class Tour {
   // `steps`: where each looks (a selector inside the page's root) and what it says.
   constructor(view, steps) {
     Object.assign(this, { view, steps, at: null });
-    this.element = html("div", { class: "tour", role: "dialog", "aria-label": "Tour", hidden: true });
+    this.element = html("div.tour", { role: "dialog", "aria-label": "Tour", hidden: true });
   }
 
   // On a first visit; a browser that keeps nothing is not asked again in this session.
@@ -52,15 +52,14 @@ export class Tour {
     this.element.replaceChildren(
       html("p", { "aria-live": "polite" }, this.steps[step][1]),
       html(
-        "div",
-        { class: "steps" },
+        "div.steps",
         linkButton(last ? "Done" : "Next", last ? "End the tour" : "Next step", () => {
           if (last) this.leave();
           else this.again(step + 1);
         }),
         step ? linkButton("Back", "Step before", () => this.again(step - 1)) : null,
         last ? null : linkButton("Leave", "Leave the tour", () => this.leave()),
-        html("span", {}, `${step + 1} of ${this.steps.length}`),
+        html("span", `${step + 1} of ${this.steps.length}`),
       ),
     );
     this.target?.classList.add("toured");

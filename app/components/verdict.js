@@ -3,57 +3,44 @@
 import { html, percent, the } from "./elements.js";
 import { drawNotices, headline, named, sharesOf } from "./shares.js";
 
+// What somebody or something else says, after its name.
+const said = (kind, name, label, title) => html(`span.${kind}`, { title }, name, html("b", label));
+const share = ({ label, p }) => `${label} ${percent(p)}`;
+
 // What a data set says of an example; nothing for a pair of a person's own.
 export const goldLabel = (gold) =>
-  gold
-    ? html("span", { class: "gold" }, `Gold label${gold.source && ` (${gold.source})`}: `, html("b", {}, gold.label))
-    : null;
+  gold && said("gold", `Gold label${gold.source && ` (${gold.source})`}: `, gold.label);
 
-export function drawVerdict(verdict, notices) {
-  const best = named(verdict.classes);
-  const { bar, key } = sharesOf(verdict.classes, best);
-  const alone = verdict.alone
-    ? html(
-        "span",
-        { class: "alone", title: verdict.alone.model },
-        `On ${the(verdict.alone.judged)} alone: `,
-        html("b", {}, `${verdict.alone.label} ${percent(verdict.alone.p)}`),
-      )
-    : null;
-  const trained = verdict.trained
-    ? html(
-        "span",
-        { class: "trained" },
-        "As trained: ",
-        html("b", {}, `${verdict.trained.label} ${percent(verdict.trained.p)}`),
-      )
-    : null;
-  const gold = goldLabel(verdict.gold);
+export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone, pinned }, notices) {
+  const best = named(classes);
+  const { bar, key } = sharesOf(classes, best);
   return html(
-    "section",
-    { class: "verdict", "aria-label": "Verdict" },
+    "section.verdict",
+    { "aria-label": "Verdict" },
     html(
       "div",
-      {},
-      html("div", { class: "said", "data-part": "verdict" }, headline(best)),
-      html(
-        "div",
-        { class: "model" },
-        html("bdi", {}, verdict.model),
-        verdict.what_if ? html("b", {}, `, what if: ${verdict.what_if}`) : null,
-      ),
-      verdict.meaning ? html("div", { class: "how" }, verdict.meaning) : null,
+      html("div.said", { "data-part": "verdict" }, headline(best)),
+      html("div.model.soft", html("bdi", model), what_if && html("b", `, what if: ${what_if}`)),
+      meaning && html("div.how.soft", meaning),
     ),
-    html("div", { class: "shares" }, bar, html("div", { class: "under" }, key, gold, trained, alone)),
-    verdict.pinned
-      ? html(
-          "div",
-          { class: "pinned" },
-          html("span", {}, "Pinned: ", html("b", {}, `${verdict.pinned.label} ${percent(verdict.pinned.p)}`)),
-          html("bdi", {}, verdict.pinned.model),
-          html("bdi", {}, verdict.pinned.texts.join(" / ")),
-        )
-      : null,
+    html(
+      "div.shares",
+      bar,
+      html(
+        "div.under.soft.wraps",
+        key,
+        goldLabel(gold),
+        trained && said("trained", "As trained: ", share(trained)),
+        alone && said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model),
+      ),
+    ),
+    pinned &&
+      html(
+        "div.pinned.soft.wraps",
+        said("label", "Pinned: ", share(pinned)),
+        html("bdi", pinned.model),
+        html("bdi", pinned.texts.join(" / ")),
+      ),
     drawNotices(notices),
   );
 }

@@ -1,12 +1,14 @@
 // What every page's view shares: it builds its parts from the data, holds what is selected, draws that at once and then
 // tells the server. Panels and views register themselves here, so that nothing else lists them.
 
+import { refill } from "./elements.js";
 import { footerOf } from "./footer.js";
 
 export const PANELS = {}; // by kind of record: makes a panel from the view and the panel's data
 export const VIEWS = {}; // by the page's name
 
-// A subclass has take (the selection in new data), build (its elements), arrange (a new width) and draw.
+// A subclass has build (its elements) and, where they change, take (the selection in new data), arrange (a new width)
+// and draw.
 export class View {
   static narrow = 640; // pixels at the usual size of type; below it parts that stand side by side come below each other
 
@@ -15,24 +17,34 @@ export class View {
     this.turn = 0;
     this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
-    this.onResize = () => this.fit();
-    this.onScreen = () => {
-      this.enlarge();
-      if (this.data) this.refit();
-    };
   }
+
+  take() {}
+
+  arrange() {}
+
+  draw() {}
 
   // Safe to call again: Streamlit may clean up after one call of the module and go on with a later one.
   start() {
+    this.ended?.abort();
+    this.ended = new AbortController();
     this.watch.observe(this.root);
-    window.addEventListener("resize", this.onResize);
-    this.root.addEventListener("fullscreenchange", this.onScreen);
+    this.listen((target, name, act) => target.addEventListener(name, act, { signal: this.ended.signal }));
+  }
+
+  // What a view hears while it stands on the page; `on` adds a listener until then.
+  listen(on) {
+    on(window, "resize", () => this.fit());
+    on(this.root, "fullscreenchange", () => {
+      this.enlarge();
+      if (this.data) this.refit();
+    });
   }
 
   end() {
     this.watch.disconnect();
-    window.removeEventListener("resize", this.onResize);
-    this.root.removeEventListener("fullscreenchange", this.onScreen);
+    this.ended.abort();
     clearTimeout(this.pending);
   }
 
@@ -51,11 +63,9 @@ export class View {
       if (!stale) this.draw();
       return;
     }
-    this.root.replaceChildren(
-      ...[this.build(), footerOf(data.footer, data.link ? () => this.link() : null, this.tour), this.tour?.element]
-        .flat()
-        .filter(Boolean),
-    );
+    const parts = this.build(); // the tour among them
+    const footer = footerOf(data.footer, data.link ? () => this.link() : null, this.tour);
+    refill(this.root, parts, footer, this.tour?.element);
     this.refit();
     this.draw();
     // Once more when all of it stands there: parts grow as they are drawn (the menu of a selected word) and with the

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import html
+from collections import Counter
 
 import numpy as np
 import streamlit as st
 
 from app import page_style
 from app.desk import annotator, drawing
-from app.desk.opened import PAGE, Opened, show
-from app.desk.row_tags import attempt, history
+from app.desk.open_run import OpenRun, attempt, lines, show
+from app.desk.row_tags import history
 from app.pair_form import once
 from core.desk import figures
 from core.desk.agreement import agreement, disagreements
@@ -21,75 +21,62 @@ SHOWN = 12
 """Disagreements listed at once."""
 
 
-def view(opened: Opened) -> None:
+def view(opened: OpenRun) -> None:
     """All of it."""
     names = [tag.name for tag in opened.annotations.taxonomy()]
-    said = opened.said
+    rows = opened.state.rows
     left, right = st.container(key="side by side, tags").columns([1.2, 1], gap="large")
     with left:
-        rows = agreement(names, said.looked, said.marks)
-        if rows:
-            drawing.figures([figures.agreements(rows)], "desk agreement")
+        measured = agreement(names, rows)
+        if measured:
+            drawing.figures([figures.agreements(measured)], "desk agreement")
         else:
             page_style.hint("No row is tagged yet: open one under Rows, and type your name in the sidebar.")
         _to_settle(opened, names)
     with right:
         _taxonomy(opened, names)
         _annotators(opened)
-    tags = said.tags()
-    if tags:
-        by_name = {
-            name: np.array([name in tags.get(key, ()) for key in opened.run.keys])
-            for name in names
-            if any(name in own for own in tags.values())
-        }
-        parts = once("desk slices", (PAGE.state.models, opened.version), lambda: slices(opened.run, opened.known))
+    by_row = [opened.state.row(key).tags_that_hold() for key in opened.run.keys]
+    by_name = {name: np.array([name in tags for tags in by_row]) for name in names if any(name in t for t in by_row)}
+    if by_name:
+        parts = once("desk slices", opened.version, lambda: slices(opened.columns))
         dimensions = list(dict.fromkeys(part.dimension for part in parts if part.dimension != "tag"))
         dimension = st.selectbox("Slices by", dimensions, key="desk dimension")
         own = [part for part in parts if part.dimension == dimension]
         drawing.figures([figures.tags_by_slice(own, by_name)], "desk tags by slice")
 
 
-def _to_settle(opened: Opened, names: list[str]) -> None:
+def _to_settle(opened: OpenRun, names: list[str]) -> None:
     """Rows about which annotators differ, each with the buttons that settle it."""
-    said = opened.said
-    apart = disagreements(names, said.looked, said.marks)
-    open_ones = [one for one in apart if (one.row, one.tag) not in said.settled]
+    rows = opened.state.rows
+    apart = disagreements(names, rows)
+    open_ones = [one for one in apart if one.tag not in rows[one.row].settled]
     if apart:
         page_style.heading(f"Disagreements to settle: {len(open_ones)} of {len(apart)}")
         page_style.note("Your decision is stored alongside each annotator’s tags.")
+
+    def settle(row: str, tag: str, given: bool) -> None:
+        attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
+
     for one in open_ones[:SHOWN]:
         text, yes, no, link = st.columns([5, 1, 1, 1], vertical_alignment="center", gap="small")
-        text.html(
-            f'<p class="pl-note" style="margin:0">{html.escape(one.row)}: <b>{html.escape(one.tag)}</b> – '
-            f"{html.escape(', '.join(one.gave))} gave it, {html.escape(', '.join(one.left_out))} did not</p>"
-        )
-
-        def settle(given: bool, row: str = one.row, tag: str = one.tag) -> None:
-            attempt(lambda: opened.annotations.settle(annotator.name(), opened.file, row, tag, given))
-
-        key = f"desk settle {one.row} {one.tag}"
-        writes = bool(annotator.name())
-        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(True,), disabled=not writes)
-        no.button("No", key=f"{key} no", on_click=settle, args=(False,), disabled=not writes)
-        link.button(
-            "Open",
-            key=f"{key} open",
-            type="tertiary",
-            on_click=lambda row=one.row: show(row=row, view="rows", filter=""),
-        )
+        with text:
+            lines([f"{one.row}: “{one.tag}” – {', '.join(one.gave)} gave it, {', '.join(one.left_out)} did not"])
+        key, off = f"desk settle {one.row} {one.tag}", not annotator.name()
+        yes.button("Yes", key=f"{key} yes", on_click=settle, args=(one.row, one.tag, True), disabled=off)
+        no.button("No", key=f"{key} no", on_click=settle, args=(one.row, one.tag, False), disabled=off)
+        shown = {"row": one.row, "view": "rows", "filter": ""}
+        link.button("Open", key=f"{key} open", type="tertiary", on_click=show, kwargs=shown)
     if len(open_ones) > SHOWN:
         page_style.note(f"{len(open_ones) - SHOWN} more follow as these are settled.")
 
 
-def _taxonomy(opened: Opened, names: list[str]) -> None:
+def _taxonomy(opened: OpenRun, names: list[str]) -> None:
     """Extend, rename and merge."""
     annotations, by = opened.annotations, annotator.name()
     page_style.heading("Taxonomy")
-    lines = [
-        f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()
-    ]
-    st.html(f'<p class="pl-note" style="margin:0">{html.escape(", ".join(lines))}</p>')
+    tags = [f"{tag.name} (also: {', '.join(tag.merged)})" if tag.merged else tag.name for tag in annotations.taxonomy()]
+    lines([", ".join(tags)])
     if not by:
         page_style.note("Type your name in the sidebar to change it.")
         return
@@ -111,20 +98,17 @@ def _taxonomy(opened: Opened, names: list[str]) -> None:
             history(opened, changes)
 
 
-def _annotators(opened: Opened) -> None:
+def _annotators(opened: OpenRun) -> None:
     """Who wrote, and taking a name out of everything."""
     names = opened.annotations.annotators()
     if not names:
         return
     with st.expander(f"Annotators ({len(names)})"):
-        page_style.terms(
-            (name, f"{counted(len(opened.said.looked.get(name, ())), 'row')} of this file looked at") for name in names
-        )
-        name = st.selectbox(
-            "Take a name out of everything", names, None, key="desk remove", placeholder="Choose a name"
-        )
+        looked = Counter(name for row in opened.state.rows.values() for name in row.looked)
+        page_style.terms((name, f"{counted(looked[name], 'row')} of this file looked at") for name in names)
+        name = st.selectbox("Remove a name everywhere", names, None, key="desk remove", placeholder="Choose a name")
         st.button(
-            "Take it out",
+            "Remove it",
             disabled=not name,
             on_click=lambda: attempt(lambda: opened.annotations.remove_name(name or "", annotator.name())),
             help="What they wrote stays, as an unnamed annotator’s. This cannot be undone.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.desk.opened import PAGE
+from app.desk.open_run import PAGE
 from core.desk.changes import clean
 from core.desk.schema import LONGEST_NAME
 

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from app import page_style
-from app.desk import row_tags
-from app.desk.opened import PAGE
-from app.model_choice import offered
-from app.pair_form import once, titles
-from core.checkpoint import read_card
+from app.desk.open_run import PAGE, notice_next
+from app.model_choice import offered, titles
+from app.pair_form import once
 from core.data import DataError, Dataset, read
 from core.data.lines import LARGEST
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk import store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
-from core.desk.prediction import Prediction
-from core.desk.run import MOST_MODELS, Run, fitting, load
+from core.desk.prediction import PredictionJob
+from core.desk.run import MOST_MODELS, Run, RunHeader, fitting, load
 from core.errors import MendableError
 from core.wording import counted
 
@@ -36,20 +34,20 @@ _RENAMED = 12
 
 def run_choice() -> None:
     """The chooser of a run and its models, in the sidebar, and the way to a new one."""
-    runs = {store.short(str(run["sha256"])): run for run in store.runs()}
+    runs = {store.short(run.sha256): run for run in store.runs()}
     state, key = PAGE.state, PAGE.key("file")
     st.selectbox(
         "Run",
         list(runs),
         list(runs).index(state.file) if state.file in runs else None,
         key=key,
-        on_change=_open,
+        on_change=_choose_run,
         args=(key, runs),
         placeholder="A new run" if runs else "No run yet",
-        format_func=lambda file: f"{runs[file]['name']} ({runs[file]['rows']:,})",
+        format_func=lambda file: f"{runs[file].name} ({runs[file].rows:,})",
     )
     if state.file in runs:
-        models = {store.short(model["sha256"]): str(model["title"]) for model in runs[state.file]["models"]}
+        models = {store.short(model.sha256): model.title for model in runs[state.file].models}
         key = PAGE.key("models")
         st.multiselect(
             "Models, A first",
@@ -70,11 +68,16 @@ def run_choice() -> None:
         )
 
 
-def _open(key: str, runs: dict[str, dict[str, Any]]) -> None:
+def _choose_run(key: str, runs: dict[str, RunHeader]) -> None:
     file = st.session_state[key]
     if key == PAGE.key("file") and file in runs:
-        models = [store.short(model["sha256"]) for model in runs[file]["models"]]
-        PAGE.set(PAGE.state.anew(file=file, models=tuple(models[:MOST_MODELS])))
+        _open(file, [model.sha256 for model in runs[file].models])
+
+
+def _open(file: str, models: Iterable[str]) -> None:
+    """Show the run of these checksums."""
+    first = itertools.islice(map(store.short, models), MOST_MODELS)
+    PAGE.set(PAGE.state.anew(file=store.short(file), models=tuple(first)))
 
 
 def _choose_models(key: str) -> None:
@@ -85,7 +88,7 @@ def _choose_models(key: str) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _predictions() -> list[Prediction]:
+def _predictions() -> list[PredictionJob]:
     """Those that run in this server, whoever started them."""
     return []
 
@@ -93,50 +96,50 @@ def _predictions() -> list[Prediction]:
 def new_run() -> None:
     """The form of a new run, with the predictions that go on."""
     page_style.heading("New run")
-    page_style.note("A data file and one to four checkpoints: what they say of every row, kept and opened again here.")
+    page_style.note(
+        "A data file and one to four checkpoints: what they say of every row is kept, and opened again here."
+    )
     for prediction in [one for one in _predictions() if not one.finished]:
         _progress(prediction)
-    own: Prediction | None = st.session_state.get("desk prediction")
+    own: PredictionJob | None = st.session_state.get("desk prediction")
     if own is not None and own.finished:
         _finish(own)
     dataset = _file()
     if isinstance(dataset, Run):
         store.keep(dataset)
-        models = tuple(store.short(model.sha256) for model in dataset.models)
-        PAGE.set(PAGE.state.anew(file=store.short(dataset.dataset.sha256), models=models))
+        _open(dataset.dataset.sha256, (model.sha256 for model in dataset.models))
         st.rerun()
     elif dataset is not None:
         _models(dataset)
 
 
-def _finish(prediction: Prediction) -> None:
+def _finish(prediction: PredictionJob) -> None:
     """What became of the session's own prediction."""
     _predictions()[:] = [one for one in _predictions() if not one.finished]
     del st.session_state["desk prediction"]
     if prediction.problem:
         page_style.notice([prediction.problem])
     elif prediction.cancelled:
-        page_style.notice(["The prediction was stopped; checkpoints that were done are kept."])
+        page_style.notice(["The prediction was stopped; what the finished checkpoints predicted is kept."])
     if prediction.replaced:
-        row_tags.say(f"The kept run of {', '.join(prediction.replaced)} could not be read: it was predicted anew.")
+        notice_next(f"The kept run of {', '.join(prediction.replaced)} could not be read: it was predicted again.")
     if prediction.checksums and not prediction.cancelled and not prediction.problem:
-        models = tuple(map(store.short, prediction.checksums))
-        PAGE.set(PAGE.state.anew(file=store.short(prediction.dataset.sha256), models=models))
+        _open(prediction.dataset.sha256, prediction.checksums)
         st.rerun()
 
 
 @st.fragment(run_every=0.5)
-def _progress(prediction: Prediction) -> None:
+def _progress(prediction: PredictionJob) -> None:
     """Rows done, speed, time left, and a way to stop."""
     if prediction.finished:
         st.rerun()
-    said = f"{prediction.dataset.name}: {prediction.done:,} of {counted(prediction.rows, 'row')}"
+    line = f"{prediction.dataset.name}: {prediction.done:,} of {counted(prediction.rows, 'row')}"
     if prediction.speed and prediction.left is not None:
-        said += f", {counted(round(prediction.speed), 'row')} a second, {prediction.left:,.0f} s left"
+        line += f", {counted(round(prediction.speed), 'row')} a second, {prediction.left:,.0f} s left"
     elif not prediction.done:
-        said += ", reading the texts …"
+        line += ", reading the texts …"
     left, right = st.columns([5, 1], vertical_alignment="bottom")
-    left.progress(prediction.done / max(1, prediction.rows), page_style.plain(said))
+    left.progress(prediction.done / max(1, prediction.rows), page_style.plain(line))
     right.button("Cancel", key=f"cancel {id(prediction)}", on_click=prediction.cancel, disabled=prediction.cancelled)
 
 
@@ -157,59 +160,59 @@ def _file() -> Dataset | Run | None:
     try:
         if uploaded is not None:
             largest = limit * _UNPACKED * 1_000_000
-            return _read(uploaded.file_id, lambda use: _as_file(uploaded.name, uploaded.getvalue(), use), largest)
+            return _read(uploaded.file_id, lambda: _as_file(uploaded.name, uploaded.getvalue()), largest)
         if name:
             path = data_file(name)
-            return _read(f"{name} {path.stat().st_mtime_ns}", lambda use: use(path), LARGEST)
+            return _read(f"{name} {path.stat().st_mtime_ns}", lambda: nullcontext(path), LARGEST)
     except (MendableError, OSError) as error:
         page_style.notice([f"{error}."])
     return None
 
 
-Use = Callable[[Path], Any]
-
-
-def _as_file(name: str, data: bytes, use: Use) -> Any:
-    """Call ``use`` with the uploaded bytes as a file, which is gone afterwards."""
+@contextmanager
+def _as_file(name: str, data: bytes) -> Iterator[Path]:
+    """The uploaded bytes as a file, which is gone afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / (Path(name.replace("\\", "/")).name[-100:] or "upload")
         path.write_bytes(data)
-        return use(path)
+        yield path
 
 
-def _read(token: str, with_file: Callable[[Use], Any], largest: int) -> Dataset | Run | None:
+def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest: int) -> Dataset | Run | None:
     """The file by the layout that is recognised, or by columns that a person picks; it may unpack to ``largest``
     bytes."""
-    kind, result = once("desk file", token, lambda: with_file(lambda path: _recognised(path, largest)))
-    if kind == "read":
-        page_style.note(result.summary() if isinstance(result, Dataset) else "")
-        return result  # type: ignore[no-any-return]
-    names = [_NONE, *result]
-    page_style.note("No layout that is known here. Which columns hold what?")
-    first, second, label, key, group = (
-        column.selectbox(what, names, key=f"desk pick {what} {token}")
-        for column, what in zip(st.columns(5), ("First text", "Second text", "Label", "Id", "Question"), strict=True)
-    )
-    if first == _NONE:
-        return None
-    picked = Picked(*("" if one == _NONE else one for one in (first, second, label, key, group)))
-    dataset = once(
-        "desk picked", (token, picked), lambda: with_file(lambda path: fitting(read_picked(path, picked, largest)))
-    )
-    page_style.note(dataset.summary())
-    return dataset  # type: ignore[no-any-return]
+
+    def read_by(read: Callable[[Path], Dataset | Run | list[str]]) -> Dataset | Run | list[str]:
+        with file() as path:
+            return read(path)
+
+    known = once("desk file", token, lambda: read_by(lambda path: _recognised(path, largest)))
+    if isinstance(known, list):
+        names = [_NONE, *known]
+        page_style.note("This layout is not known. Which columns hold what?")
+        columns = zip(st.columns(5), ("First text", "Second text", "Label", "Id", "Question"), strict=True)
+        chosen = [column.selectbox(what, names, key=f"desk pick {what} {token}") for column, what in columns]
+        if chosen[0] == _NONE:
+            return None
+        picked = Picked(*("" if name == _NONE else name for name in chosen))
+        key = token, picked
+        known = once("desk picked", key, lambda: read_by(lambda path: fitting(read_picked(path, picked, largest))))
+    assert not isinstance(known, list), "picked columns are read"
+    if isinstance(known, Dataset):
+        page_style.note(known.summary())
+    return known
 
 
-def _recognised(path: Path, largest: int) -> tuple[str, Any]:
-    """("read", the data set or run), or ("columns", the names to pick from). Raises DataError where there are none, and
-    for what unpacks to more than ``largest`` bytes."""
+def _recognised(path: Path, largest: int) -> Dataset | Run | list[str]:
+    """The data set or run, or the names of columns to pick from. Raises DataError where there are none, and for what
+    unpacks to more than ``largest`` bytes."""
     if path.suffix == ".parquet":
-        return "read", load(path, largest)
+        return load(path, largest)
     try:
-        return "read", fitting(read(path, labelled=False, largest=largest))
+        return fitting(read(path, labelled=False, largest=largest))
     except DataError as unknown:
         try:
-            return "columns", columns_of(path, largest)
+            return columns_of(path, largest)
         except DataError:
             raise unknown from None
 
@@ -219,7 +222,7 @@ def _renamed(labels: set[str], classes: tuple[str, ...], file: str) -> dict[str,
     others = sorted(labels - set(classes))[:_RENAMED]
     if not others:
         return {}
-    page_style.note("Labels that are no classes of the model. What does it call them?")
+    page_style.note("These labels are not classes of the model. What does it call them?")
     names: dict[str, str | None] = {}
     for label, column in zip(others, itertools.cycle(st.columns(min(3, len(others)))), strict=False):
         key = f"desk label {label} {file} {classes}"
@@ -232,7 +235,7 @@ def _models(dataset: Dataset) -> None:
     """The chooser of the checkpoints, and the button that begins."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     labels = set(dataset.labels)
-    cards = {name: read_card(folder) for name, folder in models.items()}
+    cards = {name: model.card or {} for name, model in models.items()}
     suited = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
     shown = titles(models)
     picked = st.multiselect(
@@ -254,7 +257,7 @@ def _models(dataset: Dataset) -> None:
             ]
         )
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
-        prediction = Prediction(dataset, picked)
+        prediction = PredictionJob(dataset, picked)
         st.session_state["desk prediction"] = prediction
         _predictions().append(prediction)
         prediction.start()

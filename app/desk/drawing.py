@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from app import page_style
-from app.desk.opened import PAGE, show
+from app.desk.open_run import PAGE, show
 from app.pair_form import digest
 from app.palette import css_variables
 from core.desk.figures import STYLE
@@ -18,7 +19,7 @@ _SCRIPT = """
 export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".desk");
   if (root.dataset.drawing !== data.drawing) {
-    root.innerHTML = data.html; // made by core/desk/figures.py, which escapes every text
+    root.innerHTML = data.html; // made by core/templates, which escape every text
     root.dataset.drawing = data.drawing;
   }
   root.style.setProperty("--type", data.type);
@@ -30,7 +31,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
 """
 
 
-def figures(drawn: Sequence[str], key: str) -> None:
+def figures(drawn: Sequence[Markup], key: str) -> None:
     """Draw figures one below the other."""
     html = "".join(f'<section style="margin-bottom:22px">{one}</section>' for one in drawn)
 

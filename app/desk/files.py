@@ -1,5 +1,5 @@
-"""Out: rows and tags as CSV and JSON, the report. In: tags by row id, conflicts listed and never overwritten by
-themselves."""
+"""Export of rows and tags as CSV and JSON, and of the report. Import of tags by row id: conflicts are listed and never
+overwritten by themselves."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import functools
 import re
 
 import streamlit as st
+from markupsafe import Markup
 
 from app import page_style
 from app.desk import annotator, measures
-from app.desk.opened import PAGE, Opened, checkpoint_named, show
-from app.desk.row_tags import attempt
+from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
 from app.pair_form import once
 from app.palette import css_variables
 from core.checkpoint import CheckpointError, load_named
 from core.desk import figures
 from core.desk.agreement import agreement
-from core.desk.exchange import Import, apply, plan, read_tags, tags_to_csv, to_csv, to_json
+from core.desk.exchange import Import, plan, read_tags, tags_to_csv, to_csv, to_json
 from core.desk.report import MOST_EXAMPLES, ReportedRow, report
 from core.errors import DeskError
 from core.explain import explain
@@ -29,26 +29,26 @@ _REPORTED = 25
 """Slices of the report."""
 
 
-def view(opened: Opened) -> None:
+def view(opened: OpenRun) -> None:
     """Downloads, then the import."""
     left, right = st.container(key="side by side, files").columns(2, gap="large")
     with left:
-        _out(opened)
+        _export(opened)
     with right:
-        _in(opened)
+        _import(opened)
 
 
-def _out(opened: Opened) -> None:
-    run, said, rows = opened.run, opened.said, opened.rows
+def _export(opened: OpenRun) -> None:
+    run, state, rows = opened.run, opened.state, opened.rows
     stem = re.sub(r"[^\w.-]+", "-", run.dataset.name.split(".")[0])
     page_style.heading("Export")
     what = f"the {counted(int(rows.sum()), 'row')} that the filter leaves" if PAGE.state.filter else "all rows"
     page_style.note(f"With predictions, tags and notes: {what}.")
     with st.container(horizontal=True, gap="small"):
-        page_style.download("Rows (CSV)", lambda: to_csv(run, said, rows), f"pairlens-{stem}-rows.csv")
-        page_style.download("Rows (JSON)", lambda: to_json(run, said, rows), f"pairlens-{stem}-rows.json")
-        page_style.download("Tags (CSV)", lambda: tags_to_csv(run, said), f"pairlens-{stem}-tags.csv")
-    examples = [key for key in said.reported if key in run.places]
+        page_style.download("Rows (CSV)", lambda: to_csv(run, state, rows), f"pairlens-{stem}-rows.csv")
+        page_style.download("Rows (JSON)", lambda: to_json(run, state, rows), f"pairlens-{stem}-rows.json")
+        page_style.download("Tags (CSV)", lambda: tags_to_csv(run, state), f"pairlens-{stem}-tags.csv")
+    examples = [key for key in state.reported if key in run.places]
     chosen = f"{counted(len(examples), 'row')} with {'its' if len(examples) == 1 else 'their'} attention"
     page_style.note(
         f"The report: tables, figures, and {chosen} (“In the report” on an open row adds one, up to {MOST_EXAMPLES}). "
@@ -60,22 +60,22 @@ def _out(opened: Opened) -> None:
     page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
 
 
-def _report(opened: Opened, examples: list[str], shown: str) -> str:
-    run, said = opened.run, opened.said
+def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
+    run = opened.run
     numbers = range(len(run.models))
-    drawn: list[tuple[str, list[str]]] = []
+    drawn: list[tuple[str, list[Markup]]] = []
     if run.labelled:
         figures_of = functools.partial(measures.score_figures, run, rows=opened.rows)
         drawn.append((f"Scores ({shown})", [figure for i in numbers for figure in figures_of(i)]))
         whole = " (all rows)" if opened.rows.sum() < len(run.dataset.rows) else ""
         drawn.append((f"Slices{whole}", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
         drawn.append((f"Models compared{whole}", measures.against_figures(run)))
-    rated = agreement([tag.name for tag in opened.annotations.taxonomy()], said.looked, said.marks)
+    rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [figures.agreements(rated)] if rated else []))
     return report(run, css_variables(), drawn, [_example(opened, key) for key in examples], shown)
 
 
-def _example(opened: Opened, key: str) -> ReportedRow:
+def _example(opened: OpenRun, key: str) -> ReportedRow:
     place = opened.run.places[key]
     row = opened.run.dataset.rows[place]
     explanations = []
@@ -86,13 +86,13 @@ def _example(opened: Opened, key: str) -> ReportedRow:
                 explanations.append(explain(load_named(name), row.first, row.second))
         except (CheckpointError, PairError):
             continue
-    tags = sorted(opened.said.tags().get(key, ()))
-    return ReportedRow(key, place, explanations, tags, list(opened.said.notes.get(key, {}).items()))
+    people = opened.state.row(key)
+    return ReportedRow(key, place, explanations, sorted(people.tags_that_hold()), list(people.notes.items()))
 
 
-def _in(opened: Opened) -> None:
+def _import(opened: OpenRun) -> None:
     name = annotator.name()
-    page_style.heading("In")
+    page_style.heading("Import")
     page_style.note(
         "Tags by row id, as “Tags (CSV)” writes them; or a table with the columns id and tags; separate tags with |."
     )
@@ -100,7 +100,7 @@ def _in(opened: Opened) -> None:
     if uploaded is None:
         return
     if not name:
-        page_style.notice(["Type your name in the sidebar first: the import is written down under it."])
+        page_style.notice(["Type your name in the sidebar first: the import is recorded under it."])
         return
     try:
         reads_as: dict[str, str] = {}
@@ -109,20 +109,21 @@ def _in(opened: Opened) -> None:
 
         def read() -> Import:
             lines = read_tags(uploaded.getvalue().decode("utf-8", "replace"), name)
-            return plan(opened.run, opened.said, reads_as, lines)
+            return plan(opened.run, opened.state, reads_as, lines)
 
-        planned = once("desk import", (uploaded.file_id, name, PAGE.state.file, opened.version), read)
+        planned = once("desk import", (uploaded.file_id, name, opened.version), read)
     except DeskError as error:
         page_style.notice([f"{error}."])
         return
     _planned(opened, planned, name)
 
 
-def _planned(opened: Opened, planned: Import, name: str) -> None:
+def _planned(opened: OpenRun, planned: Import, name: str) -> None:
     """What an import would do, and the button that does it."""
-    said = f"{counted(len(planned.new), 'line')} to take, {planned.same:,} already so"
-    said += f", {counted(len(planned.conflicts), 'conflict')}"
-    sentences = [f"{said}, {len(planned.strange):,} of rows that this file does not have."]
+    sentences = [
+        f"{counted(len(planned.new), 'line')} to import, {planned.same:,} already here, "
+        f"{counted(len(planned.conflicts), 'conflict')}, {len(planned.strange):,} of rows that this file does not have."
+    ]
     if planned.new_tags:
         sentences.append(f"New tags: {', '.join(planned.new_tags[:20])}.")
     page_style.notice(sentences)
@@ -134,11 +135,15 @@ def _planned(opened: Opened, planned: Import, name: str) -> None:
         )
     if len(planned.conflicts) > _SHOWN:
         page_style.note(f"and {len(planned.conflicts) - _SHOWN:,} more")
-    overwrite = bool(planned.conflicts) and st.checkbox("Take the file’s side of the conflicts", key="desk overwrite")
+    overwrite = bool(planned.conflicts) and st.checkbox(
+        "Resolve the conflicts in favour of the file", key="desk overwrite"
+    )
     lines = [*planned.new, *((conflict.marked for conflict in planned.conflicts) if overwrite else ())]
 
     def take() -> None:
-        attempt(lambda: apply(opened.annotations, opened.file, name, planned, lines))
+        attempt(lambda: opened.annotations.take(name, opened.file, planned.new_tags, lines))
         show()
 
-    st.button(f"Take {counted(len(lines), 'line')}", key="desk take", on_click=take, disabled=not lines, type="primary")
+    st.button(
+        f"Import {counted(len(lines), 'line')}", key="desk take", on_click=take, disabled=not lines, type="primary"
+    )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import streamlit as st
+from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing
-from app.desk.opened import PAGE, Opened, letter
+from app.desk.open_run import PAGE, OpenRun, letter, widget
 from app.pair_form import once
 from app.panels.verdict import readable
 from core.desk import figures
@@ -23,38 +22,35 @@ from core.wording import counted, percent, score_percent
 MOST_SLICES = 60
 
 
-def model_choice(opened: Opened) -> None:
+def model_choice(opened: OpenRun) -> None:
     """Which model the figures are about, where there are several."""
     models = opened.run.models
     if len(models) < 2:
         return
-    key = PAGE.key("of")
     st.segmented_control(
         "Figures of",
-        list(range(len(models))),
-        default=opened.model,
-        key=key,
-        on_change=PAGE.take,
-        args=("of", key),
-        format_func=lambda i: page_style.plain(f"{letter(i)}: {models[i].title}"),
+        list(range(1, len(models) + 1)),
+        default=opened.model + 1,
+        format_func=lambda place: page_style.plain(f"{letter(place - 1)}: {models[place - 1].title}"),
         required=True,
         wrap=True,
+        **widget("of"),
     )
 
 
 def label_names(model: Predictions) -> dict[str, str]:
     """A model's labels as people read them, where those are no words with what they mean: 0: not an answer."""
-    named = zip(model.labels, readable(model.labels, model.roles["judged"]), strict=True)
+    named = zip(model.labels, readable(model.labels, model.roles.judged), strict=True)
     return {label: name if name == label else f"{label}: {name}" for label, name in named}
 
 
-def summary(opened: Opened) -> str:
+def summary(opened: OpenRun) -> str:
     """One line: the file, its rows, and each model's score with its interval."""
     run = opened.run
     parts = [f"{run.dataset.name}: {counted(len(run.keys), 'row')}"]
     for i, model in enumerate(run.models):
         if run.labelled and run.ranks(i):
-            parts.append(f"{letter(i)} {model.title} MAP {_ranking(run, i).map:.4f}")
+            parts.append(f"{letter(i)} {model.title} MAP {ranking(*run.answers(i)).map:.4f}")
         elif run.labelled:
             right = run.right(i)[run.judged]
             low, high = wilson(float(right.sum()), len(right))
@@ -69,26 +65,18 @@ def unscored(run: Run) -> bool:
     """Whether there are no scores, and if so why, in one sentence."""
     if not run.labelled:
         page_style.hint(
-            "There are no scores: the rows have no labels, or labels that are no classes of a model. A new run can "
-            "call them as the model does, or leave their rows without."
+            "There are no scores: the rows have no labels, or labels that are no classes of a model. In a "
+            "new run you can say what the model calls them, or leave their rows unscored."
         )
     return not run.labelled
 
 
-def _ranking(run: Run, model: int) -> Any:
-    predictions = run.models[model]
-    rows = np.flatnonzero(run.judged)
-    groups = [run.dataset.rows[i].group or "" for i in rows]
-    right = (run.gold[rows] == predictions.ranked_by).tolist()
-    return ranking(groups, right, predictions.right_chances[rows].tolist())
-
-
-def scores(opened: Opened) -> None:
+def scores(opened: OpenRun) -> None:
     """Confusion, classes, calibration, and the ranking of a set of questions; of the rows that the filter leaves."""
     run, model = opened.run, opened.model
     if unscored(run):
         return
-    key = (PAGE.state.file, PAGE.state.models, PAGE.state.filter, model, opened.version)
+    key = opened.version, PAGE.state.filter, model
     left, right = st.container(key="side by side, scores").columns([1.25, 1], gap="large")
     drawn = once("desk scores", key, lambda: score_figures(run, model, opened.rows))
     with left:
@@ -99,18 +87,18 @@ def scores(opened: Opened) -> None:
         question(opened)
 
 
-def score_figures(run: Run, model: int, rows: np.ndarray) -> list[str]:
+def score_figures(run: Run, model: int, rows: np.ndarray) -> list[Markup]:
     """Drawings of a model's scores on some rows, the calibration last."""
     predictions = run.models[model]
     drawn = [draw(run, model, rows, label_names(predictions)) for draw in (figures.confusion, figures.classes)]
     if run.ranks(model):
-        drawn.append(figures.ranked(predictions.title, _ranking(run, model)))
+        drawn.append(figures.ranked(predictions.title, ranking(*run.answers(model))))
     confidence, judged = predictions.probabilities.max(axis=1).astype(float), rows & run.judged
     measured = reliability(confidence[judged], run.right(model)[judged])
     return [*drawn, figures.calibration(predictions.title, measured, chosen=not rows.all())]
 
 
-def question(opened: Opened) -> None:
+def question(opened: OpenRun) -> None:
     """The ranking of one question's answers."""
     run, model = opened.run, opened.run.models[opened.model]
     groups = [row.group or "" for row in run.dataset.rows]
@@ -118,41 +106,35 @@ def question(opened: Opened) -> None:
     group = st.selectbox("Answers of one question", list(dict.fromkeys(groups)), format_func=texts.__getitem__)
     chances = model.right_chances
     places = sorted((i for i, own in enumerate(groups) if own == group), key=lambda i: -chances[i])
-    rows = [
-        (
-            str(n),
-            run.dataset.rows[i].second,
-            "right" if run.gold[i] == model.ranked_by else "",
-            percent(float(chances[i])),
-        )
-        for n, i in enumerate(places, start=1)
-    ]
+    rows = []
+    for n, i in enumerate(places, start=1):
+        label = "right" if run.gold[i] == model.ranked_by else ""
+        rows.append((str(n), run.dataset.rows[i].second, label, percent(float(chances[i]))))
     from app.panels.lists import STYLE, table
 
     st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))
 
 
-def all_slices(opened: Opened) -> None:
+def all_slices(opened: OpenRun) -> None:
     """Every slice, the most telling first."""
     run, model = opened.run, opened.model
     if unscored(run):
         return
     if PAGE.state.filter:
         page_style.note("Slices use all rows; the filter applies only to Rows and Scores.")
-    key = (PAGE.state.file, PAGE.state.models, model, opened.version)
-    drawn = once("desk slices drawn", key, lambda: slice_figure(opened, model))
+    drawn = once("desk slices drawn", (opened.version, model), lambda: slice_figure(opened, model))
     drawing.figures([drawn], "desk all slices")
 
 
-def slice_figure(opened: Opened, model: int, most: int = MOST_SLICES) -> str:
+def slice_figure(opened: OpenRun, model: int, most: int = MOST_SLICES) -> Markup:
     """The drawing of the most telling slices."""
     run = opened.run
-    parts = scored(run, model, slices(run, opened.known))
+    parts = scored(run, model, slices(opened.columns))
     measure, unit = ("MAP", "questions") if run.ranks(model) else ("accuracy", "rows")
     return figures.slices(run.models[model].title, parts[:most], measure, unit)
 
 
-def against(opened: Opened) -> None:
+def against(opened: OpenRun) -> None:
     """The first model against each other one."""
     run = opened.run
     if len(run.models) < 2:
@@ -162,7 +144,7 @@ def against(opened: Opened) -> None:
     drawing.figures(against_figures(run), "desk against")
 
 
-def against_figures(run: Run) -> list[str]:
+def against_figures(run: Run) -> list[Markup]:
     """Drawings of the first model against each other one: who is right where, if that is known, and where they say
     different things."""
     drawn = []

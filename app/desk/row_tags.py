@@ -3,8 +3,6 @@ settled, every change to undo."""
 
 from __future__ import annotations
 
-import functools
-import html
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +10,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import annotator
-from app.desk.opened import PAGE, Opened
+from app.desk.open_run import OpenRun, attempt, lines
 from core.desk.annotations import Change
 from core.desk.changes import NO, YES, check_row
 from core.errors import DeskError
@@ -21,122 +19,84 @@ _PLACES = 20
 """Rows whose widgets are told apart: a browser's late answer is not that late."""
 
 
-def attempt(change: Callable[[], None]) -> None:
-    """Make a change, or show in one sentence why it cannot be made."""
-    PAGE.touch()
-    try:
-        change()
-    except DeskError as error:
-        say(f"{error}.")
-
-
-def say(sentence: str) -> None:
-    """Show a sentence when the page is drawn the next time."""
-    st.session_state["desk said next"] = sentence
-
-
-def said() -> None:
-    """The sentence that was left for this time, such as why a change could not be made just now."""
-    sentence = st.session_state.pop("desk said next", None)
-    if sentence:
-        page_style.notice([sentence])
-
-
-def _place(*shown: Any) -> int:
+def _place(*shown: object) -> int:
     """A number for the widgets of what is ``shown``: other widgets than those before, and so without their values, but
     some that were used long ago, since Streamlit holds for a whole session what it knows of a widget."""
     name = f"desk place of {len(shown)}"
-    before: tuple[tuple[Any, ...], int] = st.session_state.get(name, ((), 0))
+    before: tuple[tuple[object, ...], int] = st.session_state.get(name, ((), 0))
     if before[0] != shown:
         before = st.session_state[name] = shown, (before[1] + 1) % _PLACES
     return before[1]
 
 
-def draw(opened: Opened, row: str) -> None:
+def draw(opened: OpenRun, row: str) -> None:
     """The open row's; for a row that cannot be written, why."""
     try:
         check_row(row)
     except DeskError as error:
-        page_style.notice([f"It can have no tags and no note: {error}."])
+        page_style.notice([f"This row can have neither tags nor a note: {error}."])
         return
-    name, said, file = annotator.name(), opened.said, opened.file
-    given = said.tags_of(row)
+    name, people, file = annotator.name(), opened.state.row(row), opened.file
     if not name:
         page_style.note("Type your name in the sidebar to tag this row, write a note or put it into the report.")
     taxonomy = [tag.name for tag in opened.annotations.taxonomy()]
-    own = [tag for tag in taxonomy if name in given.get(tag, ())]
+    own = [tag for tag in taxonomy if name in people.tags.get(tag, ())]
     place = _place(file, row, name, opened.annotations.version())
-    key = f"desk tags {place}"
 
-    def tag() -> None:
-        now = set(st.session_state[key] or ())
-        for one in set(own) ^ now:
-            attempt(functools.partial(opened.annotations.give, name, file, row, one, one in now))
+    def writing(what: str, write: Callable[[str, str, str, Any], None]) -> dict[str, Any]:
+        """Key and callback of a widget whose value is written under one's name."""
+        key = f"desk {what} {place}"
 
-    st.pills(
-        "Tags", taxonomy, selection_mode="multi", default=own, key=key, on_change=tag, disabled=not name, wrap=True
-    )
-    looked = row in said.looked.get(name, ())
-    seen_key = f"desk seen {place}"
+        def changed() -> None:
+            attempt(lambda: write(name, file, row, st.session_state[key]))
 
-    def look() -> None:
-        attempt(lambda: opened.annotations.look(name, file, row, st.session_state[seen_key]))
+        return {"key": key, "on_change": changed, "disabled": not name}
 
+    def give(name: str, file: str, row: str, tags: list[str] | None) -> None:
+        for tag in {*own} ^ {*(tags or ())}:
+            opened.annotations.give(name, file, row, tag, tag not in own)
+
+    st.pills("Tags", taxonomy, selection_mode="multi", default=own, wrap=True, **writing("tags", give))
     left, right = st.columns(2)
     if not own:
         left.checkbox(
             "No tag applies",
-            looked,
-            key=seen_key,
-            on_change=look,
-            disabled=not name,
+            name in people.looked,
             help="You looked at the row: agreement counts it.",
+            **writing("seen", opened.annotations.look),
         )
-    report_key = f"desk report {place}"
-
-    def report() -> None:
-        attempt(lambda: opened.annotations.report(name, file, row, st.session_state[report_key]))
-
     right.checkbox(
         "In the report",
-        row in said.reported,
-        key=report_key,
-        on_change=report,
-        disabled=not name,
+        row in opened.state.reported,
         help="The file’s report, whoever makes it, shows the row with its attention.",
+        **writing("report", opened.annotations.report),
     )
-    note_key = f"desk note {place}"
-
-    def note() -> None:
-        attempt(lambda: opened.annotations.note(name, file, row, st.session_state[note_key]))
-
-    st.text_area(
-        "Note", said.notes.get(row, {}).get(name, ""), key=note_key, on_change=note, disabled=not name, height=70
-    )
-    lines = [f"{tag}: {', '.join(by)}" for tag, by in given.items() if set(by) - {name}]
-    lines += [f"Settled: {tag} {YES if yes else NO}" for (key_of, tag), yes in said.settled.items() if key_of == row]
-    lines += [f"Note of {by}: {text}" for by, text in said.notes.get(row, {}).items() if by != name]
-    if lines:
-        st.html("".join(f'<p class="pl-note" style="margin:0">{html.escape(line)}</p>' for line in lines))
+    st.text_area("Note", people.notes.get(name, ""), height=70, **writing("note", opened.annotations.note))
+    given = [f"{tag}: {', '.join(sorted(by))}" for tag, by in people.tags.items() if by - {name}]
+    settled = [f"Settled: {tag} {YES if holds else NO}" for tag, holds in people.settled.items()]
+    notes = [f"Note of {by}: {text}" for by, text in people.notes.items() if by != name]
+    lines([*given, *settled, *notes])
     changes = opened.annotations.history(file, row)
     if changes:
         with st.expander(f"History ({len(changes)})"):
             history(opened, changes)
 
 
-def history(opened: Opened, changes: list[Change], limit: int = 30) -> None:
+def history(opened: OpenRun, changes: list[Change], limit: int = 30) -> None:
     """The last changes, each with a button that undoes it."""
+
+    def undo(number: int) -> None:
+        attempt(lambda: opened.annotations.undo(annotator.name(), number))
+
     for change in changes[:limit]:
         left, right = st.columns([4, 1], vertical_alignment="center", gap="small")
-        left.html(f'<p class="pl-note" style="margin:0">{html.escape(sentence(change))}</p>')
-
-        def undo(number: int = change.id) -> None:
-            attempt(lambda: opened.annotations.undo(annotator.name(), number))
-
+        with left:
+            lines([sentence(change)])
         right.button(
             "Undo",
             key=f"desk undo {change.id}",
             on_click=undo,
+            args=(change.id,),
             type="tertiary",
             disabled=change.undone or not annotator.name(),
         )
@@ -146,7 +106,7 @@ def sentence(change: Change) -> str:
     """A change in words."""
     after, tag = change.after, f"“{change.tag}”"
     if change.what == "looked":
-        what = "looked at it" if after else "took back having looked at it"
+        what = "looked at it" if after else "marked it as not looked at"
     elif change.what == "tag":
         what = f"{'gave' if after else 'took away'} {tag}"
     elif change.what == "note":
@@ -160,9 +120,9 @@ def sentence(change: Change) -> str:
     elif change.what == "tag renamed":
         what = f"renamed “{change.before}” to “{after}”"
     elif change.what == "tag merged":
-        what = f"merged {tag} into another" if after else f"took {tag} apart again"
+        what = f"merged {tag} into another" if after else f"split {tag} off again"
     else:
-        what = f"took out the name of {after}"
+        what = f"removed the name of {after}"
     undoing = " (undoing)" if change.undoes else ""
     row = f"row {change.row}: " if change.row else ""
     return f"{change.at:%Y-%m-%d %H:%M} {change.annotator}: {row}{what}{undoing}{', undone' if change.undone else ''}"

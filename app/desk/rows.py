@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import streamlit as st
 
 from app import page_style
 from app.desk import drawing, measures, row_tags
-from app.desk.opened import PAGE, Opened, checkpoint_named, letter, show
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter, show, widget
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
 from app.palette import class_colours
 from core.desk import figures
 from core.desk.columns import ordered
+from core.desk.filters import LONGEST
+from core.desk.run import column_of
+from core.templates import render
 from core.wording import counted, percent
 
 _ROW = 76
@@ -30,15 +35,15 @@ _STYLE = """<style>
 .pl-row dd { margin: 0 !important; padding: 0 !important; overflow-wrap: anywhere; white-space: pre-wrap;
   unicode-bidi: plaintext; max-height: 11rem; overflow-y: auto; }
 @media (max-width: 760px) { .stColumn:has(.st-key-desk-row) { order: -1; } }
-.pl-row .said { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
-.pl-row .said i { display: block; min-width: 1px; }
+.pl-row .shares { display: flex; height: 10px; border-radius: 5px; overflow: hidden; gap: 1px; margin: 2px 0; }
+.pl-row .shares i { display: block; min-width: 1px; }
 .pl-wrong { font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.9rem; margin: 0; }
 .pl-wrong mark { background: none; color: inherit; text-decoration: underline wavy var(--pl-accent) 2px;
   text-underline-offset: 4px; }
 </style>"""
 
 
-def filter_box(opened: Opened) -> None:
+def filter_box(opened: OpenRun) -> None:
     """The filter with what is wrong in it, and the order."""
     st.html(_STYLE)
     ordered = PAGE.state.view == "rows"
@@ -46,34 +51,28 @@ def filter_box(opened: Opened) -> None:
     left, right, middle = st.container(key="side by side, filter").columns(
         shares, vertical_alignment="bottom", gap="small"
     )
-    key = PAGE.key("filter")
     left.text_input(
         "Filter",
         PAGE.state.filter,
-        key=key,
-        on_change=PAGE.take,
-        args=("filter", key),
-        max_chars=2000,
+        max_chars=LONGEST,
         placeholder='not right and p > 90% and second contains "not"',
+        **widget("filter"),
     )
     if ordered:
-        names = [name for name, column in opened.known.items() if column.kind != "set"]
+        names = [name for name, column in opened.columns.items() if column.kind != "set"]
         orders = ["", *(f"{sign}{name}" for name in names for sign in ("-", ""))]
-        key = PAGE.key("sort")
         middle.selectbox(
             "Order",
             orders,
             orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0,
-            key=key,
-            on_change=PAGE.take,
-            args=("sort", key),
             format_func=_order,
+            **widget("sort"),
         )
     with right.popover("Columns"):
-        page_style.terms([(name, column.about or "a column of the file") for name, column in opened.known.items()])
+        page_style.terms([(name, column.about) for name, column in opened.columns.items()])
         page_style.note(
             "Compare with = != < <= > >=, in (…), not in (…), contains; join with and, or, not and brackets; put texts "
-            "in quotes. A column of yes and no stands alone."
+            "in quotes. A column of yes or no stands alone."
         )
     if opened.error is not None:
         text, start, end = PAGE.state.filter, opened.error.start, opened.error.end
@@ -89,16 +88,18 @@ def _order(name: str) -> str:
     return f"{name[1:]}, largest first" if name.startswith("-") else f"{name}, smallest first"
 
 
-def view(opened: Opened) -> None:
+def view(opened: OpenRun) -> None:
     """The table, and beside it the open row or the confusion matrix."""
-    order = once("desk order", _shown(opened), lambda: _ordered(opened))
+    shown = opened.version, PAGE.state.filter, PAGE.state.sort
+    order = once("desk order", shown, lambda: _ordered(opened))
+    table = once("desk table", shown, lambda: _arrow(opened, order))
     left, right = st.container(key="side by side, rows").columns([1.75, 1], gap="medium")
     with left:
         page_style.note(
             f"{len(order):,} of {counted(len(opened.run.keys), 'row')}. Click a row to open it; click a column name to "
             "sort."
         )
-        _table(opened, order)
+        _table(opened, order, table)
     with right:
         place = opened.run.places.get(PAGE.state.row)
         if PAGE.state.row and place is None:
@@ -114,22 +115,15 @@ def view(opened: Opened) -> None:
             measures.unscored(opened.run)
 
 
-def _shown(opened: Opened) -> tuple[Any, ...]:
-    """What decides the rows of the table."""
-    state = PAGE.state
-    return state.file, state.models, state.filter, state.sort, opened.version
-
-
-def _ordered(opened: Opened) -> np.ndarray:
+def _ordered(opened: OpenRun) -> np.ndarray:
     """Numbers of the rows that the filter leaves, in the page's order."""
     rows, sort = np.flatnonzero(opened.rows), PAGE.state.sort
-    column = opened.known.get(sort.removeprefix("-"))
+    column = opened.columns.get(sort.removeprefix("-"))
     return rows if column is None else ordered(rows, column, largest_first=sort.startswith("-"))
 
 
-def _table(opened: Opened, order: np.ndarray) -> None:
+def _table(opened: OpenRun, order: np.ndarray, table: pa.Table) -> None:
     """All rows at once: the browser draws those in sight, and searches and sorts them without the server."""
-    table = once("desk table", _shown(opened), lambda: _arrow(opened, order))
     roles = opened.run.models[0].roles
     column = st.column_config
     scale = page_style.enlarged(PAGE.state.projector)
@@ -138,16 +132,17 @@ def _table(opened: Opened, order: np.ndarray) -> None:
         return column.TextColumn(name, width=round(scale * width), help=about)
 
     # Tags have no width: the last column takes the room that is left.
-    config: dict[str, Any] = {
+    config = {
         "id": text(None, 66),
-        "first": text(roles["first"], 140),
-        "second": text(roles["second"], 140),
+        "first": text(roles.first, 140),
+        "second": text(roles.second, 140),
         "gold": text(None, 96),
+        "tag": column.TextColumn("tags"),
     }
     for i, model in enumerate(opened.run.models):
         about = page_style.plain(model.title)
-        config[f"says{i}"] = text(f"{letter(i)} says", 96, about)
-        config[f"p{i}"] = text("p", 66, about)
+        config[column_of("predicted", i)] = text(f"{letter(i)} says", 96, about)
+        config[column_of("p", i)] = text("p", 66, about)
     # The browser measures its letters once: with the projector switched it is another table.
     key = f"desk table {hash((PAGE.state.filter, PAGE.state.sort, PAGE.state.models, PAGE.state.projector))}"
 
@@ -174,78 +169,64 @@ def _table(opened: Opened, order: np.ndarray) -> None:
 
 def sort_by(column: str) -> None:
     """Order the rows by a column of the table; by it already, the other way round, and then as in the file."""
-    place = "".join(filter(str.isdigit, column))
-    name = {"says": "predicted", "p": "p"}.get(column.rstrip("0123456789"), column)
-    name += str(int(place) + 1) if place not in ("", "0") else ""
     now = PAGE.state.sort
-    if name != "tags":
-        show(sort=f"-{name}" if now == name else "" if now == f"-{name}" else name)
+    if column != "tag":
+        show(sort=f"-{column}" if now == column else "" if now == f"-{column}" else column)
 
 
-def _arrow(opened: Opened, order: np.ndarray) -> Any:
-    import pyarrow as pa
-
-    run, rows = opened.run, opened.run.dataset.rows
-    tags = opened.said.tags()
-    columns: dict[str, Any] = {
-        "id": [run.keys[i] for i in order],
-        "first": [rows[i].first for i in order],
-        "second": [rows[i].second for i in order],
-        "gold": [rows[i].label or "" for i in order],
-    }
-    if run.dataset.single:
-        del columns["second"]
-    for number, model in enumerate(run.models):
-        columns[f"says{number}"] = pa.array(model.predicted[order], pa.string())
-        columns[f"p{number}"] = [percent(p) for p in model.probabilities[order, model.best[order]].tolist()]
-    columns["tags"] = [", ".join(sorted(tags.get(run.keys[i], ()))) for i in order]
-    return pa.table(columns)
+def _arrow(opened: OpenRun, order: np.ndarray) -> pa.Table:
+    """The table's texts, by the names that filters have for its columns."""
+    names = [name for name in ("id", "first", "second", "gold") if name in opened.columns]
+    texts: dict[str, Iterable[str]] = {name: opened.columns[name].values[order] for name in names}
+    for i, model in enumerate(opened.run.models):
+        texts[column_of("predicted", i)] = model.predicted[order]
+        texts[column_of("p", i)] = map(percent, model.probabilities[order, model.best[order]].tolist())
+    texts["tag"] = [", ".join(sorted(tags)) for tags in opened.columns["tag"].values[order]]
+    return pa.table({name: pa.array(list(values), pa.string()) for name, values in texts.items()})
 
 
-def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
+def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     """The texts, what each model says, links, tags and notes of one row."""
     run, key = opened.run, opened.run.keys[place]
     row = run.dataset.rows[place]
-    at = int(np.flatnonzero(order == place)[0]) if place in order else None
+    at = np.flatnonzero(order == place)
+
+    def beside(step: int) -> str | None:
+        """The key of the row that stands so many rows further on in the table."""
+        there = at.size and 0 <= at[0] + step < len(order)
+        return run.keys[order[at[0] + step]] if there else None
+
     head = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with head:
         page_style.heading(f"Row {key}")
-    for label, icon, step in (("Previous row", "chevron_left", -1), ("Next row", "chevron_right", 1)):
-        there = at is not None and 0 <= at + step < len(order)
-        target = run.keys[order[at + step]] if there and at is not None else ""
+    for label, icon, target in (
+        ("Previous row", "chevron_left", beside(-1)),
+        ("Next row", "chevron_right", beside(1)),
+        ("Close the row", "close", ""),
+    ):
         head.button(
             label,
             key=f"desk-step-{icon}",
             icon=f":material/{icon}:",
-            disabled=not there,
+            disabled=target is None,
             type="tertiary",
-            on_click=lambda target=target: PAGE.change(row=target),
+            on_click=PAGE.change,
+            kwargs={"row": target},
         )
-    head.button(
-        "Close the row",
-        key="desk-step-close",
-        icon=":material/close:",
-        type="tertiary",
-        on_click=lambda: PAGE.change(row=""),
-    )
     roles = run.models[0].roles
-    texts = [(roles["first"], row.first), *([(roles["second"], row.second)] if row.second else [])]
-    if row.label is not None:
-        texts.append(("label of the file", row.label))
-    parts = "".join(f"<dt>{html.escape(role)}</dt><dd>{html.escape(text)}</dd>" for role, text in texts)
-    for number, model in enumerate(run.models):
-        said = str(model.predicted[place])
-        verdict = "" if not row.label else ", right" if said == row.label else ", wrong"
-        chances = model.probabilities[place]
-        bar = "".join(
-            f'<i style="width:{100 * float(p):.2f}%;background:light-dark({light},{dark})"></i>'
-            for p, (light, dark) in zip(chances, class_colours(model.labels), strict=True)
-        )
-        parts += (
-            f"<dt>{letter(number)}: {html.escape(model.title)}</dt><dd><b>{html.escape(said)}</b> "
-            f'{percent(float(chances.max()))}{verdict}<span class="said">{bar}</span></dd>'
-        )
-    st.html(f'<dl class="pl-row">{parts}</dl>')
+    texts = [(roles.first, row.first), (roles.second, row.second), ("label of the file", row.label)]
+    models = [
+        {
+            "letter": letter(i),
+            "title": model.title,
+            "predicted": model.predicted[place],
+            "probabilities": model.probabilities[place].tolist(),
+            "colours": class_colours(model.labels),
+        }
+        for i, model in enumerate(run.models)
+    ]
+    shown = [(role, text) for role, text in texts if text]
+    st.html(render("desk/row.html", texts=shown, models=models, label=row.label))
     _elsewhere(opened, place)
     row_tags.draw(opened, key)
     others = {name: text for name, text in row.columns.items() if text}
@@ -254,7 +235,7 @@ def _open_row(opened: Opened, place: int, order: np.ndarray) -> None:
             page_style.terms(others.items())
 
 
-def _elsewhere(opened: Opened, place: int) -> None:
+def _elsewhere(opened: OpenRun, place: int) -> None:
     """Links to the row's pair on the pages that show what a model does with it."""
     row = opened.run.dataset.rows[place]
     texts = {"first": row.first, "second": row.second}

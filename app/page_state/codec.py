@@ -40,19 +40,16 @@ class Address:
 @dataclass(frozen=True)
 class Codec:
     """A field that is the parameter ``name``. ``value``: reads a text, None where it has no meaning;
-    ``problem``: the sentence for such a text, which is quoted at its {}."""
+    ``problem``: the sentence for such a text, which is quoted at its {}; ``text``: writes a value."""
 
     name: str
     problem: str = ""
     value: Callable[[str], Any] = str
+    text: Callable[[Any], str] = str
 
     def parse(self, text: str, address: Address) -> Any:
         """The value of a text that is not empty, or None."""
         return self.value(text)
-
-    def format(self, value: Any) -> str:
-        """The text of a value."""
-        return str(value)
 
     def sentence(self, text: str, address: Address) -> str:
         """What is wrong with the text."""
@@ -75,7 +72,7 @@ class Codec:
 
     def write(self, value: Any, default: Any, examples: bool = True) -> dict[str, str]:
         """The field's parameters; the default value is left out. ``examples``: an example may be named by its slug."""
-        text = "" if value is None or value == default else self.format(value)
+        text = "" if value is None or value == default else self.text(value)
         return {self.name: text} if text else {}
 
     def shortened(self, value: Any) -> Any:
@@ -98,17 +95,12 @@ def parameter(codec: Codec, *, belongs_to: tuple[str, ...] = ()) -> dict[str, An
     return {"codec": codec, "belongs_to": belongs_to}
 
 
-@dataclass(frozen=True)
-class Switch(Codec):
-    """On, or left out."""
-
-    value: Callable[[str], bool | None] = lambda text: True if text == "on" else None
-
-    def format(self, value: bool) -> str:
-        return "on"
-
-
-_PROJECTOR = Switch("projector", "The link says “{}” of the projector, which is on or left out: it is off.")
+_PROJECTOR = Codec(
+    "projector",
+    "The link says “{}” of the projector, which is on or left out: it is off.",
+    lambda text: True if text == "on" else None,
+    lambda on: "on",
+)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -24,6 +24,7 @@ class Others(Codec):
     """The models beside the first, by their names with commas between them."""
 
     name: str = "with"
+    text: Callable[[tuple[str, ...]], str] = ",".join
 
     def read(self, address: Address, default: tuple[str, ...]) -> tuple[str, ...]:
         names = list(dict.fromkeys(name for name in address.parameters.get(self.name, "").split(",") if name))
@@ -34,9 +35,6 @@ class Others(Codec):
         if len(known) >= MOST:
             address.problems.append(f"The link names more than {MOST} models: the first {MOST} are shown.")
         return tuple(known[: MOST - 1]) or default
-
-    def format(self, value: tuple[str, ...]) -> str:
-        return ",".join(value)
 
 
 _NOT_COMPARED = f"The link asks to compare “{{}}”; it can ask for {' and '.join(WHAT)}: models are compared."

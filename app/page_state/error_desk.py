@@ -31,49 +31,31 @@ def _models(text: str) -> tuple[str, ...] | None:
     return models if len(models) <= MOST_MODELS and all(map(_CHECKSUM.fullmatch, models)) else None
 
 
-@dataclass(frozen=True)
-class Checksums(Codec):
-    """Checkpoints by the beginnings of their checksums, the first one A."""
-
-    def format(self, value: tuple[str, ...]) -> str:
-        return ".".join(value)
-
-
-@dataclass(frozen=True)
-class ModelPlace(Codec):
-    """The place of one of the run's models, from 0; in an address from 1."""
-
-    def format(self, value: int) -> str:
-        return str(value + 1)
-
-
-def _place(text: str) -> int | None:
-    place = whole_number(1, MOST_MODELS)(text)
-    return None if place is None else place - 1
-
-
 _NO_FILE = "The link names the file “{}”, which is no checksum: choose a run."
 _NO_MODELS = "The link names the models “{}”, which are no checksums: choose a run."
 _NO_VIEW = f"The link asks for “{{}}”; known are {', '.join(VIEWS)}: the rows are shown."
 _NO_MODEL = "The link asks for model “{}”; a run has one to four: the first is shown."
-_OF_RUN = ("file", "models")
 
 
 @dataclass(frozen=True)
 class DeskState(PageState):
     """All that decides what the Error desk shows. ``file`` and ``models`` are beginnings of checksums, ``row`` the key
-    of the open row, ``of`` the model that figures are about; ``sort`` a column, with a - before it for descending."""
+    of the open row, ``of`` the place, from 1, of the model that figures are about; ``sort`` a column, with a - before
+    it for descending."""
 
     page = "error desk"
     file: str | None = field(default=None, metadata=parameter(Codec("file", _NO_FILE, _file)))
-    models: tuple[str, ...] = field(default=(), metadata=parameter(Checksums("models", _NO_MODELS, _models)))
+    models: tuple[str, ...] = field(default=(), metadata=parameter(Codec("models", _NO_MODELS, _models, ".".join)))
     view: str = field(default="rows", metadata=parameter(Codec("view", _NO_VIEW, one_of(VIEWS)), belongs_to=("file",)))
     filter: str = field(
         default="", metadata=parameter(Codec("filter", value=lambda text: text[:LONGEST]), belongs_to=("file",))
     )
     sort: str = field(default="", metadata=parameter(Codec("sort"), belongs_to=("file",)))
     row: str = field(default="", metadata=parameter(Codec("row"), belongs_to=("file",)))
-    of: int = field(default=0, metadata=parameter(ModelPlace("of", _NO_MODEL, _place), belongs_to=_OF_RUN))
+    of: int = field(
+        default=1,
+        metadata=parameter(Codec("of", _NO_MODEL, whole_number(1, MOST_MODELS)), belongs_to=("file", "models")),
+    )
 
     def address(self) -> dict[str, str]:
         """A filter that is too long for a link stays out of the address."""

@@ -71,14 +71,6 @@ def _temperature(text: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Temperature(Codec):
-    """What the scores are divided by before the softmax."""
-
-    def format(self, value: float) -> str:
-        return f"{value:g}"
-
-
-@dataclass(frozen=True)
 class Candidates(Codec):
     """Candidate answers as they were typed; what is too long for a link goes without them."""
 
@@ -97,6 +89,8 @@ class ExploreState(TextState):
     selection: Selection | None = field(
         default=None, metadata=parameter(Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     )
-    temperature: float = field(default=1.0, metadata=parameter(Temperature("temperature", _NOT_OFFERED, _temperature)))
+    temperature: float = field(
+        default=1.0, metadata=parameter(Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
+    )
     direction: str | None = field(default=None, metadata=parameter(Codec("direction"), belongs_to=("model",)))
     candidates: str = field(default="", metadata=parameter(Candidates("candidates")))

@@ -23,15 +23,8 @@ def _changed(text: str) -> Changed | None:
     return tuple(numbers.items()) if fits else None
 
 
-@dataclass(frozen=True)
-class Inputs(Codec):
-    """Changed numbers as ``h.2.1=0.5;tau=2``."""
-
-    def parse(self, text: str, address: object) -> Changed | None:
-        return _changed(text)
-
-    def format(self, value: Changed) -> str:
-        return ";".join(f"{name}={number:g}" for name, number in value)
+def _changes(value: Changed) -> str:
+    return ";".join(f"{name}={number:g}" for name, number in value)
 
 
 _NO_LESSON = f"The link asks for the lesson “{{}}”; it can ask for {', '.join(lessons())}."
@@ -53,6 +46,6 @@ class LessonsState(PageState):
         default=next(iter(lessons())), metadata=parameter(Codec("lesson", _NO_LESSON, one_of(lessons())))
     )
     step: int = field(default=1, metadata=_of_lesson(Codec("step", _NO_STEP, whole_number(1, 99))))
-    inputs: Changed = field(default=(), metadata=_of_lesson(Inputs("inputs", _NO_INPUTS)))
+    inputs: Changed = field(default=(), metadata=_of_lesson(Codec("inputs", _NO_INPUTS, _changed, _changes)))
     first: str = field(default="", metadata=_of_lesson(Codec("first")))
     second: str = field(default="", metadata=_of_lesson(Codec("second")))

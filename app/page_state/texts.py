@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from app.examples import ENTAILMENT, SINGLE_KINDS, Example, example_of, shown_with, suiting
+from app.examples import ENTAILMENT, SINGLE_KINDS, Example, Gold, example_of, shown_with, suiting
 from app.page_state.codec import Address, Codec, PageState, parameter, short, whole_number
 from app.pairs import SIDES, Pair, Version
 from core.checkpoint import available
@@ -124,8 +124,7 @@ class Place(Codec):
         place = whole_number(1, len(address.values["texts"]))(text)
         return None if place is None else place - 1
 
-    def format(self, value: int) -> str:
-        return str(value + 1)
+    text: Callable[[int], str] = lambda place: str(place + 1)
 
 
 @dataclass(frozen=True)
@@ -167,11 +166,10 @@ class TextState(PageState):
         """The example that is shown, None for texts of a person's own."""
         return example_of(self.texts, self._texts().examples)
 
-    def gold(self, labels: Collection[str]) -> dict[str, str] | None:
+    def gold(self, labels: Collection[str]) -> Gold | None:
         """The gold label of the example that is shown, and where it is from; None where the model has no such class."""
         example = self.example
-        known = example is not None and example.gold in labels
-        return {"label": example.gold, "source": example.source} if example is not None and known else None
+        return None if example is None or example.gold not in labels else Gold(example.gold, example.source)
 
     def examples(self, models: Mapping[str, str]) -> list[Example]:
         """The examples for this model (``models`` as :class:`Address` has them), then those that bring their own."""

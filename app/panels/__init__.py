@@ -6,12 +6,14 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from app.negation import negatable
-from app.panels import verdict
-from app.panels.panel import Page, Panel, Payload, sentence
-from core.evidence import Explanation
+from app.explore.negation import negatable
+from app.panels.panel import Page, Panel, Payload, Words
+from app.panels.verdict import Verdict
+from core.evidence import Explanation, Record
 
 
 @functools.cache
@@ -22,7 +24,7 @@ def folders() -> dict[Path, Panel]:
     return {Path(str(module.__file__)).parent: module.PANEL for module in modules}
 
 
-def panels_of(explanation: Explanation) -> list[tuple[Panel, list[object]]]:
+def panels_of(explanation: Explanation) -> list[tuple[Panel, list[Record]]]:
     """The panels that draw this explanation's records, each with them, in the order of their first records."""
     kinds = [record.kind for record in explanation.evidence]
     panels = [panel for panel in folders().values() if not set(kinds).isdisjoint(panel.kinds)]
@@ -30,48 +32,80 @@ def panels_of(explanation: Explanation) -> list[tuple[Panel, list[object]]]:
     return [(panel, [record for record in explanation.evidence if record.kind in panel.kinds]) for panel in panels]
 
 
-def drawing(
-    explanation: Explanation,
-    show: str = "weight",
-    alone: Explanation | None = None,
-    unread: str = "",
-    trained: Explanation | None = None,
-) -> Payload:
-    """What the browser draws of an explanation: verdict, both sentences in reading order, and the panels.
+@dataclass(frozen=True)
+class DrawnPanel:
+    """A panel's ``data`` in its ``place`` on the page; ``kind`` names its script."""
 
-    ``show``: what a matrix shows (weight, column or score). ``alone``: what a model says that read the judged sentence
-    only. ``unread``: the role that this model does not look at. ``trained``: what it says itself, where the explanation
-    is one of what if. A side's ``axis`` says which part of a selection names its words.
-    """
-    drawn: list[Payload] = [
-        {"kind": panel.kinds[0], "place": panel.place, "data": data}
+    kind: str
+    place: str
+    data: Payload
+
+
+@dataclass(frozen=True)
+class DrawnSide(Words):
+    """A sentence as the page draws it. ``axis``: which part of a selection names its words; ``read``: False for one
+    that the model does not look at; ``negatable``: the words before which “not” can stand."""
+
+    axis: str
+    judged: bool
+    read: bool
+    negatable: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What the browser draws of an explanation: verdict, both sentences in reading order, and the panels."""
+
+    sides: tuple[DrawnSide, ...]
+    verdict: Verdict
+    panels: tuple[DrawnPanel, ...]
+
+    @property
+    def focus(self) -> int | None:
+        """The row that is selected before anything is, or None."""
+        return next((panel.data.focus for panel in self.panels if panel.data.focus is not None), None)
+
+    @property
+    def directions(self) -> list[str]:
+        """The roles of the sentences whose words look at others."""
+        return [
+            panel.data.rows for panel in self.panels if panel.data.focus is not None and panel.data.rows is not None
+        ]
+
+    def length(self, axis: str) -> int:
+        """How many words the side along this axis has."""
+        return next(len(side.tokens) for side in self.sides if side.axis == axis)
+
+
+def drawing(
+    explanation: Explanation, verdict: Verdict | None = None, show: str = "weight", unread: str = ""
+) -> Drawing:
+    """The drawing of an explanation, with this verdict where it has more than its own. ``show``: what a matrix shows
+    (weight, column or score); ``unread``: the role that this model does not look at."""
+    drawn = tuple(
+        DrawnPanel(panel.kinds[0], panel.place, data)
         for panel, records in panels_of(explanation)
         for data in panel.payloads(records, explanation, show)
-    ]
+    )
     roles = [explanation.first.role, explanation.second.role]
-    edges = next(((p["data"]["rows"], p["data"]["columns"]) for p in drawn if "columns" in p["data"]), None)
+    edges = next(((panel.data.rows, panel.data.columns) for panel in drawn if panel.data.columns is not None), None)
     row, column = edges or (explanation.judged if explanation.judged in roles else roles[1], "")
-    sides = [explanation.sentence(role) for role in ([row, row] if row == column else roles)]
-    axes = ["row" if role == row else "column" for role in roles] if row != column else ["column", "row"]
-    return {
-        "sides": [
-            sentence(side)
-            | {"axis": axis, "judged": explanation.judges(side.role), "read": side.role != unread}
-            | {"negatable": negatable([token.text for token in side.tokens])}
-            for side, axis in zip(sides, axes, strict=True)
-        ],
-        "verdict": verdict.payload(explanation, alone, trained),
-        "panels": drawn,
-    }
+    if row == column:  # a text that looks at itself
+        sides = [(row, "column"), (row, "row")]
+    else:
+        sides = [(role, "row" if role == row else "column") for role in roles]
+    return Drawing(
+        tuple(_side(explanation, role, axis, unread) for role, axis in sides), verdict or Verdict.of(explanation), drawn
+    )
 
 
-def focus(drawn: Payload) -> int | None:
-    """The row that is selected before anything is, or None."""
-    rows = (panel["data"].get("focus") for panel in drawn["panels"])
-    return next((row for row in rows if row is not None), None)
+def _side(explanation: Explanation, role: str, axis: str, unread: str) -> DrawnSide:
+    side = explanation.sentence(role)
+    places = negatable([token.text for token in side.tokens])
+    return DrawnSide.of(side, axis, explanation.judges(role), role != unread, tuple(places))
 
 
-def late(explanation: Explanation) -> Payload:
+def late(explanation: Explanation) -> dict[str, Mapping[str, object]]:
     """What each kind of panel gets with a selection, without a new drawing."""
     return {panel.kinds[0]: panel.late(records) for panel, records in panels_of(explanation)}
 

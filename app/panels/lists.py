@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
+from html import escape
 
 STYLE = """<style>
 .pl-list { border-collapse: collapse; width: 100%; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
@@ -26,36 +26,32 @@ STYLE = """<style>
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:
     """A table whose last column is a number. ``below``: the text under each row, across all columns."""
     *names, number = head
-    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in names)
-    top += f'<th scope="col" class="pl-number">{_safe(number)}</th>'
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    top += f'<th scope="col" class="pl-number">{escape(number)}</th>'
     body = ""
     for (*cells, value), text in zip(rows, below or [""] * len(rows), strict=True):
-        line = "".join(f'<td dir="auto">{_safe(cell)}</td>' for cell in cells)
-        line += f'<td class="pl-number">{_safe(value)}</td>'
+        line = "".join(f'<td dir="auto">{escape(cell)}</td>' for cell in cells)
+        line += f'<td class="pl-number">{escape(value)}</td>'
         body += f'<tr class="pl-above">{line}</tr>{_below(text, len(head))}' if text else f"<tr>{line}</tr>"
     return _table(top, body)
 
 
 def _below(text: str, columns: int) -> str:
-    return f'<tr class="pl-below"><td class="pl-soft" dir="auto" colspan="{columns}">{_safe(text)}</td></tr>'
+    return f'<tr class="pl-below"><td class="pl-soft" dir="auto" colspan="{columns}">{escape(text)}</td></tr>'
 
 
 def by_place(head: tuple[str, str], rows: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> str:
     """A table with a line of words for each place, every word with its number."""
-    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in head)
+    top = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = ""
     for place, words in rows:
         line = "".join(
-            f'<span><bdi>{_safe(word)}</bdi> <span class="pl-soft">{_safe(number)}</span></span>'
+            f'<span><bdi>{escape(word)}</bdi> <span class="pl-soft">{escape(number)}</span></span>'
             for word, number in words
         )
-        body += f'<tr><th scope="row">{_safe(place)}</th><td><div class="pl-words">{line}</div></td></tr>'
+        body += f'<tr><th scope="row">{escape(place)}</th><td><div class="pl-words">{line}</div></td></tr>'
     return _table(top, body)
 
 
 def _table(top: str, body: str) -> str:
     return f'<table class="pl-list"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def _safe(text: str) -> str:
-    return html.escape(text)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
-from core.evidence import Explanation, Sentence
+from core.evidence import Sentence
 
-Payload = dict[str, Any]
+
+@dataclass(frozen=True, kw_only=True)
+class Payload:
+    """What a panel draws; its fields are what its script reads. ``rows`` and ``columns``: the roles along the edges of
+    a panel that has some; ``focus``: the row that is selected before anything is, of a panel that has such a row;
+    ``show``: which of :data:`app.page_state.explore.SHOWN` its cells show, of a panel that can be asked for another;
+    ``lead``: how far a row's best score lies above its next one, where it has scores."""
+
+    rows: str | None = None
+    columns: str | None = None
+    focus: int | None = None
+    show: str | None = None
+    lead: float | None = None
 
 
 class Page(NamedTuple):
@@ -22,23 +34,30 @@ class Page(NamedTuple):
 @dataclass(frozen=True)
 class Panel:
     """``kinds``: of the records that it draws; the first is the folder's name and that of its script's
-    ``PANELS.<kind>``. ``payloads(records, explanation, show)``: one JSON-like dict for each panel to draw; one with
-    ``rows`` and ``columns`` says which roles stand along the edges, and its ``focus`` which row is selected at first.
-    ``late(records)``: what a new selection adds without a new drawing."""
+    ``PANELS.<kind>``. ``payloads(records, explanation, show)``: one for each panel to draw. ``late(records)``: what a
+    new selection adds without a new drawing, by the role of the rows."""
 
     kinds: tuple[str, ...]
     place: Literal["main", "beside", "below"] = "below"
-    payloads: Callable[[Sequence[Any], Explanation, str], list[Payload]] = lambda records, explanation, show: []
-    late: Callable[[Sequence[Any]], Payload] = lambda records: {}
+    payloads: Callable[..., Sequence[Payload]] = lambda records, explanation, show: ()
+    late: Callable[..., Mapping[str, object]] = lambda records: {}
     page: Page | None = None
 
 
-def sentence(side: Sentence) -> Payload:
-    """A side's words: text, a mark where the word table has no row for it, and where its lines begin."""
-    return {
-        "role": side.role,
-        "tokens": [token.text for token in side.tokens],
-        "unknown": [i for i, token in enumerate(side.tokens) if token.unknown],
-        "truncated": side.truncated,
-        "lines": list(side.line_starts),
-    }
+@dataclass(frozen=True)
+class Words:
+    """A sentence's words: text, the places of those for which the word table has no row, how many were cut
+    off, and where its lines begin."""
+
+    role: str
+    tokens: tuple[str, ...]
+    unknown: tuple[int, ...]
+    truncated: int
+    lines: tuple[int, ...]
+
+    @classmethod
+    def of(cls, side: Sentence, *more: object) -> Self:
+        """The words of a sentence; ``more``: the fields that a subclass has beside them."""
+        unknown = tuple(i for i, token in enumerate(side.tokens) if token.unknown)
+        tokens = tuple(token.text for token in side.tokens)
+        return cls(side.role, tokens, unknown, side.truncated, tuple(side.line_starts), *more)

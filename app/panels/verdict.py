@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
+from app.examples import Gold
 from app.palette import FIVE_SENTIMENTS, class_colours
 from core.evidence import Explanation
 from core.wording import percent
@@ -32,17 +33,27 @@ RANKED = ("not an answer", "answer")
 last is a score among candidates, and no verdict by itself."""
 
 
-def classes(names: Sequence[str], probabilities: Sequence[float]) -> list[dict[str, Any]]:
-    """Each class with its probability and its colour in the light and in the dark theme; ``score``: see RANKED."""
+@dataclass(frozen=True)
+class Share:
+    """A class with its probability and its colour in the light and in the dark theme; ``score``: see RANKED."""
+
+    label: str
+    p: float
+    light: str
+    dark: str
+    score: bool
+
+
+def classes(names: Sequence[str], probabilities: Sequence[float]) -> tuple[Share, ...]:
+    """Each class with its share."""
     ranked = tuple(names) == RANKED
-    return [
-        {"label": name, "p": p, "light": light, "dark": dark}
-        | ({"score": True} if ranked and name == RANKED[1] else {})
-        for name, p, (light, dark) in zip(names, probabilities, class_colours(names), strict=True)
-    ]
+    return tuple(
+        Share(name, p, *colours, ranked and name == RANKED[1])
+        for name, p, colours in zip(names, probabilities, class_colours(names), strict=True)
+    )
 
 
-def said(explanation: Explanation) -> tuple[str, float]:
+def headline(explanation: Explanation) -> tuple[str, float]:
     """The class that is named first, with its probability: the likeliest one, of RANKED always the last."""
     names, probabilities = class_names(explanation), explanation.probabilities
     place = len(names) - 1 if names == RANKED else explanation.labels.index(explanation.verdict)
@@ -55,23 +66,39 @@ def summary(explanation: Explanation) -> str:
     return ", ".join(f"{name} {percent(p)}" for i, (p, name) in enumerate(shares[:3]) if p >= 0.01 or not i)
 
 
-def payload(
-    explanation: Explanation, alone: Explanation | None = None, trained: Explanation | None = None
-) -> dict[str, Any]:
-    """What the verdict's row draws. ``alone``: what a model says that read the judged sentence only; ``trained``: what
-    the model says itself, where the explanation is one of what if."""
-    names = class_names(explanation)
+@dataclass(frozen=True)
+class Beside:
+    """What a model says, for a line beside the verdict."""
 
-    def beside(other: Explanation | None) -> dict[str, Any] | None:
-        if other is None:
-            return None
-        label, p = said(other)
-        return {"label": label, "p": p, "model": other.title, "judged": other.judged}
+    label: str
+    p: float
+    model: str
+    judged: str
 
-    return {
-        "label": said(explanation)[0],
-        "classes": classes(names, explanation.probabilities),
-        "model": explanation.title,
-        "alone": beside(alone),
-        "trained": beside(trained),
-    }
+
+def beside(explanation: Explanation | None) -> Beside | None:
+    """The line beside the verdict; None where there is no explanation."""
+    return None if explanation is None else Beside(*headline(explanation), explanation.title, explanation.judged)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the verdict's row draws. ``alone``: what a model says that read the judged sentence only; ``what_if``: what
+    was changed to see what if, where ``trained`` is what the model says itself; ``meaning``: of a score that is no
+    verdict by itself; ``gold``: what a data set says; ``pinned``: another pair that stands beside this one."""
+
+    label: str
+    classes: tuple[Share, ...]
+    model: str
+    alone: Beside | None = None
+    trained: Beside | None = None
+    what_if: str = ""
+    meaning: str = ""
+    gold: Gold | None = None
+    pinned: object = None
+
+    @classmethod
+    def of(cls, explanation: Explanation) -> Verdict:
+        """The explanation's, with nothing beside it."""
+        shares = classes(class_names(explanation), explanation.probabilities)
+        return cls(headline(explanation)[0], shares, explanation.title)

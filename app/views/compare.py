@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
-from app import comparison, components, page_style
-from app import comparison_figures as figures
-from app.comparison import Difference, Disagreement, Looks, PredictionsError
-from app.desk import way_back
-from app.model_choice import by_task, kinds, offered, reads_pairs
+from app import components, page_style
+from app.compare import comparison, figures
+from app.compare.comparison import Disagreement, Looks, PredictionsError
+from app.components import About, Frame
+from app.desk import back_link
+from app.model_choice import by_task, kinds, offered, reads_pairs, titles
+from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
 from app.page_state.session import PageSession, model_on
-from app.pair_form import PairForm, digest, titles
+from app.page_state.widgets import choice
+from app.pair_form import PairForm, digest, roles_of
 from app.pairs import SIDES, Pair
-from app.panels import card as card_lines
-from app.panels.verdict import class_names
-from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
+from app.panels.verdict import Verdict, class_names
+from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
 from core.explain import explained
 from core.reading.reader import PairError
@@ -50,81 +50,50 @@ def main() -> None:
     models = offered(reads_pairs, unreadable=True)
     # The model that was explored is the first one to compare.
     explored = [name for name in [model_on(ExploreState)] if name in models]
-    PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
-    page_style.apply(projector=PAGE.state.projector)
+    page = PAGE.open(kinds({name: models[name] for name in [*explored, *models]}))
+    page_style.apply(projector=page.projector)
     components.load()
-    mates = _sidebar(models)
-    versions = PAGE.state.what == "versions"
-    FORM.sentences(models.get(PAGE.state.model or ""))
+    names = titles(models)
+    roles = roles_of(page.model, models)
+    with st.sidebar:
+        mates = _sidebar(by_task(models), names, roles)
+    FORM.sentences(models)
+    versions = page.what == "versions"
     if versions:
-        _other_version(_roles(models))
-    columns = FORM.explained(
-        lambda page: _versions(page) if versions else _models(page, mates, titles(models)),
+        _other_version(roles)
+    columns = FORM.answer(
+        lambda page: _versions(page) if versions else _models(page, mates, names),
         "No model is installed: train one with `python -m trainers train`",
     )
-    way_back.draw(PAGE.state.pair.now)
+    back_link.draw(page.pair.now)
     if columns is not None:
         page_style.notice([*PAGE.problems, *_warnings(columns)])
-        _show(PAGE.state, columns, versions)
+        _show(page, columns, versions)
     _disagreements()
 
 
-def _sidebar(models: Mapping[str, Path]) -> Sequence[str]:
+def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], roles: Mapping[str, str]) -> Sequence[str]:
     """Its widgets; returns the models of the task that is shown."""
-    with st.sidebar:
-        page_style.projector_switch(PAGE)
-        shown, key = list(WHAT), PAGE.key("what")
-        st.radio(
-            "Compare",
-            shown,
-            shown.index(PAGE.state.what),
+    page_style.projector_switch(PAGE)
+    choice(PAGE, "what", "Compare", WHAT)
+    FORM.example()
+    mates = FORM.task_and_model(groups, names)
+    if PAGE.state.what == "models":
+        key = f"{PAGE.key('others')} {PAGE.state.model}"
+        st.multiselect(
+            "Compare with",
+            [name for name in mates if name != PAGE.state.model],
+            _beside(PAGE.state, mates),
             key=key,
-            on_change=PAGE.take,
-            args=("what", key),
-            format_func=WHAT.__getitem__,
+            on_change=_take_others,
+            args=(key,),
+            format_func=names.__getitem__,
+            max_selections=MOST - 1,
+            placeholder="Choose up to three models",
         )
-        FORM.example()
-        names = titles(models)
-        mates = FORM.task_and_model(by_task(models), names)
-        if PAGE.state.what == "models":
-            beside = [name for name in mates if name != PAGE.state.model]
-            key = f"{PAGE.key('others')} {PAGE.state.model}"
-            st.multiselect(
-                "Beside it",
-                beside,
-                _beside(PAGE.state, mates),
-                key=key,
-                on_change=_take_others,
-                args=(key,),
-                format_func=names.__getitem__,
-                max_selections=MOST - 1,
-                placeholder="Choose up to three models",
-            )
-        _whose_words(models)
-        FORM.files()
+    choice(PAGE, "rows", "Attention of the words of the", {side: roles[side] for side in ROWS})
+    FORM.files()
     return mates
-
-
-def _whose_words(models: Mapping[str, Path]) -> None:
-    """The choice of the sentence whose words' attention is shown."""
-    roles, key = _roles(models), PAGE.key("rows")
-    st.radio(
-        "Attention of the words of the",
-        ROWS,
-        ROWS.index(PAGE.state.rows),
-        key=key,
-        on_change=PAGE.take,
-        args=("rows", key),
-        format_func=roles.__getitem__,
-    )
-
-
-def _roles(models: Mapping[str, Path]) -> dict[str, str]:
-    """What the sentences are called, as labels show it."""
-    roles = dict(zip(SIDES, ("first sentence", "second sentence"), strict=True))
-    with contextlib.suppress(CheckpointError, KeyError):
-        roles |= {side: str(role) for side, role in read_card(models[PAGE.state.model or ""])["roles"].items()}
-    return {side: page_style.plain(role) for side, role in roles.items()}
 
 
 def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
@@ -144,7 +113,13 @@ def _other_version(roles: Mapping[str, str]) -> None:
     left, _, right = st.columns([1, 0.07, 1], gap="small")  # below the page's own boxes, which have a button between
     for column, side, text in zip((left, right), SIDES, PAGE.state.version.now, strict=True):
         key = PAGE.key(f"version {side}")
-        column.text_input(f"The other version’s {roles[side]}", text, key=key, on_change=_new_version, args=(side, key))
+        column.text_input(
+            f"The other version’s {page_style.plain(roles[side])}",
+            text,
+            key=key,
+            on_change=_new_version,
+            args=(side, key),
+        )
 
 
 def _new_version(side: str, key: str) -> None:
@@ -176,13 +151,13 @@ def _column(title: str, name: str, pair: Pair) -> Column:
 
 def _warnings(columns: Sequence[Column]) -> list[str]:
     """What is unusual about the texts; whose words they are stands before those that not all say."""
-    said = [column for column in columns if column.explanation is not None]
+    answers = [column for column in columns if column.explanation is not None]
     out = dict[str, list[str]]()
-    for column in said:
+    for column in answers:
         for warning in column.explanation.warnings if column.explanation else ():
             out.setdefault(warning, []).append(column.title)
     return [
-        warning if len(titles) == len(said) else f"{' and '.join(titles)}: {warning[:1].lower()}{warning[1:]}"
+        warning if len(titles) == len(answers) else f"{' and '.join(titles)}: {warning[:1].lower()}{warning[1:]}"
         for warning, titles in out.items()
     ]
 
@@ -193,19 +168,12 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     seen = [None if c.explanation is None else comparison.looks(c.explanation, _role(c, sides[0])) for c in columns]
     marked = _marked(columns) if versions else [{}] * len(columns)
     high = max((weight for looks in seen if looks for row in looks.weights for weight in row), default=1.0)
-    sections = [
-        _section(column, looks, sides, marks) for column, looks, marks in zip(columns, seen, marked, strict=True)
-    ]
+    sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
     components.draw(
         "compare",
-        {
-            "sections": sections,
-            "weights": {"high": max(high, 1e-9), "steps": figures.weight_steps()},
-            "footer": [],
-            "link": page.link_parameters(),
-            "projector": page.projector,
-            **_differences(columns, seen, sides),
-        },
+        figures.Compared(tuple(sections), figures.Scale(max(high, 1e-9), figures.weight_steps())),
+        _differences(columns, seen, sides),
+        Frame(link=page.link_parameters(), projector=page.projector),
         key=KEY,
         id="compared",
     )
@@ -219,46 +187,41 @@ def _role(column: Column, side: str) -> str:
 def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
     """The changed words of each version, by role."""
     first, other = (column.explanation for column in columns)
-    out: list[dict[str, set[int]]] = [{}, {}]
-    if first is not None and other is not None:
-        for role in (first.first.role, first.second.role):
-            pair = comparison.changed(comparison.words(first, role), comparison.words(other, role))
-            out[0][role], out[1][role] = pair
-    return out
+    if first is None or other is None:
+        return [{}, {}]
+    roles = first.first.role, first.second.role
+    changed = [comparison.changed(comparison.words(first, role), comparison.words(other, role)) for role in roles]
+    return [dict(zip(roles, marks, strict=True)) for marks in zip(*changed, strict=True)]
 
 
 def _section(
-    column: Column, looks: Looks | None, sides: Sequence[str], marked: Mapping[str, set[int]]
-) -> dict[str, Any]:
+    column: Column, looks: Looks | None, marked: Mapping[str, set[int]], sides: Sequence[str]
+) -> figures.Section:
     """What is drawn of one model, or version."""
     explanation, checkpoint = column.explanation, column.checkpoint
     if explanation is None or checkpoint is None:
-        return {"title": column.title, "problem": f"{column.problem.rstrip('.')}."}
-    size = card_lines.size(checkpoint.card)
+        return figures.Section(column.title, problem=f"{column.problem.rstrip('.')}.")
+    size, gold = card_lines.size(checkpoint.card), PAGE.state.gold(class_names(explanation))
     facts = [f"parameters: {size}"] if size else []
-    roles = (explanation.first.role, explanation.second.role)
-    shares = {role: comparison.pooled(explanation, role) for role in roles}
-    return {
-        "title": column.title,
-        "verdict": figures.said(explanation),
-        "facts": [*facts, f"explained in {explanation.milliseconds:.0f} ms", *_gold(explanation)],
-        "sentences": [
-            {"words": comparison.words(explanation, role), "marked": sorted(marks)} for role, marks in marked.items()
-        ],
-        "pooled": [
-            {"role": role, "words": comparison.words(explanation, role), "shares": pooled}
-            for role, pooled in shares.items()
-            if pooled is not None
-        ],
-        "matrix": None if looks is None else figures.matrix(looks, _roles_of(column, sides)),
-        "about": components.about(explanation),
-    }
-
-
-def _gold(explanation: Explanation) -> list[str]:
-    """The gold label of the example that is shown, where the model has it among its classes."""
-    gold = PAGE.state.gold(class_names(explanation))
-    return [] if gold is None else [f"gold label: {gold['label']}"]
+    facts.append(f"explained in {explanation.milliseconds:.0f} ms")
+    facts += [] if gold is None else [f"gold label: {gold.label}"]
+    pooled = {role: comparison.pooled(explanation, role) for role in (explanation.first.role, explanation.second.role)}
+    return figures.Section(
+        column.title,
+        verdict=Verdict.of(explanation),
+        facts=tuple(facts),
+        sentences=tuple(
+            figures.MarkedWords(comparison.words(explanation, role), tuple(sorted(marks)))
+            for role, marks in marked.items()
+        ),
+        pooled=tuple(
+            figures.PooledWords(role, comparison.words(explanation, role), shares)
+            for role, shares in pooled.items()
+            if shares is not None
+        ),
+        matrix=None if looks is None else figures.matrix(looks, _roles_of(column, sides)),
+        about=components.about(explanation),
+    )
 
 
 def _roles_of(column: Column, sides: Sequence[str]) -> tuple[str, str]:
@@ -266,47 +229,37 @@ def _roles_of(column: Column, sides: Sequence[str]) -> tuple[str, str]:
     return rows, columns
 
 
-def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides: Sequence[str]) -> dict[str, Any]:
+def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides: Sequence[str]) -> figures.Differences:
     """The first attention that there is against each of the others, or why there is nothing to compare."""
     shown = [(column, looks) for column, looks in zip(columns, seen, strict=True) if looks is not None]
     if len(shown) < 2:
-        return {"hint": "Differences are drawn where at least two of them show attention for these words."}
+        return figures.Differences("Differences are drawn where at least two of them show attention for these words.")
     (base, first), *others = shown
-    drawn: list[tuple[Column, Difference]] = []
-    for column, looks in others:
-        differs = comparison.difference(first, looks)
-        if differs is not None:
-            drawn.append((column, differs))
+    compared = ((column, comparison.difference(first, looks)) for column, looks in others)
+    drawn = [(column, difference) for column, difference in compared if difference is not None]
     if not drawn:
-        return {"hint": "The two have no word in common whose attention could be compared."}
+        return figures.Differences("The two have no word in common whose attention could be compared.")
     high = max(max(abs(value) for row in one.weights for value in row) for _, one in drawn)
-    rows = drawn[0][1].rows
-    values = [[one.variation[i] if one.rows == rows else None for _, one in drawn] for i in range(len(rows))]
-    return {
-        "differences": [
-            {
-                "titles": [base.title, column.title],
-                "mean": one.mean,
-                "about": _about([base, column]),
-                "matrix": figures.matrix(one, _roles_of(base, sides)),
-            }
-            for column, one in drawn
-        ],
-        "signed": {"high": max(high, 0.01), "steps": figures.difference_steps()},
-        "agreement": figures.agreement([column.title for column, _ in drawn], rows, values)
-        | {"about": _about([base, *(column for column, _ in drawn)])},
-    }
+    roles = _roles_of(base, sides)
+    each = (
+        figures.DrawnDifference(
+            (base.title, column.title), one.mean, _about([base, column]), figures.matrix(one, roles)
+        )
+        for column, one in drawn
+    )
+    scale = figures.Scale(max(high, 0.01), figures.difference_steps())
+    about = _about([base, *(column for column, _ in drawn)])
+    agreement = figures.agreement([(column.title, one) for column, one in drawn], about)
+    return figures.Differences("", tuple(each), scale, agreement)
 
 
-def _about(columns: Sequence[Column]) -> dict[str, Any]:
+def _about(columns: Sequence[Column]) -> About:
     """What a saved figure of several says of itself: a sentence that they share once, and all verdicts."""
     each = [components.about(column.explanation) for column in columns if column.explanation is not None]
     names = [column.checkpoint.name for column in columns[1:] if column.checkpoint is not None]
-    files = [one["file"] for one in each]
-    return {
-        "file": "-".join([files[0], "and", *names, digest(files)[:6]]),
-        "lines": list(dict.fromkeys(line for one in each for line in one["lines"])),
-    }
+    files = [one.file for one in each]
+    name = "-".join([files[0], "and", *names, digest(files)[:6]])
+    return About(name, tuple(dict.fromkeys(line for one in each for line in one.lines)))
 
 
 def _disagreements() -> None:
@@ -332,7 +285,7 @@ def _disagreements() -> None:
             page_style.hint("They agree on every pair that both files have.")
             return
         count = f"{len(pairs):,} pairs" if len(pairs) > 1 else "1 pair"
-        page_style.note(f"{count}, those that both models are surest of first.")
+        page_style.note(f"{count}; those that both models are most sure of come first.")
         for place, one in enumerate(pairs[:LISTED]):
             gold = f" (gold: {one.label})" if one.label else ""
             label = f"{one.first} / {one.second}: {one.verdicts[0]} or {one.verdicts[1]}{gold}"

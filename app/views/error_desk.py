@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import page_style
-from app.desk import all_tags, annotator, choosing, files, measures, row_tags, rows
-from app.desk.opened import PAGE, open_state
+from app.desk import all_tags, annotator, choosing, files, measures, rows
+from app.desk.open_run import PAGE, draw_notice, open_run, widget
 from app.page_state.error_desk import VIEWS
 from core.errors import MendableError
 
@@ -21,12 +21,12 @@ def main() -> None:
         annotator.ask()
     PAGE.write_link()
     page_style.notice(PAGE.problems)
-    row_tags.said()
+    draw_notice()
     if PAGE.state.file is None or not PAGE.state.models:
         choosing.new_run()
         return
     try:
-        opened = open_state()
+        opened = open_run()
         _views()
         page_style.note(measures.summary(opened))
         if PAGE.state.view in ("rows", "scores"):
@@ -46,17 +46,14 @@ def main() -> None:
 
 
 def _views() -> None:
-    key = PAGE.key("view")
     st.segmented_control(
         "Show",
         list(VIEWS),
         default=PAGE.state.view,
-        key=key,
-        on_change=PAGE.take,
-        args=("view", key),
         format_func=VIEWS.__getitem__,
         required=True,
         label_visibility="collapsed",
+        **widget("view"),
     )
 
 

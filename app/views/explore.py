@@ -5,24 +5,27 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
 
-from app import candidates, components, page_style, pairs_tried, panels
-from app.desk import way_back
-from app.model_choice import by_task, explains_texts, judging_alone, kinds, offered, unread
+from app import components, page_style, panels
+from app.components import About, PairFrame
+from app.desk import back_link
+from app.explore import candidates, pairs_tried
+from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
+from app.models import card
 from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
-from app.pair_form import PairForm, titles
+from app.page_state.widgets import choice
+from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import card
-from app.panels.panel import Page, Payload
-from core.checkpoint import Checkpoint, CheckpointError, load_named, read_card
+from app.panels import Drawing, verdict
+from app.panels.verdict import Verdict
+from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
@@ -37,96 +40,79 @@ FORM = PairForm(PAGE)
 def main() -> None:
     """Draw the page."""
     models = offered(explains_texts, unreadable=True)  # of the others Filter map and Compare show more
-    PAGE.open(kinds(models))
-    page_style.apply(projector=PAGE.state.projector)
+    page = PAGE.open(kinds(models))
+    page_style.apply(projector=page.projector)
     components.load()
-    FORM.sentences(models.get(PAGE.state.model or ""))
-    explained = FORM.explained(_explained, "No model is installed: train one with `python -m trainers train`")
+    FORM.sentences(models)
+    read = FORM.answer(_read, "No model is installed: train one with `python -m trainers train`")
     # The pair first, whose verdict a person waits for; last what stands below it, so that the sidebar's file holds new
     # candidates by the time that their ranking is seen.
-    drawn = None
-    if explained is not None:
-        drawn, explanation = _show(PAGE.state, explained, PAGE.problems)
-        pairs_tried.remember(explained.trained)
+    drawing = None if read is None else _drawing(page, read)
+    explanation = None if read is None or drawing is None else _show(page, read, drawing)
     with st.sidebar:
-        _sidebar(models, drawn)
-    if explained is not None:
-        _below(PAGE.state, explained, explanation)
+        _sidebar(models, drawing)
+    if read is not None and explanation is not None:
+        _below(page, read, explanation)
 
 
 def _selected() -> None:
     """The browser's selection."""
-    picked, shown = FORM.picked(KEY), FORM.last
-    if picked is not None and picked.get("edit") and shown is not None:
-        with contextlib.suppress(KeyError, IndexError):
+    picked = FORM.picked(KEY)
+    if picked is not None and picked.get("edit"):
+        with contextlib.suppress(CheckpointError, PairError, KeyError, IndexError):
+            shown = explained(load_named(PAGE.state.model or ""), *PAGE.state.pair.now)
             PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
     elif picked is not None:
         PAGE.change(selection=Selection(picked.get("row"), picked.get("column")), direction=picked.get("direction"))
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
-    model = tried.model if tried.model in PAGE.models else PAGE.state.model
+    model = tried.name if tried.name in PAGE.models else PAGE.state.model
     PAGE.set(PAGE.state.anew(model=model, texts=(Pair(*tried.texts),)))
 
 
-def _sidebar(models: Mapping[str, Path], drawn: Payload | None) -> None:
+def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
     page_style.projector_switch(PAGE)
     FORM.example()
     shown = titles(models)
     names = FORM.task_and_model(by_task(models), shown)
-    lines = _lines({name: models[name] for name in names})
+    cards = ((name, models[name].card) for name in names)
+    lines = {name: card.one_line(known) for name, known in cards if known is not None}
     if PAGE.state.model in lines:
         page_style.note(lines[PAGE.state.model])
-    if drawn is not None:
-        _options(drawn)
+    for panel in () if drawing is None else drawing.panels:
+        if panel.data.show is not None:
+            _options(panel.data.lead)
+            break
     with st.popover("All models of this task", type="tertiary"):
         page_style.terms([(shown[name], line) for name, line in lines.items()])
     pairs_tried.draw(_reopen)
     FORM.files()
 
 
-def _lines(models: Mapping[str, Path]) -> dict[str, str]:
-    """What each model is, in one line."""
-    lines = {}
-    for name, folder in models.items():
-        with contextlib.suppress(CheckpointError):
-            lines[name] = card.one_line(read_card(folder))
-    return lines
-
-
-def _options(drawn: Payload) -> None:
-    """What the figures that are drawn can be asked to show."""
-    if any("show" in panel["data"] for panel in drawn["panels"]):
-        shown = list(SHOWN)
-        st.radio(
-            "Matrix shows",
-            shown,
-            shown.index(PAGE.state.show),
-            key=PAGE.key("show"),
-            on_change=PAGE.take,
-            args=("show", PAGE.key("show")),
-            format_func=SHOWN.__getitem__,
+def _options(lead: float | None) -> None:
+    """What a matrix can be asked to show; ``lead``: how far its best scores lie above the next."""
+    choice(PAGE, "show", "Matrix shows", SHOWN)
+    key = PAGE.key("temperature")
+    st.select_slider(
+        "What if: temperature of the softmax",
+        TEMPERATURES,
+        PAGE.state.temperature,
+        key=key,
+        on_change=PAGE.take,
+        args=("temperature", key),
+        format_func=lambda t: f"{t:g}",
+    )
+    if lead is not None:
+        page_style.note(
+            f"On average a word’s best score is {lead:.1f} higher than its second best, so the softmax gives it "
+            f"e^{lead:.1f} times the weight. Divide the scores by more, and the weight spreads."
         )
-        st.select_slider(
-            "What if: temperature of the softmax",
-            TEMPERATURES,
-            PAGE.state.temperature,
-            key=PAGE.key("temperature"),
-            on_change=PAGE.take,
-            args=("temperature", PAGE.key("temperature")),
-            format_func=lambda t: f"{t:g}",
-        )
-        leads = [panel["data"]["lead"] for panel in drawn["panels"] if panel["data"].get("lead") is not None]
-        if leads:
-            page_style.note(
-                f"On average a word’s best score is {leads[0]:.1f} higher than its second best, so the softmax gives "
-                f"it e^{leads[0]:.1f} times the weight. Divide the scores by more, and the weight spreads."
-            )
 
 
-class Explained(NamedTuple):
-    """``shown``: the explanation that is drawn, at the page's temperature; ``trained``: the model's own; ``alone``:
-    that of a model that reads the judged sentence alone."""
+class Read(NamedTuple):
+    """The pair as it was read. ``shown``: the explanation that is drawn, at the page's temperature; ``trained``: the
+    model's own; ``alone``: that of a model that reads the judged sentence alone."""
 
     checkpoint: Checkpoint
     shown: Explanation
@@ -134,92 +120,93 @@ class Explained(NamedTuple):
     alone: Explanation | None
 
 
-def _explained(page: ExploreState) -> Explained:
-    checkpoint, explanation = FORM.explanation("Reading the pair …")
+def _read(page: ExploreState) -> Read:
+    checkpoint, trained = FORM.explanation()
+    shown, alone = explained(checkpoint, *page.pair.now, page.temperature), None
     name = judging_alone(checkpoint.card)
-
-    def alone() -> Explanation | None:
-        try:
-            return None if name is None else explained(load_named(name), *page.pair.now)
-        except (CheckpointError, PairError):
-            return None
-
-    return Explained(checkpoint, explained(checkpoint, *page.pair.now, page.temperature), explanation, alone())
+    if name is not None:
+        with contextlib.suppress(CheckpointError, PairError):
+            alone = explained(load_named(name), *page.pair.now)
+    return Read(checkpoint, shown, trained, alone)
 
 
-def _show(page: ExploreState, explained: Explained, problems: list[str]) -> tuple[Payload, Explanation]:
-    """Draw the pair. Returns its drawing, and the explanation with what was looked up for it."""
-    checkpoint, explanation, trained, alone = explained
-    what_if = None if explanation is trained else trained
-    drawn = panels.drawing(explanation, page.show, alone, unread(checkpoint.card), what_if)
-    if what_if is not None:
-        drawn["verdict"]["what_if"] = f"softmax at temperature {page.temperature:g}"
-    if candidates.fits(checkpoint):
-        drawn["verdict"]["meaning"] = candidates.meaning(checkpoint, explanation)
-    held = pairs_tried.pinned()
-    if held is not None:
-        drawn["verdict"]["pinned"] = {"label": held.label, "p": held.p, "model": held.title, "texts": held.texts}
-    drawn["verdict"]["gold"] = page.gold([known["label"] for known in drawn["verdict"]["classes"]])
-    lengths = {side["axis"]: len(side["tokens"]) for side in drawn["sides"]}
-    selection = page.selection
-    if selection is not None and not selection.fits(lengths["row"], lengths["column"]):
+def _drawing(page: ExploreState, read: Read) -> Drawing:
+    """What is drawn of the pair."""
+    checkpoint, shown, trained, alone = read
+    what_if = shown is not trained
+    own = replace(
+        Verdict.of(shown),
+        alone=verdict.beside(alone),
+        trained=verdict.beside(trained) if what_if else None,
+        what_if=f"softmax at temperature {page.temperature:g}" if what_if else "",
+        meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
+        gold=page.gold(verdict.class_names(shown)),
+        pinned=pairs_tried.pinned(),
+    )
+    return panels.drawing(shown, own, page.show, unread(checkpoint.card))
+
+
+def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
+    """Draw the pair. Returns its explanation with what was looked up for the selected words."""
+    selection, problems = page.selection, PAGE.problems
+    if selection is not None and not selection.fits(drawing.length("row"), drawing.length("column")):
         problems.append(f"The link selects {selection}, but this pair has no such word: nothing is selected.")
         selection = None
-    shown = selection or Selection(panels.focus(drawn))
-    for side in drawn["sides"]:
-        word = shown.row if side["axis"] == "row" else shown.column
-        if word is not None:
-            explanation = with_nearest(checkpoint, explanation, word, side["role"])
-    looking = [panel["data"]["rows"] for panel in drawn["panels"] if "focus" in panel["data"]]
+    looking = drawing.directions
     if page.direction not in (None, *looking):
         known = f"it can ask for {' and '.join(looking)}: the first is shown" if looking else "this model has none"
         problems.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
-    link = replace(page, selection=None, direction=None).link_parameters()
-    framed = components.frame(explanation, checkpoint.card, link, problems)
-    if what_if is not None:
-        framed["about"]["lines"][-1] += f", what if: {drawn['verdict']['what_if']}"
-        framed["about"]["file"] = _stem(page, explained)
-        framed["agreement"] = None  # was measured on the attention that the model was trained with
+    selected = selection or Selection(drawing.focus)
+    explanation = read.shown
+    for side in drawing.sides:
+        word = selected.row if side.axis == "row" else selected.column
+        if word is not None:
+            explanation = with_nearest(read.checkpoint, explanation, word, side.role)
+    pairs_tried.remember(read.trained)
     components.draw(
         "pair",
-        drawn | framed | {"editable": True, "tour": True, "projector": page.projector},
+        drawing,
+        _frame(page, read, drawing.verdict.what_if, problems),
         key=KEY,
         on_selection_change=_selected,
         late=panels.late(explanation),
-        selection={"row": shown.row, "column": shown.column},
+        selection=vars(selected),
         explicit=selection is not None,
         direction=page.direction,
+        editable=True,
+        tour=True,
         **FORM.moving(KEY),
     )
-    return drawn, explanation
+    return explanation
 
 
-def _stem(page: ExploreState, explained: Explained) -> str:
+def _frame(page: ExploreState, read: Read, what_if: str, problems: Sequence[str]) -> PairFrame:
+    """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
+    unselected = replace(page, selection=None, direction=None)
+    frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
+    if not what_if:
+        return frame
+    *texts, verdict = components.about(read.shown).lines
+    return replace(frame, agreement=None, about=About(_stem(page, read), (*texts, f"{verdict}, what if: {what_if}")))
+
+
+def _stem(page: ExploreState, read: Read) -> str:
     """A name for files of what is drawn, unlike that of another temperature."""
-    stem = components.file_stem(explained.shown)
-    return stem if explained.shown is explained.trained else f"{stem}-temperature-{page.temperature:g}"
+    stem = components.file_stem(read.shown)
+    return stem if read.shown is read.trained else f"{stem}-temperature-{page.temperature:g}"
 
 
-def _below(page: ExploreState, explained: Explained, explanation: Explanation) -> None:
+def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
     """Where else the pair can be looked at, its numbers as files, and candidates for its place."""
-    for more in panels.pages(explanation):
-        _elsewhere(page, more)
-    way_back.draw(page.pair.now)
-    _downloads(explanation, _stem(page, explained))
-    if candidates.fits(explained.checkpoint):
-        candidates.draw(PAGE, explained.checkpoint)
-
-
-def _elsewhere(page: ExploreState, more: Page) -> None:
-    """A link to the same pair and model on another page."""
     model = {"model": page.model or ""}
     pair = model | {"first": page.pair.first, "second": page.pair.second}
-    there = st.Page(
-        Path(__file__).resolve().with_name(f"{more.file}.py"), title=more.title, url_path=more.file.replace("_", "-")
-    )
-    # A pair too long for a link is there all the same: the pages of a session share it.
-    query = pair if fits_a_link(pair) else model
-    st.page_link(there, label=more.label, icon=":material/arrow_forward:", query_params=query)
+    for more in panels.pages(explanation):
+        # A pair too long for a link is there all the same: the pages of a session share it.
+        page_style.page_link(more.file, more.title, more.label, pair if fits_a_link(pair) else model)
+    back_link.draw(page.pair.now)
+    _downloads(explanation, _stem(page, read))
+    if candidates.fits(read.checkpoint):
+        candidates.draw(PAGE, read.checkpoint)
 
 
 def _downloads(explanation: Explanation, stem: str) -> None:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from html import escape
 
 import streamlit as st
 
 from app import components, page_style
-from app.filter_ngrams import reference_ngrams, vocabulary
-from app.model_choice import by_task, kinds, offered, shows
+from app.components import About, Frame
+from app.filter_map import drawing
+from app.filter_map.drawing import Star, TextSide
+from app.filter_map.ngrams import reference_ngrams, vocabulary
+from app.filter_map.placement import Opened, explain_texts, open_map, place_texts
+from app.model_choice import by_task, kinds, offered, shows, titles
+from app.models import card
 from app.page_state.codec import short
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.session import PageSession
-from app.pair_form import ModelForm, digest, once, titles
+from app.page_state.widgets import choice
+from app.pair_form import ModelForm, digest, once
 from app.pairs import SIDES, Pair
-from app.panels import card, filter_map, lists, verdict
-from app.panels.filter_map import Star, TextSide
+from app.panels import lists, verdict
 from app.panels.generated_filters import one_filter
-from app.text_placement import Opened, explain_texts, open_map, place_texts
 from core.checkpoint import Checkpoint
 from core.evidence import Explanation, GeneratedFilters, Matrix
 from core.evidence.record import the
-from core.filter_map.map import QUALITY_NEIGHBOURS, FilterMap, Layout, Neighbour
+from core.filter_map.map import FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
 
 PAGE = PageSession(MapState)
@@ -74,16 +77,7 @@ def main() -> None:
     with below:
         layout = None if opened is None else _layout(opened)
         if layout is not None:
-            views, key = list(VIEWS), PAGE.key("view")
-            st.radio(
-                "Show",
-                views,
-                views.index(PAGE.state.view),
-                key=key,
-                on_change=PAGE.take,
-                args=("view", key),
-                format_func=VIEWS.__getitem__,
-            )
+            choice(PAGE, "view", "Show", VIEWS)
         FORM.example()
         FORM.files()
     if opened is not None:
@@ -128,7 +122,7 @@ def _texts(checkpoint: Checkpoint) -> None:
                 if not roles[side]:
                     continue
                 role, key = str(roles[side]), PAGE.key(f"{side} {place}")
-                name = filter_map.numbered(role, place)
+                name = drawing.numbered(role, place)
                 st.text_area(
                     page_style.plain(name[:1].upper() + name[1:]),
                     getattr(text, side),
@@ -197,7 +191,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
     looked_into = _looked_into(opened, list(present))
     explanation = None if looked_into is None else explanations[looked_into.place]
     cautions = explanation.warnings if isinstance(explanation, Explanation) else ()
-    untold = [] if layout is None or reference_map is None else [filter_map.caution(layout, _neighbours(reference_map))]
+    untold = [] if layout is None or reference_map is None else [drawing.caution(reference_map, layout)]
     page_style.notice([*filter(None, untold), *PAGE.problems, *_problems(opened), *wordless, *cautions])
     if looked_into is None:
         page_style.hint("Type a text above and press Enter, or choose an example in the sidebar.")
@@ -214,12 +208,12 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         _look_into(opened, list(present), looked_into)
         _verdict(explanation)
         if reference_map is not None:
-            distance, rows = filter_map.nearest_rows(reference_map, nearest, opened.names)
-            openings = filter_map.beginnings(reference_map, nearest, opened.texts.own if opened.texts else ())
+            distance, rows = drawing.nearest_rows(reference_map, nearest, opened.names)
+            openings = drawing.beginnings(reference_map, nearest, opened.texts.own if opened.texts else ())
             st.html(lists.table(["nearest filters", "class", distance], rows, openings))
             if opened.texts is None:
-                data = filter_map.data_name(reference_map, opened.checkpoint.card)
-                st.caption(page_style.plain(filter_map.without_texts(reference_map, data)))
+                data = drawing.data_name(reference_map, opened.checkpoint.card)
+                st.caption(page_style.plain(drawing.without_texts(reference_map, data)))
     shown_filter = None
     if isinstance(explanation, Explanation):
         shown_filter = _filter(opened, layout, looked_into, explanation, _quoted(opened, stars, looked_into.place))
@@ -267,29 +261,25 @@ def _map(
     looked_into: TextSide | None,
     nearest: Sequence[Neighbour],
 ) -> None:
-    reading = filter_map.reading(reference_map, layout, filter_map.data_name(reference_map, opened.checkpoint.card))
     texts = () if opened.texts is None else opened.texts.own
-    key = (reference_map.card["sha256"], layout.name, bool(texts))
-    drawing = once("drawing of the map", key, lambda: filter_map.drawing(reference_map, layout, opened.names, texts))
-    numbers, meaning = filter_map.quality(layout, _neighbours(reference_map))
-    projector = PAGE.state.projector
-    about = {"file": _stem(opened, layout, looked_into), "lines": [reading, *_quoted(opened, stars)]}
+    data = drawing.data_name(reference_map, opened.checkpoint.card)
+    key = (reference_map.card["sha256"], layout.name, bool(texts), data)
+    reference = once(
+        "drawing of the map", key, lambda: drawing.drawing(reference_map, layout, opened.names, texts, data)
+    )
+    yours = drawing.yours(layout, stars, looked_into, nearest, PAGE.state.view == "near")
     components.draw(
         "filterMap",
-        drawing | {"reading": reading, "quality": numbers, "meaning": meaning, "footer": [], "projector": projector},
+        reference,
+        Frame(projector=PAGE.state.projector),
         key="filter map figure",
-        **filter_map.yours(layout, stars, looked_into, nearest, PAGE.state.view == "near"),
-        description=filter_map.description(reference_map, stars),
-        about=about,
+        **vars(yours),
+        description=drawing.description(reference_map, stars),
+        about=About(_stem(opened, layout, looked_into), (reference.reading, *_quoted(opened, stars))),
     )
 
 
-def _neighbours(reference_map: FilterMap) -> int:
-    """k of the map's k-NN accuracies."""
-    return int(reference_map.card.get("quality_neighbours", QUALITY_NEIGHBOURS))
-
-
-def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
+def _stem(opened: Opened, layout: Layout | None, *more: object) -> str:
     """A name for files of this model, this layout and these texts, unlike that of others."""
     state = PAGE.state
     texts = digest([[text.versions for text in state.texts], state.view, *more])[:6]
@@ -300,7 +290,7 @@ def _stem(opened: Opened, layout: Layout | None, *more: Any) -> str:
 def _quoted(opened: Opened, stars: Sequence[Star], place: int | None = None) -> list[str]:
     """For a saved figure: the present texts (or the one at this ``place``), and what the model says of each."""
     now = [star for star in stars if not star.age and place in (None, star.of.place)]
-    names = [filter_map.numbered(star.of.side or "text", star.of.place) for star in now]
+    names = [drawing.numbered(star.of.side or "text", star.of.place) for star in now]
     texts = [
         f"{name[:1].upper()}{name[1:]}: {short(star.words, components.LONGEST_QUOTED)}"
         for name, star in zip(names, now, strict=True)
@@ -334,11 +324,11 @@ def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSid
 def _verdict(explanation: Explanation | str | None) -> None:
     if isinstance(explanation, Explanation):
         text = verdict.summary(explanation)
-        title = _safe(explanation.title)
-        st.html(f'<p class="pl-head">{_safe(text[:1].upper() + text[1:])}</p><p class="pl-how"><bdi>{title}</bdi></p>')
+        title = escape(explanation.title)
+        st.html(f'<p class="pl-head">{escape(text[:1].upper() + text[1:])}</p><p class="pl-how"><bdi>{title}</bdi></p>')
     else:
         text = explanation or "Type the other text of the pair too, to see what the model says of both."
-        st.html(f'<p class="pl-how">{_safe(text)}</p>')
+        st.html(f'<p class="pl-how">{escape(text)}</p>')
 
 
 def _filter(
@@ -356,7 +346,7 @@ def _filter(
     if number is None and layout is not None and layout.filter is not None and made.fires(layout.filter):
         number = layout.filter
     index = order[0] if number not in order else number
-    of = _safe(filter_map.numbered(role, looked_into.place))
+    of = escape(drawing.numbered(role, looked_into.place))
     st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
     left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
@@ -370,7 +360,7 @@ def _filter(
             args=(key,),
             format_func=lambda k: made.title(explanation, k),
         )
-        of = filter_map.numbered(role, looked_into.place)
+        of = drawing.numbered(role, looked_into.place)
         caption = [f"Weights of filter {index} of the {len(order)} made from {of}", *quoted]
         _weights(opened.checkpoint, index, made.bank.bank[index], _stem(opened, None, looked_into), caption)
     with right:
@@ -384,10 +374,10 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, cap
     size = f"{len(weights)} words of a window by the {len(weights[0])} numbers that stand for a word"
     components.draw(
         "filterWeights",
-        one_filter.heatmap(weights)
-        | {"filter": index, "reading": f"Its weights: {size}.", "footer": [], "projector": PAGE.state.projector},
+        one_filter.heatmap(index, weights, f"Its weights: {size}."),
+        Frame(projector=PAGE.state.projector),
         key="filter figure",
-        about={"file": stem, "lines": list(caption)},
+        about=About(stem, tuple(caption)),
     )
     words = vocabulary(checkpoint)
     st.html(lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS)))
@@ -414,7 +404,7 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     known = reference_ngrams(opened.checkpoint, opened.texts, read)
     strongest = known.strongest(made.bank.bank[index], made.won.filters[index].bias, WINDOWS)
     others = [
-        (" ".join(ngram.words), filter_map.title(opened.map.items[ngram.text]), one_filter.signed(ngram.value))
+        (" ".join(ngram.words), drawing.title(opened.map.items[ngram.text]), one_filter.signed(ngram.value))
         for ngram in strongest
     ]
     st.html(lists.table(["in the reference texts", "first in", "value"], others))
@@ -435,7 +425,7 @@ def _downloads(
     reference_map, stem = opened.map, _stem(opened, None)
     with st.container(horizontal=True, gap="small"):
         if reference_map is not None and layout is not None:
-            make = lambda: filter_map.to_csv(reference_map, layout, opened.names, stars)  # noqa: E731
+            make = lambda: drawing.to_csv(reference_map, layout, opened.names, stars)  # noqa: E731
             page_style.download("Map (CSV)", make, f"pairlens-filter-map-{_stem(opened, layout)}.csv")
         if shown_filter is not None:
             page_style.download(
@@ -446,11 +436,7 @@ def _downloads(
         if isinstance(explanation, Explanation):
             page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
     facts = [str(opened.checkpoint.card["title"]), *card.made_and_measured(opened.checkpoint.card)]
-    st.html(f'<p class="pl-how">{"&emsp;".join(map(_safe, facts))}</p>')
-
-
-def _safe(text: str) -> str:
-    return html.escape(text)
+    st.html(f'<p class="pl-how">{"&emsp;".join(map(escape, facts))}</p>')
 
 
 main()

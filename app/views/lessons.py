@@ -6,13 +6,16 @@ import copy
 import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from app import components, page_style
+from app.components import Frame
 from app.page_state.lessons import Changed, LessonsState
 from app.page_state.session import PageSession
+from app.page_state.widgets import choice
 from core.checkpoint import CheckpointError
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons, mathml
 from core.lessons.handout import handout
@@ -55,10 +58,10 @@ def main() -> None:
         problems.append(f"The link asks for step {PAGE.state.step}, but this lesson has {step}: the last one is shown.")
     PAGE.write_link()
     link = {name: value for name, value in PAGE.state.to_parameters().items() if name != "step"}
-    frame = {"notices": problems, "link": {"lesson": lesson.name} | link, "projector": PAGE.state.projector}
     components.draw(
         "lesson",
-        drawing | frame,
+        drawing,
+        Frame(_about(lesson, evaluated), tuple(problems), {"lesson": lesson.name} | link, PAGE.state.projector),
         key=KEY,
         on_selection_change=_picked,
         id=lesson.name,
@@ -78,16 +81,7 @@ def main() -> None:
 
 def _choice() -> None:
     page_style.projector_switch(PAGE)
-    names = list(lessons())
-    st.radio(
-        "Lesson",
-        names,
-        names.index(PAGE.state.lesson),
-        key=PAGE.key("lesson"),
-        on_change=PAGE.take,
-        args=("lesson", PAGE.key("lesson")),
-        format_func=lambda name: lessons()[name].title,
-    )
+    choice(PAGE, "lesson", "Lesson", {name: lesson.title for name, lesson in lessons().items()})
 
 
 def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:
@@ -117,48 +111,94 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> dict[st
     return out
 
 
-def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> dict[str, Any]:
-    """What the browser draws: all steps, so that going on needs no answer of the server."""
-    words = {**lesson.words, **evaluated.words}
-    rows = (*lesson.picture, *lesson.given)
-    names = {row.value for row in rows} | {step.guess.partition(".")[0] for step in lesson.steps} - {""}
-    steps = [
-        {
-            "title": step.title,
-            "says": step.says,
-            "note": step.note,
-            "lit": [place_of(evaluated.values, name) for name in step.lit],
-            "guess": place_of(evaluated.values, step.guess),
-            "formula": mathml(step.formula, evaluated.values, lesson.digits).to_list(),
-            "numbers": [mathml(line, evaluated.values, lesson.digits).to_list() for line in step.numbers],
-        }
+@dataclass(frozen=True)
+class DrawnStep:
+    """A step of a lesson: what it says, the places of the numbers that are lit and of the one that is guessed, its
+    formula and its numbers as MathML."""
+
+    title: str
+    says: str
+    note: str
+    lit: tuple[str, ...]
+    guess: str
+    formula: object
+    numbers: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number, or numbers, as they are and as they are written."""
+
+    number: object
+    text: object
+
+
+@dataclass(frozen=True)
+class Line:
+    """Rows of a picture that have the same label."""
+
+    label: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class DrawnLesson:
+    """What the browser draws: all steps, so that going on needs no answer of the server. ``given``: what stands beside
+    the picture; ``inputs``: the values that a person may change; ``texts``: the sentences that may be changed."""
+
+    title: str
+    about: str
+    steps: tuple[DrawnStep, ...]
+    lines: tuple[Line, ...]
+    given: tuple[Line, ...]
+    words: Mapping[str, Sequence[str]]
+    values: Mapping[str, Value]
+    inputs: tuple[str, ...]
+    texts: Mapping[str, str]
+
+
+def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> DrawnLesson:
+    """What is drawn of a lesson with these numbers."""
+    numbers, digits = evaluated.values, lesson.digits
+    names = {row.value for row in (*lesson.picture, *lesson.given)}
+    names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}
+    steps = (
+        DrawnStep(
+            step.title,
+            step.says,
+            step.note,
+            tuple(place_of(numbers, name) for name in step.lit),
+            place_of(numbers, step.guess),
+            mathml(step.formula, numbers, digits).to_list(),
+            tuple(mathml(line, numbers, digits).to_list() for line in step.numbers),
+        )
         for step in lesson.steps
-    ]
-    values = {
-        name: {"number": at(evaluated.values, name), "text": rounded(at(evaluated.values, name), lesson.digits)}
-        for name in sorted(names)
-    }
-    about = [f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"]
-    if evaluated.checkpoint not in lesson.checkpoints[:1] and lesson.checkpoints:
-        about.append(f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen")
-    return {
-        "title": lesson.title,
-        "about": lesson.about,
-        "steps": steps,
-        "lines": _lines(lesson.picture),
-        "given": _lines(lesson.given),
-        "words": words,
-        "values": values,
-        "inputs": sorted(lesson.inputs),
-        "texts": {**lesson.texts, **texts},
-        "footer": about,
-    }
+    )
+    return DrawnLesson(
+        lesson.title,
+        lesson.about,
+        tuple(steps),
+        _lines(lesson.picture),
+        _lines(lesson.given),
+        {**lesson.words, **evaluated.words},
+        {name: Value(at(numbers, name), rounded(at(numbers, name), digits)) for name in sorted(names)},
+        tuple(sorted(lesson.inputs)),
+        {**lesson.texts, **texts},
+    )
 
 
-def _lines(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _lines(rows: Sequence[Row]) -> tuple[Line, ...]:
     """Rows of a picture, those with the same label on one line."""
     lines = itertools.groupby(rows, key=lambda row: row.label)
-    return [{"label": label, "rows": [dataclasses.asdict(row) for row in line]} for label, line in lines]
+    return tuple(Line(label, tuple(line)) for label, line in lines)
+
+
+def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:
+    """Where the numbers come from."""
+    about = f"Numbers: {evaluated.model}" if evaluated.checkpoint else "Numbers: an example with weights set by hand"
+    if evaluated.checkpoint in lesson.checkpoints[:1] or not lesson.checkpoints:
+        return (about,)
+    return about, f"{lesson.checkpoints[0]} is not installed: its numbers would fit the screen"
 
 
 def _own() -> None:

@@ -12,12 +12,13 @@ from typing import Any
 
 import streamlit as st
 
-from app import components, model_table, page_style, palette
-from app.model_choice import explains_texts, offered, reads_pairs, shows
+from app import components, page_style, palette
+from app.components import Frame
+from app.model_choice import Card, Listed, explains_texts, offered, reads_pairs, shows
+from app.models import card as lines
+from app.models import table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
-from app.panels import card as lines
-from core.checkpoint import CheckpointError, read_card
 from core.evaluation import alignment_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
@@ -63,13 +64,8 @@ PAGE = PageSession(ModelsState)
 def main() -> None:
     """Draw the page: all models, or the card of one."""
     models = offered(lambda card: True, unreadable=True)
-    cards: dict[str, Mapping[str, Any]] = {}
-    broken = []
-    for name, folder in models.items():
-        try:
-            cards[name] = read_card(folder)
-        except CheckpointError as error:
-            broken.append(f"Not shown: {error}.")
+    cards = {name: model.card for name, model in models.items() if model.card is not None}
+    broken = [f"Not shown: {model.problem}." for model in models.values() if model.card is None]
     PAGE.open(dict.fromkeys(cards, ""))
     page_style.apply(projector=PAGE.state.projector)
     components.load()
@@ -93,7 +89,7 @@ def main() -> None:
             _shown_on(name, cards[name])
         page_style.notice(PAGE.problems)
         try:
-            _card(name, cards[name], models[name])
+            _card(name, cards[name], models[name].folder)
         except Exception as error:  # a person's card may hold anything
             page_style.notice([f"The card of {name} cannot be read to its end ({error}): copy the checkpoint again."])
 
@@ -110,35 +106,31 @@ _PAGES = (
 )
 
 
-def _shown_on(name: str, card: Mapping[str, Any]) -> None:
+def _shown_on(name: str, card: Card) -> None:
     """Links to the pages that show what the model does."""
     for file, title, fits in _PAGES:
         if fits(card):
-            there = st.Page(
-                Path(__file__).resolve().with_name(f"{file}.py"), title=title, url_path=file.replace("_", "-")
-            )
-            st.page_link(there, label=title, icon=":material/arrow_forward:", query_params={"model": name})
+            page_style.page_link(file, title, title, {"model": name})
 
 
-def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -> None:
+def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
     """All models by task, and then, where this server has not timed them yet, how long each takes to explain."""
     tasks = list(dict.fromkeys(str(card["task"]) for card in cards.values()))
     rows = []
     for name in sorted(cards, key=lambda name: tasks.index(str(cards[name]["task"]))):
         try:
-            rows.append(model_table.row(name, cards[name], models[name]))
+            rows.append(table.row(name, cards[name], models[name].folder))
         except Exception as error:  # a person's card may hold anything
             page_style.notice([f"Not shown: the card of {name} cannot be read to its end ({error})."])
     about = (
         "Measured on the data sets’ dev parts here; a paper’s number is on its own test set, with its training data."
     )
-    missing = model_table.unmeasured(cards)
+    missing = table.unmeasured(cards)
     timing = " It is being timed …" if missing else ""
-    footer = [about, f"“Explains in”: one example, on this machine.{timing}"]
-    drawing = {"models": rows, "footer": footer, "projector": PAGE.state.projector}
     components.draw(
         "models",
-        drawing,
+        table.Table(tuple(rows)),
+        Frame((about, f"“Explains in”: one example, on this machine.{timing}"), projector=PAGE.state.projector),
         key=KEY,
         on_selection_change=_picked,
         id="all",
@@ -148,7 +140,7 @@ def _table(cards: Mapping[str, Mapping[str, Any]], models: Mapping[str, Path]) -
     if missing:
         with st.spinner("Timing each model’s explanation of an example on this machine …"):
             for name in missing:
-                model_table.measure(name, cards[name])
+                table.measure(name, cards[name])
         st.rerun()
 
 
@@ -165,7 +157,7 @@ def _picked() -> None:
         PAGE.change(sort=state.sort)
 
 
-def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
+def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
     results = "".join(
         f'<tr><td>{_safe(what)}</td><td class="pl-number">{_safe(value)}</td><td>{_safe(note)}</td></tr>'
@@ -210,7 +202,7 @@ def _card(name: str, card: Mapping[str, Any], folder: Path) -> None:
             )
 
 
-def _with_paper(text: str, card: Mapping[str, Any]) -> str:
+def _with_paper(text: str, card: Card) -> str:
     """The text with each section's paper beside its number."""
     spec = REGISTRY.get(str(card["architecture"]))
     return re.sub(r"\((?=sections? )", f"({spec.paper}, ", text) if spec else text
@@ -226,7 +218,7 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
     return "Cross-validation" if sweep.folds and not sweep.varied else name
 
 
-def _alignment(stored: Mapping[str, Any]) -> None:
+def _alignment(stored: Card) -> None:
     """How well attention agrees with people's word alignments."""
     caption = _safe(alignment_table.CAPTION.format(fixed_on=stored["fixed_on"]))
     commands = "".join(f"<br><code>{_safe(measured['command'])}</code>" for measured in stored["results"].values())
@@ -236,7 +228,7 @@ def _alignment(stored: Mapping[str, Any]) -> None:
     )
 
 
-def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Mapping[str, Any]) -> None:
+def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
     """A table, as a figure where it has an axis, and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
         shown = _rows(list(sweep.rows[0]), [list(row.values()) for row in sweep.rows], strong=3)
@@ -286,8 +278,8 @@ def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
             title=None, orient="bottom", symbolSize=90, symbolStrokeWidth=0, labelLimit=300, columns=columns
         )
     )
-    styles = [palette.CHART_LINES.get(look_of, palette.OTHER_LINE) for look_of in names.values()]
-    colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in zip(*styles, strict=True))
+    styles = zip(*palette.chart_lines([*names.values()]), strict=True)
+    colour, dash, shape = (alt.Scale(domain=[*names], range=kind) for kind in styles)
     base = alt.Chart({"values": points}).encode(
         x=x,
         y=alt.Y(
@@ -392,7 +384,7 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _safe(text: Any) -> str:
+def _safe(text: object) -> str:
     return html.escape(str(text))
 
 

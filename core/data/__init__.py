@@ -15,41 +15,20 @@ Each may be gzipped. What else a row holds under a name stays with it (:attr:`Ex
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from pathlib import Path
-from typing import Protocol
 
-from core.data import class_csv, document_jsonl, fever, nli_jsonl, quora, scitail, selqa, sst, table
-from core.data.dataset import DataError, Dataset, Example, Parsed, Problem
-from core.data.lines import HEAD, LARGEST, Line, read_lines
+from core.data.dataset import DataError, Dataset, Example, Problem
+from core.data.lines import HEAD, LARGEST, read_lines
+from core.data.reader import known_layouts, reader_of
+
+for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)
 
 __all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Problem", "read"]
 
-LAYOUTS = (
-    nli_jsonl.NAME,
-    fever.NAME,
-    *(layout.name for layout in table.LAYOUTS),
-    quora.NAME,
-    scitail.NAME,
-    selqa.NAME,
-    document_jsonl.NAME,
-    document_jsonl.NEWSGROUPS,
-    class_csv.NAME,
-    sst.NAME,
-)
-
-
-class Reader(Protocol):
-    """What a module of this package does for its layouts."""
-
-    def recognises(self, head: list[Line]) -> bool:
-        """Whether a file's first lines have the layout."""
-
-    def read(self, lines: list[Line], labelled: bool) -> Parsed:
-        """Read the lines of a file that was recognised."""
-
-
-_READERS: tuple[Reader, ...] = (nli_jsonl, fever, document_jsonl, table, quora, scitail, selqa, class_csv, sst)
-"""The first that recognises a file reads it: Quora's rule asks more of a file than SelQA's."""
+LAYOUTS = known_layouts()
 
 
 def read(
@@ -77,26 +56,25 @@ def read(
     lines, problems, digest = read_lines(path, largest)
     if not lines:
         raise DataError(f"{path} has no text in it; check that it was downloaded whole")
-    reader = next((reader for reader in _READERS if reader.recognises(lines[:HEAD])), None)
+    reader = reader_of(lines[:HEAD])
     if reader is None:
         raise DataError(
             f"the layout of {path} is not known; give a file in one of these: {', '.join(LAYOUTS)}, "
             "or CSV with the header premise,hypothesis,label or text,label"
         )
-    if block and reader is not fever:
-        raise DataError(f"{path} is not {fever.NAME}: leave block out")
+    if block and reader.finished is None:
+        raise DataError(f"{path} is {reader.layout}, whose rows do not depend on each other: leave block out")
+    if layout not in ("auto", reader.layout):
+        raise DataError(f"{path} looks like {reader.layout}, not {layout}; write layout: auto or give another file")
     rows: list[Example] = []
-    broken: list[Problem] = []
-    dropped, recognised = 0, ""
-    for start in range(0, len(lines), block or len(lines)):
-        more, wrong, without, recognised = reader.read(lines[start : start + (block or len(lines))], labelled)
+    dropped, block = 0, block or len(lines)
+    for start in range(0, len(lines), block):
+        more, broken, without = reader.read(lines[start : start + block], labelled)
         rows += more
-        broken += wrong
+        problems += broken
         dropped += without
-    if layout not in ("auto", recognised):
-        raise DataError(f"{path} looks like {recognised}, not {layout}; write layout: auto or give another file")
-    problems = sorted([*problems, *broken], key=lambda problem: problem.line)
+    problems.sort(key=lambda problem: problem.line)
     if not rows:
         why = f"; {problems[0]}" if problems else " because every row lacks a gold label" if dropped else ""
-        raise DataError(f"{path} has no usable row ({recognised}{why}); mend the file or give another one")
-    return Dataset(name or path.name, recognised, tuple(rows), tuple(problems), dropped, digest)
+        raise DataError(f"{path} has no usable row ({reader.layout}{why}); mend the file or give another one")
+    return Dataset(name or path.name, reader.layout, tuple(rows), tuple(problems), dropped, digest)

@@ -67,24 +67,16 @@ def read(path: str | Path) -> Alignments:
     texts = [text for _, text in lines]
     problems = [str(problem) for problem in broken]
     chunked = bool(texts) and texts[0].lstrip().startswith("<sentence")
-    if chunked:
-        results = [_pair_or_problem(_chunked, *entry) for entry in _sentences(texts)]
-    else:
-        results = [_pair_or_problem(_linked, *entry) for entry in _objects(path, "\n".join(texts))]
-    pairs = tuple(result for result in results if isinstance(result, AlignedPair))
-    problems += [result for result in results if isinstance(result, str)]
+    pairs = []
+    for place, entry in _sentences(texts) if chunked else _objects(path, "\n".join(texts)):
+        try:
+            pairs.append(_chunked(place, entry) if chunked else _linked(place, entry))
+        except ValueError as error:
+            problems.append(f"entry {place}: {error}")
     if not pairs:
         why = f" ({problems[0]})" if problems else ""
         raise DataError(f"{path} has no pair with alignments{why}; mend the file or give another one")
-    return Alignments(path.name, chunked, pairs, tuple(problems))
-
-
-def _pair_or_problem(make: Any, place: int, entry: Any) -> AlignedPair | str:
-    try:
-        pair: AlignedPair = make(place, entry)
-    except ValueError as error:
-        return f"entry {place}: {error}"
-    return pair
+    return Alignments(path.name, chunked, tuple(pairs), tuple(problems))
 
 
 def _objects(path: Path, text: str) -> Iterator[tuple[int, Any]]:

@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import re
 
-from core.data.dataset import Example, Parsed, Problem
+from core.data.dataset import Example, Problem
 from core.data.delimited import MAX_DOCUMENT_LINES, records
-from core.data.lines import HEAD, Line, says_something
+from core.data.lines import Line, says_something
+from core.data.reader import LOOK, Reader, layouts
 
 NAME = "class CSV"
 
 _CLASS = re.compile(r"[0-9]{1,3}")
 
 
-def recognises(head: list[Line]) -> bool:
-    """True when most of the first records are a class number and one or two texts."""
-    return _width(head) > 0
+@layouts(NAME, clue=LOOK)
+def recognise(head: list[Line]) -> Reader | None:
+    """Most of the first records are a class number and one or two texts."""
+    width = _width(head)
+    if not width:
+        return None
+    return Reader(NAME, _row, lambda lines, problems: records(lines, ",", width, problems, MAX_DOCUMENT_LINES))
 
 
 def _width(head: list[Line]) -> int:
@@ -26,30 +31,20 @@ def _width(head: list[Line]) -> int:
     for width in (3, 2):
         broken: list[Problem] = []
         rows = [cells for _, cells in records(head, ",", width, broken, MAX_DOCUMENT_LINES)]
-        fitting = sum(bool(_CLASS.fullmatch(cells[0].strip())) and _has_letter(cells[-1]) for cells in rows)
+        fitting = sum(bool(_CLASS.fullmatch(cells[0].strip())) and any(map(str.isalpha, cells[-1])) for cells in rows)
         if 2 * fitting > len(rows) + len(broken):
             return width
     return 0
 
 
-def _has_letter(text: str) -> bool:
-    return any(c.isalpha() for c in text)
-
-
-def read(lines: list[Line], labelled: bool) -> Parsed:
-    """All rows; the layout has no mark for a missing label, so none is dropped."""
-    rows: list[Example] = []
-    problems: list[Problem] = []
-    for number, cells in records(lines, ",", _width(lines[:HEAD]), problems, MAX_DOCUMENT_LINES):
-        label, text = cells[0].strip(), _unescaped(cells[-1])
-        if not _CLASS.fullmatch(label):
-            problems.append(Problem(number, f"class {label[:40]!r} is not a number of at most three digits"))
-        elif not says_something(text):
-            problems.append(Problem(number, "the text is empty"))
-        else:
-            title = _unescaped(cells[1]) if len(cells) == 3 else ""
-            rows.append(Example.document(f"line {number}", text, label, title))
-    return rows, problems, 0, NAME
+def _row(number: int, cells: list[str], labelled: bool) -> Example:
+    label, text = cells[0].strip(), _unescaped(cells[-1])
+    if not _CLASS.fullmatch(label):
+        raise ValueError(f"class {label[:40]!r} is not a number of at most three digits")
+    if not says_something(text):
+        raise ValueError("the text is empty")
+    title = _unescaped(cells[1]) if len(cells) == 3 else ""
+    return Example.document(f"line {number}", text, label, title)
 
 
 def _unescaped(text: str) -> str:

@@ -74,10 +74,6 @@ class Problem:
         return f"line {self.line}: {self.what}"
 
 
-Parsed = tuple[list[Example], list[Problem], int, str]
-"""What a reader makes of a file: rows, broken rows, how many rows lack a gold label (dropped), name of the layout."""
-
-
 @dataclass(frozen=True)
 class Dataset:
     """All usable rows of a file, and what was left out."""

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 
 from core.data.dataset import Problem
-from core.data.lines import Line, says_something
+from core.data.lines import Line
 
 MAX_QUOTED_LINES = 50
 """A quote that is still open after so many lines was never meant to be one: its first line is reported as broken."""
@@ -58,20 +58,3 @@ def _joined(lines: list[Line], at: int, delimiter: str, longest: int) -> tuple[l
         quotes += lines[end][1].count('"')
         end += 1
     return split("\n".join(text for _, text in lines[at:end]), delimiter), end
-
-
-def binary_pairs(
-    lines: list[Line], width: int, pair: int, label: int, unit: str, problems: list[Problem]
-) -> Iterator[tuple[int, list[str]]]:
-    """Rows of headerless tab-separated files, ``width`` cells each: two texts from cell ``pair`` on, 0 or 1 in cell
-    ``label``; all others are added to ``problems``. ``unit``: what a text is called there."""
-    for number, text in lines:
-        cells = text.split("\t")
-        if len(cells) != width:
-            problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
-        elif not says_something(cells[pair]) or not says_something(cells[pair + 1]):
-            problems.append(Problem(number, f"an empty {unit}"))
-        elif cells[label].strip() not in ("0", "1"):
-            problems.append(Problem(number, f"label {cells[label].strip()[:40]!r} is neither 0 nor 1"))
-        else:
-            yield number, cells

@@ -5,20 +5,28 @@ The layout of DBpedia, IMDB, Yelp and 20 Newsgroups; posts of the last are read 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from core.data.dataset import Example, Parsed, Problem, other_columns
-from core.data.lines import HEAD, Line, objects, says_something
+from core.data.dataset import Example, other_columns
+from core.data.lines import Line, objects, says_something
 from core.data.newsgroups import body, is_post
+from core.data.reader import HEADER, Reader, layouts
 from core.data.table import fitting
 
 NAME = "document jsonl"
 NEWSGROUPS = "20 Newsgroups jsonl"
 
 
-def recognises(head: list[Line]) -> bool:
-    """True when one of the first lines is a JSON object with the text of a document and no second text."""
-    return bool(_keys(head))
+@layouts(NAME, NEWSGROUPS, clue=HEADER)
+def recognise(head: list[Line]) -> Reader | None:
+    """One of the first lines is a JSON object with the text of a document and no second text."""
+    keys = _keys(head)
+    if not keys:
+        return None
+    texts = [str(record.get(keys["first"])) for _, record in objects(head, [])]
+    posts = 2 * sum(is_post(text) for text in texts) > len(texts)
+    return Reader(NEWSGROUPS if posts else NAME, functools.partial(_row, keys, posts), objects)
 
 
 def _keys(head: list[Line]) -> dict[str, str]:
@@ -32,44 +40,33 @@ def _keys(head: list[Line]) -> dict[str, str]:
     return best
 
 
-def read(lines: list[Line], labelled: bool) -> Parsed:
-    """All rows; those whose label is ``-`` are dropped, or kept without label if not ``labelled``."""
-    keys = _keys(lines[:HEAD])
-    texts = [str(record.get(keys["first"])) for _, record in objects(lines[:HEAD], [])]
-    posts = 2 * sum(is_post(text) for text in texts) > len(texts)
-    rows: list[Example] = []
-    problems: list[Problem] = []
-    dropped = 0
-    for number, record in objects(lines, problems):
-        fields: dict[str, Any] = {what: record.get(key) for what, key in keys.items()}
-        label = "" if fields.get("label") is None else str(fields["label"]).strip().lower()
-        what = _wrong(fields, label, labelled)
-        if what:
-            problems.append(Problem(number, what))
-            continue
-        text = body(fields["first"]) if posts else fields["first"]
-        if not says_something(text):
-            problems.append(Problem(number, "nothing is left without header, signature and quotes"))
-        elif labelled and label == "-":
-            dropped += 1
-        else:
-            key = fields.get("id")
-            name = f"line {number}" if key is None else str(key)
-            known, title = None if label in ("", "-") else label, fields.get("title") or ""
-            rows.append(Example.document(name, text, known, title, other_columns(record.items(), keys.values())))
-    return rows, problems, dropped, NEWSGROUPS if posts else NAME
+def _row(keys: dict[str, str], posts: bool, number: int, record: dict[str, Any], labelled: bool) -> Example | None:
+    """None where the label is ``-`` and one is needed."""
+    fields: dict[str, Any] = {what: record.get(key) for what, key in keys.items()}
+    label = "" if fields.get("label") is None else str(fields["label"]).strip().lower()
+    _check(fields, label, labelled)
+    text = body(fields["first"]) if posts else fields["first"]
+    if not says_something(text):
+        raise ValueError("nothing is left without header, signature and quotes")
+    if labelled and label == "-":
+        return None
+    key = fields.get("id")
+    name = f"line {number}" if key is None else str(key)
+    known, title = None if label in ("", "-") else label, fields.get("title") or ""
+    return Example.document(name, text, known, title, other_columns(record.items(), keys.values()))
 
 
-def _wrong(fields: dict[str, Any], label: str, labelled: bool) -> str:
+def _check(fields: dict[str, Any], label: str, labelled: bool) -> None:
     text = fields["first"]
     if text is None:
-        return "no text"
+        raise ValueError("no text")
     if not isinstance(text, str):
-        return "the text is not a string"
+        raise ValueError("the text is not a string")
     if not says_something(text):
-        return "the text is empty"
+        raise ValueError("the text is empty")
     if not isinstance(fields.get("title") or "", str):
-        return "the title is not a string"
+        raise ValueError("the title is not a string")
     if isinstance(fields.get("label"), dict | list):
-        return "the label is neither text nor a number"
-    return "no label" if labelled and not label else ""
+        raise ValueError("the label is neither text nor a number")
+    if labelled and not label:
+        raise ValueError("no label")

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from core.data.dataset import Example, Parsed, Problem, other_columns
+from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
+from core.data.reader import KEYS, Reader, layouts
 
 NAME = "FEVER jsonl"
 LABELS = ("supports", "refutes", "not enough info")
@@ -27,41 +28,30 @@ _CHUNK = 512
 """Claims whose similarities to all sentences are held at once."""
 
 
-def recognises(head: list[Line]) -> bool:
-    """True when one of the first lines is a JSON object with ``claim`` and ``evidence``."""
-    return any({"claim", "evidence"} <= record.keys() for _, record in objects(head, []))
+@layouts(NAME, clue=KEYS)
+def recognise(head: list[Line]) -> Reader | None:
+    """One of the first lines is a JSON object with ``claim`` and ``evidence``."""
+    if not any({"claim", "evidence"} <= record.keys() for _, record in objects(head, [])):
+        return None
+    return Reader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any")
 
 
-def read(lines: list[Line], labelled: bool) -> Parsed:
-    """All rows, those without evidence filled; rows of another class than FEVER's three are problems."""
-    rows: list[Example] = []
-    numbers: list[int] = []
-    problems: list[Problem] = []
-    for number, record in objects(lines, problems):
-        label = str(record.get("label") or "").strip().lower()
-        evidence = list(dict.fromkeys(_sentences(record.get("evidence"))))
-        what = _wrong(record, label, evidence, labelled)
-        if what:
-            problems.append(Problem(number, what))
-            continue
-        key, columns = str(record.get("id", f"line {number}")), other_columns(record.items(), _TAKEN)
-        rows.append(Example(key, record["claim"], "\n".join(evidence), label or None, columns=columns))
-        numbers.append(number)
-    rows = filled(rows)
-    bare = [number for number, row in zip(numbers, rows, strict=True) if not row.second]
-    problems += [Problem(number, "no evidence, and no other claim of the file has any") for number in bare]
-    return [row for row in rows if row.second], problems, 0, NAME
-
-
-def _wrong(record: dict[str, Any], label: str, evidence: Sequence[str], labelled: bool) -> str:
+def _row(number: int, record: dict[str, Any], labelled: bool) -> Example:
+    label = str(record.get("label") or "").strip().lower()
+    evidence = list(dict.fromkeys(_sentences(record.get("evidence"))))
     claim = record.get("claim")
     if not isinstance(claim, str) or not says_something(claim):
-        return "the claim is empty" if isinstance(claim, str) else "no claim"
+        raise ValueError("the claim is empty" if isinstance(claim, str) else "no claim")
     if label not in LABELS and (label or labelled):
-        return f"label {label[:40]!r} is none of {', '.join(LABELS)}"
+        raise ValueError(f"label {label[:40]!r} is none of {', '.join(LABELS)}")
     if label in LABELS[:2] and not evidence:
-        return "its evidence names pages without their text" if record.get("evidence") else "no evidence"
-    return ""
+        raise ValueError("its evidence names pages without their text" if record.get("evidence") else "no evidence")
+    key, columns = str(record.get("id", f"line {number}")), other_columns(record.items(), _TAKEN)
+    return Example(key, claim, "\n".join(evidence), label or None, columns=columns)
+
+
+def _usable(rows: list[Example]) -> list[Example | None]:
+    return [row if row.second else None for row in filled(rows)]
 
 
 def _sentences(evidence: Any) -> Iterator[str]:

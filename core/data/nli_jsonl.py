@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.data.dataset import Example, Parsed, Problem, other_columns
+from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
+from core.data.reader import KEYS, Reader, layouts
 
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
@@ -22,46 +23,35 @@ _TAKEN = {
 }
 
 
-def recognises(head: list[Line]) -> bool:
-    """True when one of the first lines is a JSON object with ``sentence1`` and ``sentence2``."""
-    return any({"sentence1", "sentence2"} <= record.keys() for _, record in objects(head, []))
+@layouts(NAME, clue=KEYS)
+def recognise(head: list[Line]) -> Reader | None:
+    """One of the first lines is a JSON object with ``sentence1`` and ``sentence2``."""
+    fits = any({"sentence1", "sentence2"} <= record.keys() for _, record in objects(head, []))
+    return Reader(NAME, _row, objects) if fits else None
 
 
-def read(lines: list[Line], labelled: bool) -> Parsed:
-    """All rows; those whose gold label is ``-`` are dropped, or kept without label if not ``labelled``."""
-    rows: list[Example] = []
-    problems: list[Problem] = []
-    dropped = 0
-    for number, record in objects(lines, problems):
-        what = _wrong(record, labelled)
-        if what:
-            problems.append(Problem(number, what))
-            continue
-        label = str(record.get("gold_label", "-")).strip().lower()
-        if label not in LABELS:
-            if labelled:
-                dropped += 1
-                continue
-            label = ""
-        key = record.get("pairID") or f"line {number}"
-        columns = other_columns(record.items(), _TAKEN)
-        rows.append(Example(str(key), record["sentence1"], record["sentence2"], label or None, columns=columns))
-    return rows, problems, dropped, NAME
+def _row(number: int, record: dict[str, Any], labelled: bool) -> Example | None:
+    """None where the gold label is ``-`` and one is needed."""
+    _check(record, labelled)
+    label = str(record.get("gold_label", "-")).strip().lower()
+    known = label if label in LABELS else None
+    if labelled and known is None:
+        return None
+    key = str(record.get("pairID") or f"line {number}")
+    columns = other_columns(record.items(), _TAKEN)
+    return Example(key, record["sentence1"], record["sentence2"], known, columns=columns)
 
 
-def _wrong(record: dict[str, Any], labelled: bool) -> str:
+def _check(record: dict[str, Any], labelled: bool) -> None:
     for key in ("sentence1", "sentence2"):
         if key not in record:
-            return f"no {key}"
+            raise ValueError(f"no {key}")
         if not isinstance(record[key], str):
-            return f"{key} is not text"
+            raise ValueError(f"{key} is not text")
         if not says_something(record[key]):
-            return f"{key} is empty"
-    if not labelled:
-        return ""
+            raise ValueError(f"{key} is empty")
     label = record.get("gold_label")
-    if label is None:
-        return "no gold_label"
-    if str(label).strip().lower() not in (*LABELS, "-"):
-        return f"gold_label {str(label)[:40]!r} is none of {', '.join(LABELS)} or '-'"
-    return ""
+    if labelled and label is None:
+        raise ValueError("no gold_label")
+    if labelled and str(label).strip().lower() not in (*LABELS, "-"):
+        raise ValueError(f"gold_label {str(label)[:40]!r} is none of {', '.join(LABELS)} or '-'")

@@ -18,6 +18,7 @@ from typing import Any
 from core.data.dataset import DataError, Dataset, Example, Problem, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, records, split
 from core.data.lines import HEAD, LARGEST, Line, objects, read_lines, says_something
+from core.data.reader import Reader
 
 NAME = "picked columns"
 
@@ -54,18 +55,14 @@ def read_picked(path: Path, picked: Picked, largest: int = LARGEST) -> Dataset:
     for name in asdict(picked).values():
         if name and name not in known:
             raise DataError(f"{path.name} has no column {name!r}; it has {', '.join(known[:20])}")
-    rows = []
-    for number, record in _records(lines, problems):
-        row = _example(number, record, picked)
-        if isinstance(row, Example):
-            rows.append(row)
-        else:
-            problems.append(row)
+    reader = Reader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
+    rows, broken, _ = reader.read(lines, labelled=False)
+    problems = sorted([*problems, *broken], key=lambda problem: problem.line)
     if not rows:
-        why = f" ({min(problems, key=lambda p: p.line)})" if problems else ""
+        why = f" ({problems[0]})" if problems else ""
         raise DataError(f"{path.name} has no usable row{why}; pick other columns or mend the file")
     own = hashlib.sha256(f"{digest} {json.dumps(asdict(picked))}".encode()).hexdigest()
-    return Dataset(path.name, NAME, tuple(rows), tuple(sorted(problems, key=lambda p: p.line)), 0, own)
+    return Dataset(path.name, NAME, tuple(rows), tuple(problems), 0, own)
 
 
 def _names(lines: Sequence[Line]) -> list[str]:
@@ -88,11 +85,11 @@ def _records(lines: list[Line], problems: list[Problem]) -> Iterator[tuple[int, 
         yield number, dict(zip(names, cells, strict=True))
 
 
-def _example(number: int, record: Mapping[str, Any], picked: Picked) -> Example | Problem:
+def _row(number: int, record: Mapping[str, Any], picked: Picked) -> Example:
     first, second, label, key, group = (_text(record.get(name, "")) if name else "" for name in asdict(picked).values())
     for name, text in ((picked.first, first), (picked.second, second)):
         if name and not says_something(text):
-            return Problem(number, f"{name} is empty")
+            raise ValueError(f"{name} is empty")
     # A list of sentences says how many there were, so it stays with the row.
     lists = {name for name, value in record.items() if isinstance(value, list)}
     others = other_columns(record.items(), {*asdict(picked).values()} - lists)

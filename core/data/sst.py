@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from core.data.dataset import Example, Parsed, Problem
+from core.data.dataset import Example
 from core.data.lines import Line, mostly, says_something
+from core.data.reader import LOOK, Reader, layouts
 
 NAME = "SST-5 lines"
 LABELS = ("0", "1", "2", "3", "4")
 
 
-def recognises(head: list[Line]) -> bool:
-    """True when most of the first lines begin with a class number and a space."""
-    return mostly(head, lambda text: text[:1] in LABELS and text[1:2] == " ")
+@layouts(NAME, clue=LOOK)
+def recognise(head: list[Line]) -> Reader | None:
+    """Most of the first lines begin with a class number and a space."""
+    return Reader(NAME, _row) if mostly(head, lambda text: text[:1] in LABELS and text[1:2] == " ") else None
 
 
-def read(lines: list[Line], labelled: bool) -> Parsed:
-    """All rows; the layout has no mark for a missing label, so none is dropped."""
-    rows: list[Example] = []
-    problems: list[Problem] = []
-    for number, line in lines:
-        label, _, text = line.strip().partition(" ")
-        if label not in LABELS:
-            problems.append(Problem(number, f"label {label[:40]!r} is none of {', '.join(LABELS)}"))
-        elif not says_something(text):
-            problems.append(Problem(number, "the text is empty"))
-        else:
-            rows.append(Example.document(f"line {number}", text, label))
-    return rows, problems, 0, NAME
+def _row(number: int, line: str, labelled: bool) -> Example:
+    label, _, text = line.strip().partition(" ")
+    if label not in LABELS:
+        raise ValueError(f"label {label[:40]!r} is none of {', '.join(LABELS)}")
+    if not says_something(text):
+        raise ValueError("the text is empty")
+    return Example.document(f"line {number}", text, label)

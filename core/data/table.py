@@ -8,12 +8,14 @@ WikiQA and MSRP files); comma-separated ones with it, as RFC 4180 has it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.data.dataset import Example, Parsed, Problem, other_columns
+from core.data.dataset import Example, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, records, split
 from core.data.lines import Line, says_something
+from core.data.reader import HEADER, Reader, layouts
 
 
 @dataclass(frozen=True)
@@ -82,54 +84,45 @@ def fitting(names: Sequence[str]) -> tuple[Layout, dict[str, int]] | None:
     return None
 
 
-def recognises(head: list[Line]) -> bool:
-    """True when the first line is a header that one of the layouts knows (a label column may be missing)."""
-    return _match(head) is not None
-
-
-def _match(lines: list[Line]) -> tuple[Layout, str, dict[str, int]] | None:
-    """Layout, delimiter and the columns of its fields."""
-    if not lines:
-        return None
+@layouts(*(layout.name for layout in LAYOUTS), clue=HEADER)
+def recognise(head: list[Line]) -> Reader | None:
+    """The first line is a header that one of the layouts knows (a label column may be missing)."""
     for delimiter in ("\t", ",", ";"):
-        matched = fitting([name.strip().lower() for name in split(lines[0][1], delimiter)])
+        names = [name.strip() for name in split(head[0][1], delimiter)]
+        matched = fitting([name.lower() for name in names])
         # One known name alone may be a word of a sentence.
         if matched and len(matched[1]) > 1:
-            return matched[0], delimiter, matched[1]
+            return _reader(*matched, names, delimiter)
     return None
 
 
-def read(lines: list[Line], labelled: bool) -> Parsed:
-    """All rows; those whose label is ``-`` are dropped, or kept without label if not ``labelled``."""
-    matched = _match(lines)
-    assert matched is not None, "recognises() was not asked"
-    layout, delimiter, columns = matched
-    names = [name.strip() for name in split(lines[0][1], delimiter)]
-    taken = {names[at] for at in columns.values()}
+def _reader(layout: Layout, columns: dict[str, int], names: list[str], delimiter: str) -> Reader:
     longest = MAX_QUOTED_LINES if layout.second else MAX_DOCUMENT_LINES
-    rows: list[Example] = []
-    problems: list[Problem] = []
-    dropped = 0
-    if labelled and "label" not in columns:
-        return [], [Problem(lines[0][0], f"no column named {' or '.join(layout.label)}")], 0, layout.name
-    for number, cells in records(lines[1:], delimiter, len(names), problems, longest):
-        fields = {what: cells[at] for what, at in columns.items()}
-        label = fields.get("label", "").strip().lower()
-        empty = next((side for side in ("first", "second") if not says_something(fields.get(side, "-"))), None)
-        if empty:
-            side = f"{empty} sentence" if layout.second else "text"
-            problems.append(Problem(number, f"the {side} is empty"))
-        elif labelled and label == "-":
-            dropped += 1
-        elif labelled and not label:
-            problems.append(Problem(number, "the label is empty"))
-        elif labelled and layout.labels and label not in layout.labels:
-            problems.append(Problem(number, f"label {label[:40]!r} is none of {', '.join(layout.labels)}"))
-        else:
-            key, known = fields.get("id", f"line {number}"), None if label in ("", "-") else label
-            others = other_columns(zip(names, cells, strict=True), taken)
-            if layout.second:
-                rows.append(Example(key, fields["first"], fields["second"], known, fields.get("group"), columns=others))
-            else:
-                rows.append(Example.document(key, fields["first"], known, fields.get("title", ""), others))
-    return rows, problems, dropped, layout.name
+    return Reader(
+        layout.name,
+        functools.partial(_row, layout, names, columns),
+        lambda lines, problems: records(lines[1:], delimiter, len(names), problems, longest),
+        no_label="" if "label" in columns else f"no column named {' or '.join(layout.label)}",
+    )
+
+
+def _row(
+    layout: Layout, names: list[str], columns: dict[str, int], number: int, cells: list[str], labelled: bool
+) -> Example | None:
+    """None where the label is ``-`` and one is needed."""
+    fields = {what: cells[at] for what, at in columns.items()}
+    label = fields.get("label", "").strip().lower()
+    empty = next((side for side in ("first", "second") if not says_something(fields.get(side, "-"))), None)
+    if empty:
+        raise ValueError(f"the {f'{empty} sentence' if layout.second else 'text'} is empty")
+    if labelled and label == "-":
+        return None
+    if labelled and not label:
+        raise ValueError("the label is empty")
+    if labelled and layout.labels and label not in layout.labels:
+        raise ValueError(f"label {label[:40]!r} is none of {', '.join(layout.labels)}")
+    key, known = fields.get("id", f"line {number}"), None if label in ("", "-") else label
+    others = other_columns(zip(names, cells, strict=True), {names[at] for at in columns.values()})
+    if layout.second:
+        return Example(key, fields["first"], fields["second"], known, fields.get("group"), columns=others)
+    return Example.document(key, fields["first"], known, fields.get("title", ""), others)

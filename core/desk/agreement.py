@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-Looked = Mapping[str, Collection[str]]
-"""Keys of the rows that each annotator looked at."""
-Marks = Mapping[str, Mapping[str, Collection[str]]]
-"""Keys of the rows to which each annotator gave a tag: by tag, then by annotator."""
+from core.desk.annotations import RowState
 
 
 @dataclass(frozen=True)
-class Agreement:
+class TagAgreement:
     """Of one tag. ``kappa``: Cohen's (1960), of two annotators; ``alpha``: Krippendorff's (2004) for nominal data, of
     more. None where they say nothing: no row in common, or all annotators always said the same one thing."""
 
@@ -31,7 +27,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class TagDisagreement:
     """A row and a tag about which annotators who looked at it differ."""
 
     row: str
@@ -40,71 +36,42 @@ class Disagreement:
     left_out: tuple[str, ...]
 
 
-def agreement(tags: Sequence[str], looked: Looked, marks: Marks) -> list[Agreement]:
+def agreement(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagAgreement]:
     """Of every tag that was given at least once, in the order of ``tags``."""
-    annotators = sorted(name for name, rows in looked.items() if rows)
-    shared = _shared(looked)
+    annotators = sorted({name for row in rows.values() for name in row.looked})
+    shared = [row for row in rows.values() if len(row.looked) > 1]
     out = []
     for tag in tags:
-        own = marks.get(tag, {})
-        if not any(own.values()):
-            continue
-        ratings = np.full((len(annotators), len(shared)), np.nan)
-        for i, annotator in enumerate(annotators):
-            seen, given = set(looked[annotator]), set(own.get(annotator, ()))
-            ratings[i] = [float(row in given) if row in seen else np.nan for row in shared]
-        columns = [column[~np.isnan(column)] for column in ratings.T]
-        agreed = sum(len({*column}) == 1 for column in columns)
-        two, more = len(annotators) == 2, len(annotators) > 2
-        out.append(
-            Agreement(
-                tag,
-                len(shared),
-                sum(bool(column.any()) for column in columns),
-                agreed,
-                _kappa(*ratings) if two else None,
-                _alpha(ratings) if more else None,
-            )
-        )
+        if any(tag in row.tags for row in rows.values()):
+            given = [row.tags.get(tag, set()) for row in shared]
+            agreed = sum(own in (set(), row.looked) for own, row in zip(given, shared, strict=True))
+            ratings = [
+                [float(name in own) if name in row.looked else np.nan for own, row in zip(given, shared, strict=True)]
+                for name in annotators
+            ]
+            out.append(TagAgreement(tag, len(shared), sum(map(bool, given)), agreed, *_coefficients(np.array(ratings))))
     return out
 
 
-def disagreements(tags: Sequence[str], looked: Looked, marks: Marks) -> list[Disagreement]:
+def disagreements(tags: Sequence[str], rows: Mapping[str, RowState]) -> list[TagDisagreement]:
     """What to settle, by tag, then by row."""
     out = []
     for tag in tags:
-        for row in _shared(looked):
-            seen = sorted(annotator for annotator, rows in looked.items() if row in rows)
-            gave = tuple(a for a in seen if row in marks.get(tag, {}).get(a, ()))
-            if 0 < len(gave) < len(seen):
-                out.append(Disagreement(row, tag, gave, tuple(a for a in seen if a not in gave)))
+        for key, row in rows.items():
+            gave = row.tags.get(tag, set())
+            if gave and gave < row.looked:
+                out.append(TagDisagreement(key, tag, tuple(sorted(gave)), tuple(sorted(row.looked - gave))))
     return out
 
 
-def _shared(looked: Looked) -> list[str]:
-    """Rows that two annotators or more looked at, in order of appearance."""
-    counts: dict[str, int] = {}
-    for rows in looked.values():
-        for row in rows:
-            counts[row] = counts.get(row, 0) + 1
-    return [row for row, count in counts.items() if count > 1]
+def _coefficients(ratings: np.ndarray) -> tuple[float | None, float | None]:
+    """κ of two annotators or α of more, from ratings ``[annotators, rows]`` (1: given, 0: not, NaN: not looked at)."""
+    if len(np.unique(ratings[~np.isnan(ratings)])) < 2:
+        return None, None
+    if len(ratings) == 2:
+        from sklearn.metrics import cohen_kappa_score  # here, so that the page's other parts start without it
 
-
-def _kappa(first: np.ndarray, second: np.ndarray) -> float | None:
-    from sklearn.metrics import cohen_kappa_score  # here, so that the page's other parts start without it
-
-    if len(first) == 0 or len({*first, *second}) < 2:
-        return None
-    return float(cohen_kappa_score(first, second))
-
-
-def _alpha(ratings: np.ndarray) -> float | None:
+        return float(cohen_kappa_score(*ratings)), None
     import krippendorff
 
-    known = ratings[~np.isnan(ratings)]
-    if len({*known}) < 2:
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        value = float(krippendorff.alpha(reliability_data=ratings, level_of_measurement="nominal"))
-    return None if np.isnan(value) else value
+    return None, float(krippendorff.alpha(reliability_data=ratings, level_of_measurement="nominal"))

@@ -1,4 +1,4 @@
-"""How a change is made and written down, in a transaction of its caller's.
+"""How changes are made and written down, in a transaction of their caller's.
 
 ``what`` names a kind of change: looked, tag, note, settled, reported (of a row), tag added, tag renamed, tag merged (of
 a tag), name removed (of an annotator). Its values are texts; None: nothing is there.
@@ -6,8 +6,9 @@ a tag), name removed (of an annotator). Its values are texts; None: nothing is t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -18,17 +19,29 @@ from core.reading.tokens import well_formed
 
 YES, NO = "yes", "no"
 NAME_REMOVED = "name removed"
-_TAG_CHANGES = ("tag added", "tag renamed", "tag merged")
-_NO_TAG = "the tag was taken out of the list since: undo that first"
 
 
 class Subject(NamedTuple):
-    """What a change is of: its kind, the row, and the tag's number; None for what it is not about."""
+    """What a change is of: its kind, the row, the tag's number, and the annotator's where each has a value of their
+    own; None for what it is not about."""
 
     what: str
     file: str | None = None
     row: str | None = None
     tag: int | None = None
+    annotator: int | None = None
+
+
+TABLES: dict[str, tuple[sa.Table, str | None]] = {
+    "looked": (schema.look, None),
+    "tag": (schema.mark, None),
+    "note": (schema.note, "text"),
+    "settled": (schema.settled, "given"),
+    "reported": (schema.reported, None),
+}
+"""Where each kind of change to a row is written, and the column of its value (None: being there is the value)."""
+PERSONAL = ("looked", "tag", "note")
+"""Kinds of change to a row of which every annotator has a value of their own."""
 
 
 def clean(text: str, longest: int = schema.LONGEST_NAME) -> str:
@@ -98,80 +111,89 @@ def annotator_number(connection: Connection, name: str) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-TABLES: dict[str, tuple[sa.Table, str | None]] = {
-    "looked": (schema.look, None),
-    "tag": (schema.mark, None),
-    "note": (schema.note, "text"),
-    "settled": (schema.settled, "given"),
-    "reported": (schema.reported, None),
-}
-"""Where each kind of change is written, and the column of its value (None: being there is the value)."""
+def values_of_rows(connection: Connection, file: str | None, row: str | None = None) -> dict[Subject, str]:
+    """All that is there of a file's rows, or of one of them. Raises DeskError for a row that cannot be written."""
+    values = {}
+    if row is not None:
+        check_row(row)
+    for what, (table, column) in TABLES.items():
+        own, none = table.c, sa.null()
+        parts = own.row, own.get("tag", none), own.get("annotator", none), own.get(column or "", sa.literal(YES))
+        query = sa.select(*parts).where(own.file == file).order_by(*table.primary_key)
+        if row is not None:
+            query = query.where(own.row == row)
+        for key, tag, annotator, value in connection.execute(query):
+            subject = Subject(what, file, key, tag, annotator)
+            values[subject] = value if isinstance(value, str) else YES if value else NO
+    return values
 
 
-def put(connection: Connection, annotator: str, subject: Subject, value: str | None) -> None:
-    """Make it so, and write the change down; nothing where it is so already. Raises DeskError for a row that cannot be
-    written."""
-    if subject.row is not None:
-        check_row(subject.row)
-    by = annotator_number(connection, annotator)
-    before = value_of(connection, by, subject)
-    if before != value:
-        put_in_place(connection, by, subject, value)
-        log(connection, by, subject, before, value)
+def write(
+    connection: Connection,
+    wanted: Iterable[tuple[int, Subject, str | None]],
+    there: Mapping[Subject, str],
+    undoes: int | None = None,
+) -> None:
+    """Make values of rows so and write down who changed what, in this order; nothing for what is so already.
+    ``wanted``: author, subject and value; ``there``: the rows' values before (:func:`values_of_rows`)."""
+    changed: dict[Subject, str | None] = {}
+    lines = []
+    for by, subject, value in wanted:
+        before = changed.get(subject, there.get(subject))
+        if before != value:
+            changed[subject] = value
+            lines.append(_entry(by, subject, before, value, undoes))
+    for what, (table, column) in TABLES.items():
+        names = [part.name for part in table.primary_key]
+        old, new = [], []
+        for subject, value in changed.items():
+            if subject.what == what:
+                key = {name: getattr(subject, name) for name in names}
+                old.append(key)
+                if value is not None:
+                    new.append(key | ({column: value == YES if what == "settled" else value} if column else {}))
+        if old:
+            same = (table.c[name] == sa.bindparam(name) for name in names)
+            connection.execute(sa.delete(table).where(*same), old)
+        if new:
+            connection.execute(sa.insert(table), new)
+    if lines:
+        connection.execute(sa.insert(schema.change), lines)
 
 
-def key_of(table: sa.Table, by: int, subject: Subject) -> dict[str, Any]:
-    """The primary key of the subject in its table."""
-    known = {"annotator": by, **subject._asdict()}
-    return {column.name: known[column.name] for column in table.primary_key.columns}
-
-
-def value_of(connection: Connection, by: int, subject: Subject) -> str | None:
+def value_of(connection: Connection, subject: Subject) -> str | None:
     """What is there now."""
-    if subject.what in _TAG_CHANGES:
-        known = connection.execute(sa.select(schema.tag).where(schema.tag.c.id == subject.tag)).one_or_none()
-        if known is None:
-            return None
-        if subject.what != "tag merged":
-            return str(known.name)
-        return None if known.merged_into is None else str(known.merged_into)
-    table, column = TABLES[subject.what]
-    query = sa.select(table).filter_by(**key_of(table, by, subject))
-    there = connection.execute(query).mappings().one_or_none()
-    if there is None:
-        return None
-    value = YES if column is None else there[column]
-    return value if isinstance(value, str) else YES if value else NO
+    if subject.what in TABLES:
+        return values_of_rows(connection, subject.file, subject.row).get(subject)
+    known = connection.execute(sa.select(schema.tag).where(schema.tag.c.id == subject.tag)).one_or_none()
+    value = known and (known.merged_into if subject.what == "tag merged" else known.name)
+    return None if value is None else str(value)
 
 
-def put_in_place(connection: Connection, by: int, subject: Subject, value: str | None) -> None:
-    """Make it what ``value`` says, whatever it was. Raises DeskError where the tags that it needs are not there."""
+def put(connection: Connection, by: int, subject: Subject, value: str | None, undoes: int | None = None) -> None:
+    """Make it so, and write down that the annotator ``by`` changed it (``undoes``: to undo that change); nothing where
+    it is so already. Raises DeskError for a row that cannot be written, and where a tag that is needed is not there."""
     if subject.what != "tag added" and subject.tag is not None:
         _check_tag(connection, subject.tag)
-    if subject.what in _TAG_CHANGES:
-        _set_tag(connection, subject, value)
+    if subject.what in TABLES:
+        write(connection, [(by, subject, value)], values_of_rows(connection, subject.file, subject.row), undoes)
         return
-    table, column = TABLES[subject.what]
-    where = key_of(table, by, subject)
-    connection.execute(sa.delete(table).filter_by(**where))
-    if value is not None:
-        more = {} if column is None else {column: value == YES if subject.what == "settled" else value}
-        connection.execute(sa.insert(table).values(**where, **more))
+    before = value_of(connection, subject)
+    if before != value:
+        _set_tag(connection, subject, value)
+        log(connection, by, subject, before, value, undoes)
 
 
 def _check_tag(connection: Connection, tag: int) -> None:
     if connection.scalar(sa.select(schema.tag.c.id).where(schema.tag.c.id == tag)) is None:
-        raise DeskError(_NO_TAG)
+        raise DeskError("the tag was taken out of the list since: undo that first")
 
 
 def _set_tag(connection: Connection, subject: Subject, value: str | None) -> None:
     own, tag = schema.tag, subject.tag
     if subject.what == "tag added" and value is None:
-        used = [
-            connection.scalar(sa.select(sa.func.count()).where(t.c.tag == tag)) for t in (schema.mark, schema.settled)
-        ]
-        merged = connection.scalar(sa.select(sa.func.count()).where(own.c.merged_into == tag))
-        if any(used) or merged:
+        uses = (schema.mark.c.tag, schema.settled.c.tag, own.c.merged_into)
+        if any(connection.scalar(sa.select(sa.func.count()).where(use == tag)) for use in uses):
             raise DeskError("this tag was given to rows meanwhile: merge it into another one instead")
         connection.execute(sa.delete(own).where(own.c.id == tag))
     elif subject.what == "tag added":
@@ -194,16 +216,14 @@ def add_tag(connection: Connection, by: int, name: str) -> None:
     log(connection, by, Subject("tag added", tag=number), None, name)
 
 
-def entry(
-    by: int, subject: Subject, before: str | None, after: str | None, undoes: int | None = None
-) -> dict[str, Any]:
-    """The line of the history that says what the annotator ``by`` changed just now."""
-    values = {"at": datetime.now(UTC), "annotator": by, "before": before, "after": after, "undoes": undoes}
-    return subject._asdict() | values
-
-
 def log(
     connection: Connection, by: int, subject: Subject, before: str | None, after: str | None, undoes: int | None = None
 ) -> None:
-    """Write a change down."""
-    connection.execute(sa.insert(schema.change).values(entry(by, subject, before, after, undoes)))
+    """Write down what the annotator ``by`` changed just now."""
+    connection.execute(sa.insert(schema.change).values(_entry(by, subject, before, after, undoes)))
+
+
+def _entry(by: int, subject: Subject, before: str | None, after: str | None, undoes: int | None) -> dict[str, object]:
+    """A line of the history."""
+    values = {"at": datetime.now(UTC), "annotator": by, "before": before, "after": after, "undoes": undoes}
+    return subject._asdict() | values

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from core.desk.run import Run
+from core.desk.annotations import FileState
+from core.desk.run import Run, column_of
 from core.evaluation.scores import question_kind
 from core.linguistics.features import NEGATIONS
 from core.reading.tokens import tokenize
@@ -17,19 +20,25 @@ from core.reading.word_table import default_table
 
 _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
 """Names of columns that hold a JSON list of sentences."""
+_LENGTHS = (5, 10, 15, 20, 30)
+_OWN = "a column of the file"
 
 
 @dataclass(frozen=True)
-class Column:
+class RunColumn:
     """Values of all rows ``[N]``. ``kind``: "text" (str), "number" (float, NaN where unknown), "yes" (bool) or "set"
-    (collections of str, of tags). ``about``: what it is, for a list of all names; empty for the file's own columns."""
+    (collections of str, of tags). ``about``: what it is, for a list of all names."""
 
     values: np.ndarray
     kind: str
     about: str = ""
+    dimension: str = ""
+    """What slices by its values are called; empty where it makes none."""
+    bounds: tuple[float, ...] = ()
+    """Upper bounds of the slices of numbers, each of which takes in several; the last slice has none."""
 
 
-def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, Column]:
+def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, RunColumn]:
     """All columns of a run by name; the file's own come last, as ``file.NAME`` where the name is taken.
 
     ``known``: whether the word table has a word, by default the shared one's.
@@ -37,72 +46,55 @@ def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, C
     out = _texts(run) | _of_models(run) | _of_words(run, known or default_table().known)
     rows = run.dataset.rows
     for name in dict.fromkeys(name for row in rows for name in row.columns):
-        own = [row.columns.get(name, "") for row in rows]
-        out[f"file.{name}" if name in out else name] = _own(own)
+        own = f"file.{name}" if name in out else name
+        out[own] = _own(own, [row.columns.get(name, "") for row in rows])
     return out
 
 
-def with_tags(
-    known: Mapping[str, Column],
-    run: Run,
-    tags: Mapping[str, Collection[str]],
-    notes: Mapping[str, str],
-    looked: Mapping[str, Collection[str]],
-) -> dict[str, Column]:
-    """The same with what people said of the rows: ``tags`` and the annotators who ``looked`` by row key, and all
-    ``notes`` of a row as one text."""
-
-    def sets(by_row: Mapping[str, Collection[str]]) -> np.ndarray:
-        out = np.empty(len(run.keys), dtype=object)
-        out[:] = [frozenset(by_row.get(key, ())) for key in run.keys]
-        return out
-
+def with_tags(known: Mapping[str, RunColumn], run: Run, state: FileState) -> dict[str, RunColumn]:
+    """The same with what people said of the rows."""
+    rows = [state.row(key) for key in run.keys]
+    tags, looked = (
+        _objects(values) for values in ([row.tags_that_hold() for row in rows], [row.looked for row in rows])
+    )
     return {
         **known,
-        "tag": Column(sets(tags), "set", "tags that anybody gave the row"),
-        "annotator": Column(sets(looked), "set", "who looked at the row"),
-        "note": Column(_objects([notes.get(key, "") for key in run.keys]), "text", "all notes on the row"),
+        "tag": RunColumn(tags, "set", "tags that anybody gave the row", "tag"),
+        "annotator": RunColumn(looked, "set", "who looked at the row"),
+        "note": RunColumn(_objects([" ".join(row.notes.values()) for row in rows]), "text", "all notes on the row"),
     }
 
 
-def ordered(rows: np.ndarray, column: Column, *, largest_first: bool) -> np.ndarray:
+def ordered(rows: np.ndarray, column: RunColumn, *, largest_first: bool) -> np.ndarray:
     """The numbers ``rows [n]`` in the order of the column's values; rows of one value stay as they are either way,
     those of an unknown one come last, and sets have no order."""
     if column.kind == "set":
         return rows
-    values = column.values[rows]
-    if column.kind == "text":
-        # Not in NumPy's arrays of text, where each one takes as much room as the longest.
-        place = {text: i for i, text in enumerate(sorted({*values}))}
-        values = np.array([place[text] for text in values])
-    keys = np.nan_to_num(values.astype(float), nan=np.inf)
-    if largest_first:
-        keys = np.where(np.isinf(keys), keys, -keys)
-    order: np.ndarray = rows[np.argsort(keys, kind="stable")]
+    values = pd.Series(column.values[rows], index=rows, dtype=column.values.dtype)
+    order: np.ndarray = values.sort_values(ascending=not largest_first, kind="stable").index.to_numpy()
     return order
 
 
-def _texts(run: Run) -> dict[str, Column]:
+def _texts(run: Run) -> dict[str, RunColumn]:
     rows, (first, second) = run.dataset.rows, _roles(run)
     out = {
-        "id": Column(_objects(run.keys), "text", "the row's id"),
-        "first": Column(_objects([row.first for row in rows]), "text", f"the {first}"),
+        "id": RunColumn(_objects(run.keys), "text", "the row's id"),
+        "first": RunColumn(_objects([row.first for row in rows]), "text", f"the {first}"),
     }
     if not run.dataset.single:
-        out["second"] = Column(_objects([row.second for row in rows]), "text", f"the {second}")
-    out["gold"] = Column(run.gold, "text", "the file's label")
+        out["second"] = RunColumn(_objects([row.second for row in rows]), "text", f"the {second}")
+    out["gold"] = RunColumn(run.gold, "text", "the file's label", "gold label")
     return out
 
 
 def _roles(run: Run) -> tuple[str, str]:
     roles = run.models[0].roles
-    return roles["first"], roles["second"]
+    return roles.first, roles.second
 
 
-def _of_models(run: Run) -> dict[str, Column]:
-    out: dict[str, Column] = {}
+def _of_models(run: Run) -> dict[str, RunColumn]:
+    out: dict[str, RunColumn] = {}
     for i, model in enumerate(run.models):
-        number = "" if i == 0 else str(i + 1)
         places = {label: at for at, label in enumerate(model.labels)}
         gold = np.array([places.get(label, -1) for label in run.gold])
         # Rounded, or 0.7 as float32 would lie below the 0.7 of a filter.
@@ -110,66 +102,62 @@ def _of_models(run: Run) -> dict[str, Column]:
         rows = np.arange(len(gold))
         of_gold = np.where(gold >= 0, chances[rows, np.maximum(gold, 0)], np.nan)
         out |= {
-            f"predicted{number}": Column(model.predicted, "text", f"what {model.title} says"),
-            f"right{number}": Column(run.right(i), "yes", f"whether {model.title} says the file's label"),
-            f"p{number}": Column(chances[rows, model.best], "number", "probability of what it says"),
-            f"p_gold{number}": Column(of_gold, "number", "probability that it gives the file's label"),
+            column_of("predicted", i): RunColumn(model.predicted, "text", f"what {model.title} says"),
+            column_of("right", i): RunColumn(run.right(i), "yes", f"whether {model.title} says the file's label"),
+            column_of("p", i): RunColumn(chances[rows, model.best], "number", "probability of what it says"),
+            column_of("p_gold", i): RunColumn(of_gold, "number", "probability that it gives the file's label"),
         }
         for label, at in places.items():
-            name = re.sub(r"\W+", "_", label)
-            out.setdefault(f"p{number}_{name}", Column(chances[:, at], "number", f"probability of {label}"))
+            name = column_of("p", i) + "_" + re.sub(r"\W+", "_", label)
+            out.setdefault(name, RunColumn(chances[:, at], "number", f"probability of {label}"))
     return out
 
 
-def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, Column]:
-    seen: dict[str, tuple[str, ...]] = {}
-
+def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, RunColumn]:
+    @functools.cache
     def words(text: str) -> tuple[str, ...]:
-        if text not in seen:
-            seen[text] = tuple(token.norm for token in tokenize(text) if token.is_word)
-        return seen[text]
+        return tuple(token.norm for token in tokenize(text) if token.is_word)
 
-    rows = run.dataset.rows
+    @functools.cache
+    def unknown(word: str) -> bool:
+        return not known(word)
+
+    rows, (first, second) = run.dataset.rows, _roles(run)
     firsts, seconds = [words(row.first) for row in rows], [words(row.second) for row in rows]
     judged = firsts if run.dataset.single else seconds
-    memory: dict[str, bool] = {}
 
-    def unknown(text: Sequence[str]) -> float:
-        for word in text:
-            if word not in memory:
-                memory[word] = not known(word)
-        return float(np.mean([memory[word] for word in text])) if text else 0.0
+    def number(values: Sequence[float], about: str, dimension: str, bounds: tuple[float, ...]) -> RunColumn:
+        return RunColumn(np.array(values, dtype=float), "number", about, dimension, bounds)
 
-    first, second = _roles(run)
-    out = {"words_first": Column(np.array([float(len(text)) for text in firsts]), "number", f"words of the {first}")}
+    lengths = [len(text) for text in firsts]
+    out = {"words_first": number(lengths, f"words of the {first}", f"length of the {first}", (*_LENGTHS, 50))}
     if not run.dataset.single:
+        lengths = [len(text) for text in seconds]
         shares = [len({*own} & {*other}) / max(1, len({*own})) for own, other in zip(seconds, firsts, strict=True)]
-        out |= {
-            "words_second": Column(
-                np.array([float(len(text)) for text in seconds]), "number", f"words of the {second}"
-            ),
-            "overlap": Column(np.array(shares), "number", f"share of the {second}'s words that the {first} has"),
-        }
-    out |= {
-        "negation": Column(
-            np.array([not NEGATIONS.isdisjoint(text) for text in judged]),
-            "yes",
-            f"whether the {first if run.dataset.single else second} has a word of negation",
-        ),
-        "question_word": Column(
-            _objects([question_kind(text) for text in firsts]), "text", f"first question word of the {first}"
-        ),
-        "unknown": Column(
-            np.array([unknown((*a, *b)) for a, b in zip(firsts, seconds, strict=True)]),
-            "number",
-            "share of words that the word table lacks",
-        ),
-    }
+        about = f"share of the {second}'s words that the {first} has"
+        out["words_second"] = number(lengths, f"words of the {second}", f"length of the {second}", _LENGTHS)
+        out["overlap"] = number(shares, about, "word overlap", (0.2, 0.4, 0.6, 0.8, 0.999))
+    negated = np.array([not NEGATIONS.isdisjoint(text) for text in judged])
+    about = f"whether the {first if run.dataset.single else second} has a word of negation"
+    out["negation"] = RunColumn(negated, "yes", about, "negation")
+    kinds, about = _objects([question_kind(text) for text in firsts]), f"first question word of the {first}"
+    out["question_word"] = RunColumn(kinds, "text", about, "question word" if _asks(run) else "")
+    shares = [float(np.mean([unknown(word) for word in (*a, *b)] or 0)) for a, b in zip(firsts, seconds, strict=True)]
+    out["unknown"] = number(shares, "share of words that the word table lacks", "unknown words", (0, 0.05, 0.1, 0.2))
     counts = _evidence(run)
-    return out if counts is None else out | {"evidence_sentences": Column(counts, "number", "sentences of evidence")}
+    if counts is not None:
+        out["evidence_sentences"] = number(counts, "sentences of evidence", "sentences of evidence", (1, 2, 3, 5))
+    return out
 
 
-def _evidence(run: Run) -> np.ndarray | None:
+def _asks(run: Run) -> bool:
+    """Whether the first texts are questions: by what they are to the model or the file, or by most of their ends."""
+    rows = run.dataset.rows
+    ends = sum(row.first.rstrip().endswith("?") for row in rows)
+    return run.dataset.ranking or run.models[0].roles.first.startswith("question") or 2 * ends > len(rows)
+
+
+def _evidence(run: Run) -> list[float] | None:
     """Sentences of evidence a row, where a column holds lists of them."""
     rows = run.dataset.rows
     name = next((name for name in _EVIDENCE if any(row.columns.get(name, "")[:1] == "[" for row in rows)), None)
@@ -181,22 +169,20 @@ def _evidence(run: Run) -> np.ndarray | None:
             value = json.loads(row.columns.get(name, ""))
         except (ValueError, RecursionError):
             value = None
-        counts.append(float(len(value)) if isinstance(value, list) else np.nan)
-    return np.array(counts)
+        counts.append(len(value) if isinstance(value, list) else np.nan)
+    return counts
 
 
-def _own(texts: list[str]) -> Column:
+def _own(name: str, texts: list[str]) -> RunColumn:
     """A column of the file: numbers where all of its cells are numbers or empty."""
     try:
         numbers = np.array([float(text) if text.strip() else np.nan for text in texts])
     except ValueError:
-        return Column(_objects(texts), "text")
-    if not np.isfinite(numbers).any() or np.isinf(numbers).any():
-        return Column(_objects(texts), "text")
-    return Column(numbers, "number")
+        numbers = np.array([np.inf])
+    if np.isnan(numbers).all() or np.isinf(numbers).any():
+        return RunColumn(_objects(texts), "text", _OWN, name)
+    return RunColumn(numbers, "number", _OWN, name)
 
 
-def _objects(values: Sequence[str]) -> np.ndarray:
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
+def _objects(values: Sequence[object]) -> np.ndarray:
+    return np.array(values, dtype=object)

@@ -7,14 +7,13 @@ import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from core.desk.annotations import Annotations, FileState
+from core.desk.annotations import FileState
 from core.desk.changes import clean
 from core.desk.importing import Marked
-from core.desk.run import Run
+from core.desk.run import Run, column_of
 from core.desk.schema import LONGEST_NOTE
 from core.errors import DeskError
 from core.spreadsheet import csv_text, restored
@@ -25,38 +24,24 @@ _TAG_HEAD = ("id", "annotator", "tags", "note")
 MOST_LINES = 200_000
 
 
-def records(run: Run, state: FileState, rows: np.ndarray) -> list[dict[str, Any]]:
-    """What is known of the ``rows`` (bool ``[N]``): texts, label, the file's columns, predictions, tags with who gave
-    them, notes."""
-    given, out = state.tags(), []
-    for i in np.flatnonzero(rows):
-        row, key = run.dataset.rows[i], run.keys[i]
-        out.append(
-            {
-                "id": key,
-                "first": row.first,
-                "second": row.second,
-                "label": row.label,
-                "columns": dict(row.columns),
-                "models": [
-                    {
-                        "model": m.model,
-                        "predicted": str(m.predicted[i]),
-                        "p": {label: float(f"{p:.6g}") for label, p in zip(m.labels, m.probabilities[i], strict=True)},
-                    }
-                    for m in run.models
-                ],
-                "tags": sorted(given.get(key, ())),
-                "given": {t: list(by) for t, by in state.tags_of(key).items()},
-                "settled": {t: yes for (row_key, t), yes in state.settled.items() if row_key == key},
-                "notes": dict(state.notes.get(key, {})),
-            }
-        )
-    return out
-
-
 def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
-    """The records with what they come from."""
+    """What is known of the ``rows`` (bool ``[N]``): texts, label, the file's columns, predictions, tags with who gave
+    them, notes; and what they come from."""
+    records = []
+    for i in np.flatnonzero(rows):
+        row, people = run.dataset.rows[i], state.row(run.keys[i])
+        models = [
+            {
+                "model": model.model,
+                "predicted": model.predicted[i],
+                "p": dict(zip(model.labels, _rounded(model.probabilities[i]), strict=True)),
+            }
+            for model in run.models
+        ]
+        texts = {"id": run.keys[i], "first": row.first, "second": row.second, "label": row.label}
+        given = {tag: sorted(annotators) for tag, annotators in people.tags.items()}
+        tags = {"tags": sorted(people.tags_that_hold()), "given": given, "settled": people.settled}
+        records.append({**texts, "columns": dict(row.columns), "models": models, **tags, "notes": people.notes})
     data = run.dataset
     about = {
         "file": data.name,
@@ -64,25 +49,29 @@ def to_json(run: Run, state: FileState, rows: np.ndarray) -> str:
         "layout": data.layout,
         "models": [{"model": m.model, "title": m.title, "sha256": m.sha256} for m in run.models],
     }
-    return json.dumps(about | {"rows": records(run, state, rows)}, ensure_ascii=False, indent=1)
+    return json.dumps(about | {"rows": records}, ensure_ascii=False, indent=1)
+
+
+def _rounded(probabilities: np.ndarray) -> list[float]:
+    """With the digits that float32 has."""
+    return [float(f"{p:.6g}") for p in probabilities]
 
 
 def to_csv(run: Run, state: FileState, rows: np.ndarray) -> str:
-    """One line a row."""
+    """One line for each of the ``rows`` (bool ``[N]``)."""
     others = list(dict.fromkeys(name for row in run.dataset.rows for name in row.columns))
     head = ["id", "first", "second", "label"]
-    for number, model in enumerate(run.models, start=1):
-        place = "" if number == 1 else str(number)
-        head += [f"predicted{place}", *(f"p{place}_{label}" for label in model.labels)]
+    for place, model in enumerate(run.models):
+        head += [column_of("predicted", place), *(f"{column_of('p', place)}_{label}" for label in model.labels)]
     lines = []
-    for known in records(run, state, rows):
-        line = [known["id"], known["first"], known["second"], known["label"] or ""]
-        for model in known["models"]:
-            line += [model["predicted"], *model["p"].values()]
-        notes = SEPARATOR.join(f"{by}: {text}" for by, text in known["notes"].items())
-        lines.append(
-            [*line, SEPARATOR.join(known["tags"]), notes, *(known["columns"].get(name, "") for name in others)]
-        )
+    for i in np.flatnonzero(rows):
+        row, people = run.dataset.rows[i], state.row(run.keys[i])
+        line: list[str | float] = [run.keys[i], row.first, row.second, row.label or ""]
+        for model in run.models:
+            line += [model.predicted[i], *_rounded(model.probabilities[i])]
+        notes = SEPARATOR.join(f"{by}: {text}" for by, text in people.notes.items())
+        columns = [row.columns.get(name, "") for name in others]
+        lines.append([*line, SEPARATOR.join(sorted(people.tags_that_hold())), notes, *columns])
     return csv_text([*head, "tags", "notes", *others], lines)
 
 
@@ -90,11 +79,10 @@ def tags_to_csv(run: Run, state: FileState) -> str:
     """One line a row and annotator who looked at it or wrote a note; :func:`read_tags` reads it."""
     lines = []
     for key in run.keys:
-        own = state.tags_of(key)
-        looked = {by for by, rows in state.looked.items() if key in rows}
-        for annotator in sorted(looked | state.notes.get(key, {}).keys()):
-            tags = sorted(tag for tag, by in own.items() if annotator in by)
-            lines.append([key, annotator, SEPARATOR.join(tags), state.notes.get(key, {}).get(annotator, "")])
+        own = state.row(key)
+        for annotator in sorted(own.looked):
+            tags = SEPARATOR.join(sorted(own.tags_of(annotator)))
+            lines.append([key, annotator, tags, own.notes.get(annotator, "")])
     return csv_text(_TAG_HEAD, lines)
 
 
@@ -154,19 +142,16 @@ def plan(run: Run, state: FileState, taxonomy: Mapping[str, str], lines: Iterabl
         tags = frozenset(taxonomy.get(tag.casefold(), tag) for tag in line.tags)
         more |= dict.fromkeys(tag for tag in sorted(tags) if tag.casefold() not in taxonomy)
         marked = Marked(line.row, line.annotator, tags, line.note)
-        here = frozenset(tag for tag, by in state.tags_of(line.row).items() if line.annotator in by)
-        looked = line.row in state.looked.get(line.annotator, ())
-        note = state.notes.get(line.row, {}).get(line.annotator, "")
-        if here == tags and (looked or tags) and note == line.note:
+        row = state.row(line.row)
+        here, looked, note = (
+            row.tags_of(line.annotator),
+            line.annotator in row.looked,
+            row.notes.get(line.annotator, ""),
+        )
+        if here == tags and looked and note == line.note:
             same += 1
         elif (looked and here != tags) or (note and note != line.note):
-            conflicts.append(Conflict(marked, here, note))
+            conflicts.append(Conflict(marked, frozenset(here), note))
         else:
             new.append(marked)
     return Import(tuple(new), tuple(conflicts), same, tuple(strange), tuple(more))
-
-
-def apply(annotations: Annotations, file: str, author: str, planned: Import, lines: Iterable[Marked]) -> None:
-    """Write ``lines`` of a planned import, all of them or none: tags that are not there yet are added by ``author``.
-    Raises DeskError where a tag is gone since it was planned."""
-    annotations.take(author, file, planned.new_tags, list(lines))

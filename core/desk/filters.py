@@ -14,15 +14,14 @@ import difflib
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from lark import Lark, Token, Transformer, UnexpectedInput, v_args
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken, VisitError
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
-from core.desk.columns import Column
+from core.desk.columns import RunColumn
 from core.errors import MendableError
 
 LONGEST = 2000
@@ -50,17 +49,17 @@ STRING: /"(\\.|[^"\\])*"|'(\\.|[^'\\])*'/
 %import common.WS
 %ignore WS
 """
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<>": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
+_ORDERS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+_ANSWERS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_EXPECTED = {
+    "COMPARE": "a comparison (=, <, contains) or and/or",
+    "NUMBER": 'a value (3, 40%, "text")',
+    "NAME": "a column name",
+    "COMMA": "a comma or a closing bracket",
+    "LPAR": "a list in brackets",
+    "RPAR": "and/or or a closing bracket",
 }
-_EQUAL = ("=", "==", "!=", "<>")
+"""What is called for in words, by the first of these terminals that may follow."""
 
 
 class FilterError(MendableError):
@@ -71,23 +70,23 @@ class FilterError(MendableError):
         self.start, self.end = start, max(end, start + 1)
 
 
-def rows_of(text: str, columns: Mapping[str, Column]) -> np.ndarray:
+def _error(token: Token, sentence: str) -> FilterError:
+    start = token.start_pos or 0
+    return FilterError(sentence, start, start + len(token))
+
+
+def rows_of(text: str, columns: Mapping[str, RunColumn]) -> np.ndarray:
     """Which rows the filter keeps, bool ``[N]``; all of them for an empty one. Raises FilterError."""
-    size = len(next(iter(columns.values())).values)
     if not text.strip():
-        return np.ones(size, dtype=bool)
+        return np.ones(len(next(iter(columns.values())).values), dtype=bool)
     if len(text) > LONGEST:
         raise FilterError(f"The filter has {len(text):,} characters; it may have {LONGEST:,}.", LONGEST, len(text))
     try:
-        tree = _parser().parse(text)
-        mask: np.ndarray = _Rows(columns, size).transform(tree)
-        return mask
-    except UnexpectedInput as error:
+        return _Rows(columns).transform(_parser().parse(text))
+    except (UnexpectedCharacters, UnexpectedToken) as error:
         raise _misread(text, error) from None
     except VisitError as error:
-        if isinstance(error.orig_exc, FilterError):
-            raise error.orig_exc from None
-        raise
+        raise error.orig_exc from None
     except RecursionError:
         raise FilterError("The filter is nested too deep: take some brackets away.", 0, len(text)) from None
 
@@ -108,73 +107,49 @@ def _parser() -> Lark:
     return Lark(_GRAMMAR, parser="lalr", lexer="contextual", maybe_placeholders=False)
 
 
-def _misread(text: str, error: UnexpectedInput) -> FilterError:
+def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> FilterError:
     """What is wrong where the grammar no longer follows."""
     if isinstance(error, UnexpectedCharacters):
         at = error.pos_in_stream or 0
-        character = text[at]
-        if character in "\"'`":
-            return FilterError(
-                "A text or name in quotes begins here and does not end: close the quotes.", at, len(text)
-            )
-        return FilterError(f"“{character}” has no meaning here: put texts in quotes.", at, at + 1)
-    wanted, token = _wanted(error), getattr(error, "token", None)
-    if isinstance(error, UnexpectedEOF) or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+        if text[at] in "\"'`":
+            sentence = "A text or name in quotes begins here and does not end: close the quotes."
+            return FilterError(sentence, at, len(text))
+        return FilterError(f"“{text[at]}” has no meaning here: put texts in quotes.", at, at + 1)
+    token, accepts = error.token, set(error.accepts)
+    wanted = next((words for terminal, words in _EXPECTED.items() if terminal in accepts), "and/or")
+    if token.type == "$END":
         end = len(text.rstrip())
         return FilterError(f"The filter ends too early: expected {wanted}.", end, end)
-    assert isinstance(token, Token), "the parser names what it does not expect"
-    start = token.start_pos or 0
-    before = re.search(r"[\w.]+$", text[:start].rstrip())
     sentence = f"Expected {wanted} here, not '{_short(str(token))}'."
-    accepts = _accepted(error)
+    before = re.search(r"[\w.]+$", text[: token.start_pos].rstrip())
     if before and token.type == "NAME" and "AND" in accepts and "COMPARE" not in accepts:
         words = re.findall(r"(?i)^[\w.]+(?:\s+(?!(?:and|or)\b)[\w.]+)*", text[before.start() :])[0]
         sentence += f' Put quotes around a value of several words: "{_short(words)}".'
-    return FilterError(sentence, start, start + len(token))
-
-
-def _accepted(error: UnexpectedInput) -> set[str]:
-    return set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
-
-
-def _wanted(error: UnexpectedInput) -> str:
-    accepts = _accepted(error)
-    if "COMPARE" in accepts:
-        return "a comparison (=, <, contains) or and/or"
-    if accepts & {"NUMBER", "STRING"}:
-        return 'a value (3, 40%, "text")'
-    if "NAME" in accepts:
-        return "a column name"
-    if accepts >= {"COMMA"}:
-        return "a comma or a closing bracket"
-    if "LPAR" in accepts:
-        return "a list in brackets"
-    return "and/or or a closing bracket" if "RPAR" in accepts else "and/or"
+    return _error(token, sentence)
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-@dataclass(frozen=True)
-class _Named:
+class _Named(NamedTuple):
     """A column with its name as written."""
 
     token: Token
-    column: Column
-
-    def error(self, sentence: str) -> FilterError:
-        start = self.token.start_pos or 0
-        return FilterError(sentence, start, start + len(self.token))
+    column: RunColumn
 
 
 @v_args(inline=True)
 class _Rows(Transformer[Token, np.ndarray]):
     """From the tree of a filter to its rows."""
 
-    def __init__(self, columns: Mapping[str, Column], size: int) -> None:
+    either = operator.or_
+    both = operator.and_
+    opposite = operator.invert
+
+    def __init__(self, columns: Mapping[str, RunColumn]) -> None:
         super().__init__()
-        self._columns, self._size = columns, size
+        self._columns = columns
         self._names = {name.lower(): name for name in columns}
 
     def name(self, token: Token) -> _Named:
@@ -185,45 +160,27 @@ class _Rows(Transformer[Token, np.ndarray]):
             hint = (
                 f"did you mean {quoted(self._names[close[0]])}?" if close else "“Columns” lists those that are there."
             )
-            start = token.start_pos or 0
-            raise FilterError(f"There is no column “{_short(text)}”: {hint}", start, start + len(token))
+            raise _error(token, f"There is no column “{_short(text)}”: {hint}")
         return _Named(token, column)
 
-    def _column(self, token: Token) -> Column | None:
+    def _column(self, token: Token) -> RunColumn | None:
         text = _bare(token)
         return self._columns.get(text, self._columns.get(self._names.get(text.lower(), "")))
 
-    def either(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        rows: np.ndarray = one | other
-        return rows
-
-    def both(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        rows: np.ndarray = one & other
-        return rows
-
-    def opposite(self, rows: np.ndarray) -> np.ndarray:
-        return ~rows
-
     def alone(self, named: _Named) -> np.ndarray:
         if named.column.kind != "yes":
-            raise named.error(f"“{_bare(named.token)}” is not yes or no: compare it, as in {named.token} = …")
-        rows: np.ndarray = named.column.values
-        return rows
+            sentence = f"“{_bare(named.token)}” is not yes or no: compare it, as in {named.token} = …"
+            raise _error(named.token, sentence)
+        return named.column.values
 
     def holds(self, named: _Named, value: Token) -> np.ndarray:
+        if named.column.kind not in ("set", "text"):
+            raise _error(named.token, f"“{_bare(named.token)}” is no text: “contains” asks for one.")
         part = _text(value).casefold()
-        if named.column.kind == "set":
-            inside = (any(part in item.casefold() for item in items) for items in named.column.values)
-        elif named.column.kind == "text":
-            inside = (part in text.casefold() for text in named.column.values)
-        else:
-            raise named.error(f"“{_bare(named.token)}” is no text: “contains” asks for one.")
-        return np.fromiter(inside, dtype=bool, count=self._size)
+        return _where(named.column, lambda text: part in text)
 
     def among(self, named: _Named, *values: Token) -> np.ndarray:
-        rows = np.zeros(self._size, dtype=bool)
-        for value in values:
-            rows |= self._equal(named, value)
+        rows: np.ndarray = np.any([self._equal(named, value) for value in values], axis=0)
         return rows
 
     def not_among(self, named: _Named, negation: Token, *values: Token) -> np.ndarray:
@@ -231,44 +188,44 @@ class _Rows(Transformer[Token, np.ndarray]):
         return rows
 
     def compare(self, named: _Named, sign: Token, value: Token) -> np.ndarray:
-        if sign in _EQUAL:
+        rows: np.ndarray
+        if sign not in _ORDERS:
             rows = self._equal(named, value)
             return ~rows if sign in ("!=", "<>") else rows
         other = self._other(value)
         if named.column.kind != "number" or (other is not None and other.kind != "number"):
-            raise named.error(f"“{_bare(named.token)}” is no number on both sides: only = and != fit, or “contains”.")
-        right = _number(value) if other is None else other.values
-        with np.errstate(invalid="ignore"):
-            rows_compared: np.ndarray = _OPERATORS[str(sign)](named.column.values, right)
-        return rows_compared
+            sentence = f"“{_bare(named.token)}” is no number on both sides: only = and != fit, or “contains”."
+            raise _error(named.token, sentence)
+        rows = _ORDERS[sign](named.column.values, _number(value) if other is None else other.values)
+        return rows
 
-    def _other(self, value: Token) -> Column | None:
+    def _other(self, value: Token) -> RunColumn | None:
         """The column that stands on the right, None for a value."""
         return self._column(value) if value.type in ("NAME", "QUOTED") else None
 
     def _equal(self, named: _Named, value: Token) -> np.ndarray:
-        column, other = named.column, self._other(value)
-        if other is not None and other.kind == column.kind and column.kind in ("number", "yes"):
-            same: np.ndarray = column.values == other.values
-            return same
+        column, other, text = named.column, self._other(value), _text(value).casefold()
+        rows: np.ndarray
         if other is not None and other.kind == column.kind == "text":
             pairs = zip(column.values, other.values, strict=True)
-            return np.fromiter((a.casefold() == b.casefold() for a, b in pairs), bool, self._size)
-        if column.kind == "number":
-            equal: np.ndarray = column.values == _number(value)
-            return equal
-        if column.kind == "yes":
-            answer = _text(value).casefold()
-            if answer not in ("yes", "no", "true", "false", "1", "0"):
-                raise named.error(f"“{_bare(named.token)}” is yes or no, not “{_short(_text(value))}”.")
-            answered: np.ndarray = column.values == (answer in ("yes", "true", "1"))
-            return answered
-        wanted = _text(value).casefold()
-        if column.kind == "set":
-            return np.fromiter(
-                (any(wanted == i.casefold() for i in items) for items in column.values), bool, self._size
-            )
-        return np.fromiter((wanted == text.casefold() for text in column.values), bool, self._size)
+            rows = np.array([one.casefold() == another.casefold() for one, another in pairs], dtype=bool)
+        elif other is not None and other.kind == column.kind != "set":
+            rows = column.values == other.values
+        elif column.kind == "number":
+            rows = column.values == _number(value)
+        elif column.kind == "yes":
+            if text not in _ANSWERS:
+                raise _error(named.token, f"“{_bare(named.token)}” is yes or no, not “{_short(_text(value))}”.")
+            rows = column.values == _ANSWERS[text]
+        else:
+            rows = _where(column, text.__eq__)
+        return rows
+
+
+def _where(column: RunColumn, fits: Callable[[str], bool]) -> np.ndarray:
+    """The rows with a text, of a set any one of them, that fits in small letters."""
+    rows = column.values if column.kind == "set" else ((text,) for text in column.values)
+    return np.array([any(fits(text.casefold()) for text in texts) for texts in rows], dtype=bool)
 
 
 def _bare(token: Token) -> str:
@@ -276,15 +233,7 @@ def _bare(token: Token) -> str:
 
 
 def _text(token: Token) -> str:
-    if token.type != "STRING":
-        return _bare(token)
-    out, escaped = "", False
-    for character in str(token)[1:-1]:
-        if character == "\\" and not escaped:
-            escaped = True
-        else:
-            out, escaped = out + character, False
-    return out
+    return re.sub(r"\\(.)", r"\1", token[1:-1]) if token.type == "STRING" else _bare(token)
 
 
 def _number(token: Token) -> float:
@@ -292,7 +241,4 @@ def _number(token: Token) -> float:
     try:
         return float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        start = token.start_pos or 0
-        raise FilterError(
-            f"“{_short(text)}” is no number: write one such as 3, 0.5 or 40%.", start, start + len(token)
-        ) from None
+        raise _error(token, f"“{_short(text)}” is no number: write one such as 3, 0.5 or 40%.") from None

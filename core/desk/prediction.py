@@ -22,7 +22,7 @@ class _Cancelled(Exception):
 
 
 @dataclass
-class Prediction:
+class PredictionJob:
     """The checkpoints named ``models`` over a data set, in a thread of its own; each is stored as soon as it is done,
     so that what a cancelled or killed prediction had finished is there."""
 

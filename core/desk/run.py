@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from core.card import ranked_by
+from core.card import Roles, ranked_by
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Problem
 from core.data.lines import LARGEST
 from core.errors import DeskError
 from core.files import whole_file
+from core.json_types import checked, converter
 
 VERSION = 1
 MOST_MODELS = 4
@@ -33,11 +33,12 @@ MOST_CELLS = 50_000_000
 _KEY = b"pairlens_run"
 _FIELDS = ("id", "first", "second", "label", "group", "title")
 _COLUMN = "column/"
+_CONVERTER = converter()
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """What one checkpoint said of every row: ``probabilities`` float32 ``[N, C]`` in the order of ``labels``."""
+class RunModel:
+    """A checkpoint whose predictions a run holds."""
 
     model: str
     title: str
@@ -45,25 +46,40 @@ class Predictions:
     """Of the checkpoint's weights."""
     labels: tuple[str, ...]
     task: str
-    roles: Mapping[str, str]
-    probabilities: np.ndarray
+    roles: Roles
     ranked_by: str | None = None
     """The class whose probability ranks answers (:func:`core.card.ranked_by`)."""
+
+
+@dataclass(frozen=True)
+class RunHeader:
+    """What a run's file says of itself, in its schema's metadata."""
+
+    version: int
+    name: str
+    layout: str
+    sha256: str
+    """Of the data file."""
+    dropped: int
+    problems: tuple[Problem, ...]
+    models: tuple[RunModel, ...]
+    rows: int = 0
+    """Of the file's table."""
+
+
+@dataclass(frozen=True)
+class Predictions(RunModel):
+    """What one checkpoint said of every row: ``probabilities`` float32 ``[N, C]`` in the order of ``labels``."""
+
+    probabilities: np.ndarray = field(kw_only=True)
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray) -> Predictions:
         """From a checkpoint and the probabilities that it gave."""
         card = checkpoint.card
-        return cls(
-            checkpoint.name,
-            str(card["title"]),
-            str(card["sha256"]),
-            checkpoint.labels,
-            str(card["task"]),
-            dict(checkpoint.roles),
-            probabilities.astype(np.float32),
-            ranked_by(card),
-        )
+        texts = checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"])
+        chances = probabilities.astype(np.float32)
+        return cls(*texts, Roles(**checkpoint.roles), ranked_by(card), probabilities=chances)
 
     @property
     def right_chances(self) -> np.ndarray:
@@ -126,6 +142,14 @@ class Run:
         """Whether the rows are answers to questions that this model ranks."""
         return self.dataset.ranking and self.models[model].ranked_by is not None
 
+    def answers(self, model: int) -> tuple[list[str], list[bool], list[float]]:
+        """Of each row with a label its question, whether it is a right answer, and how probable that is to this model,
+        which ranks: what :func:`core.evaluation.scores.ranking` takes."""
+        rows, predictions = np.flatnonzero(self.judged), self.models[model]
+        groups = [self.dataset.rows[i].group or "" for i in rows]
+        right = self.gold[rows] == predictions.ranked_by
+        return groups, right.tolist(), predictions.right_chances[rows].tolist()
+
     @cached_property
     def judged(self) -> np.ndarray:
         """Which rows have a label, bool ``[N]``: scores are of these alone."""
@@ -141,6 +165,11 @@ class Run:
     def with_models(self, models: tuple[Predictions, ...]) -> Run:
         """The same rows with these models."""
         return replace(self, models=models)
+
+
+def column_of(name: str, model: int) -> str:
+    """What filters call this column of a model: right, right2, …"""
+    return name if model == 0 else f"{name}{model + 1}"
 
 
 def fitting(dataset: Dataset) -> Dataset:
@@ -164,45 +193,25 @@ def save(run: Run, path: Path) -> None:
 def to_table(run: Run) -> pa.Table:
     """The run as an Arrow table."""
     rows = run.dataset.rows
-    columns: dict[str, Any] = {
-        name: pa.array([getattr(row, name) for row in rows], pa.string()).dictionary_encode()
-        if name in ("label", "group")
-        else pa.array([getattr(row, name) for row in rows], pa.string())
-        for name in _FIELDS
-    }
+    columns = {name: pa.array([getattr(row, name) for row in rows], pa.string()) for name in _FIELDS}
     for name in dict.fromkeys(name for row in rows for name in row.columns):
-        columns[_COLUMN + name] = pa.array([row.columns.get(name) for row in rows], pa.string()).dictionary_encode()
+        columns[_COLUMN + name] = pa.array([row.columns.get(name) for row in rows], pa.string())
     for place, model in enumerate(run.models, start=1):
-        columns[f"predicted/{place} {model.model}"] = pa.array(model.predicted, pa.string()).dictionary_encode()
+        columns[f"predicted/{place} {model.model}"] = pa.array(model.predicted, pa.string())
         for i, label in enumerate(model.labels):
             columns[f"p/{place} {model.model}/{label}"] = pa.array(model.probabilities[:, i], pa.float32())
     data = run.dataset
-    about = {
+    header = {
         "version": VERSION,
         "name": data.name,
         "layout": data.layout,
         "sha256": data.sha256,
         "dropped": data.dropped,
-        "problems": [asdict(problem) for problem in data.problems],
-        "models": [
-            {
-                "model": m.model,
-                "title": m.title,
-                "sha256": m.sha256,
-                "labels": m.labels,
-                "task": m.task,
-                "roles": dict(m.roles),
-                "ranked_by": m.ranked_by,
-            }
-            for m in run.models
-        ],
+        "problems": data.problems,
+        "models": [{part.name: getattr(model, part.name) for part in fields(RunModel)} for model in run.models],
     }
-    return pa.table(columns).replace_schema_metadata({_KEY: json.dumps(about, ensure_ascii=False).encode()})
-
-
-def about(path: Path) -> dict[str, Any]:
-    """What a run's file says of itself, without its rows: name, layout, sha256, rows, models. Raises DeskError."""
-    return _about(path, LARGEST)
+    text = json.dumps(header, ensure_ascii=False, default=vars)
+    return pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
 
 
 def _check_size(path: Path, size: int, largest: int) -> None:
@@ -212,7 +221,9 @@ def _check_size(path: Path, size: int, largest: int) -> None:
         )
 
 
-def _about(path: Path, largest: int) -> dict[str, Any]:
+def read_header(path: Path, largest: int = LARGEST) -> RunHeader:
+    """What a run's file says of itself, without its rows. Raises DeskError for a file that is none, or whose texts take
+    more than ``largest`` bytes."""
     refused = f"{path.name} is no run of PairLens: write one with `python -m trainers predict … --out run.parquet`"
     try:
         metadata = pq.read_metadata(path)
@@ -229,13 +240,17 @@ def _about(path: Path, largest: int) -> dict[str, Any]:
             "opens: divide the file and predict its parts"
         )
     _check_size(path, sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)), largest)
-    return known | {"rows": metadata.num_rows}
+    try:
+        header = checked(known | {"rows": metadata.num_rows}, RunHeader, by=_CONVERTER)
+    except ValueError:
+        raise DeskError(f"{path.name} is damaged: predict the file again") from None
+    return replace(header, models=tuple(replace(m, ranked_by=ranked_by(vars(m))) for m in header.models))
 
 
 def load(path: Path, largest: int = LARGEST) -> Run:
     """Read a run. Raises DeskError for a file that is none, a damaged one, or one whose texts take more than
     ``largest`` bytes."""
-    known = _about(path, largest)
+    header = read_header(path, largest)
     try:
         schema = pq.read_schema(path)
         texts = [name for name in schema.names if name in _FIELDS or name.startswith(_COLUMN)]
@@ -247,7 +262,7 @@ def load(path: Path, largest: int = LARGEST) -> Run:
         # Each text once, with the rows that have it: a file of 10 kB may repeat one of 1 MB in thousands of rows.
         table = pq.read_table(path, columns=[*texts, *numbers], read_dictionary=texts)
         _check_size(path, sum(_size(table.column(name)) for name in texts), largest)
-        return _from_table(table, known)
+        return _from_table(table, header)
     except DeskError:
         raise
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError, IndexError):
@@ -273,47 +288,30 @@ def _texts(column: pa.ChunkedArray) -> list[str | None]:
     return out
 
 
-def _from_table(table: pa.Table, known: Mapping[str, Any]) -> Run:
-    fields = {name: _texts(table.column(name)) for name in _FIELDS}
-    names = [name for name in table.column_names if name.startswith(_COLUMN)]
-    others = [_texts(table.column(name)) for name in names]
-    short = [name.removeprefix(_COLUMN) for name in names]
+def _from_table(table: pa.Table, header: RunHeader) -> Run:
+    texts = {name: _texts(table.column(name)) for name in _FIELDS}
+    others = {
+        name.removeprefix(_COLUMN): _texts(table.column(name))
+        for name in table.column_names
+        if name.startswith(_COLUMN)
+    }
     rows = []
     for i in range(table.num_rows):
-        columns = {name: text for name, values in zip(short, others, strict=True) if (text := values[i]) is not None}
-        first, second = fields["first"][i], fields["second"][i]
-        if not isinstance(first, str) or not isinstance(second, str):
+        first, second = texts["first"][i], texts["second"][i]
+        if first is None or second is None:
             raise ValueError("a row without a text")
-        rows.append(
-            Example(
-                str(fields["id"][i]),
-                first,
-                second,
-                fields["label"][i],
-                fields["group"][i],
-                fields["title"][i] or "",
-                columns,
-            )
-        )
-    data = Dataset(
-        str(known["name"]),
-        str(known["layout"]),
-        tuple(rows),
-        tuple(Problem(int(p["line"]), str(p["what"])) for p in known["problems"]),
-        int(known["dropped"]),
-        str(known["sha256"]),
-    )
-    if not rows or not 1 <= len(known["models"]) <= MOST_MODELS:
+        known = str(texts["id"][i]), first, second, texts["label"][i], texts["group"][i], texts["title"][i] or ""
+        columns = {name: text for name, values in others.items() if (text := values[i]) is not None}
+        rows.append(Example(*known, columns))
+    if not rows or not 1 <= len(header.models) <= MOST_MODELS:
         raise ValueError("no rows or no models")
-    return Run(data, tuple(_predictions(table, place, model) for place, model in enumerate(known["models"], start=1)))
+    data = Dataset(header.name, header.layout, tuple(rows), header.problems, header.dropped, header.sha256)
+    return Run(data, tuple(_predictions(table, place, model) for place, model in enumerate(header.models, start=1)))
 
 
-def _predictions(table: pa.Table, place: int, known: Mapping[str, Any]) -> Predictions:
-    labels = tuple(map(str, known["labels"]))
-    names = [f"p/{place} {known['model']}/{label}" for label in labels]
+def _predictions(table: pa.Table, place: int, model: RunModel) -> Predictions:
+    names = [f"p/{place} {model.model}/{label}" for label in model.labels]
     probabilities = np.stack([table.column(name).to_numpy() for name in names], axis=1).astype(np.float32)
     if not np.isfinite(probabilities).all():
         raise ValueError("a probability is missing")
-    text = {name: str(known[name]) for name in ("model", "title", "sha256", "task")}
-    roles = {side: str(known["roles"][side]) for side in ("first", "second", "judged")}
-    return Predictions(labels=labels, roles=roles, probabilities=probabilities, ranked_by=ranked_by(known), **text)
+    return Predictions(**vars(model), probabilities=probabilities)

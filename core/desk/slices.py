@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.desk.columns import Column
+from core.desk.columns import RunColumn
 from core.desk.filters import literal, quoted
 from core.desk.run import Run
 from core.evaluation.intervals import bootstrap_mean, wilson
@@ -16,25 +16,6 @@ from core.evaluation.scores import precisions
 
 MOST_VALUES = 20
 """A column with more values makes no slices."""
-_BOUNDS: dict[str, tuple[float, ...]] = {
-    "words_first": (5, 10, 15, 20, 30, 50),
-    "words_second": (5, 10, 15, 20, 30),
-    "overlap": (0.2, 0.4, 0.6, 0.8, 0.999),
-    "unknown": (0, 0.05, 0.1, 0.2),
-    "evidence_sentences": (1, 2, 3, 5),
-}
-"""Upper bounds of the slices of numbers; the last slice has none."""
-_NAMES = {
-    "words_first": "length of the {first}",
-    "words_second": "length of the {second}",
-    "overlap": "word overlap",
-    "unknown": "unknown words",
-    "evidence_sentences": "sentences of evidence",
-    "negation": "negation",
-    "question_word": "question word",
-    "gold": "gold label",
-}
-
 Interval = Callable[[np.ndarray], tuple[float, float]]
 
 
@@ -63,9 +44,9 @@ class SliceScore:
     weight: float
 
 
-def slices(run: Run, columns: Mapping[str, Column]) -> list[Slice]:
+def slices(columns: Mapping[str, RunColumn]) -> list[Slice]:
     """All slices of the rows that are neither empty nor everything."""
-    parts = [part for name, column in columns.items() for part in _of_column(run, name, column)]
+    parts = [part for name, column in columns.items() for part in _of_column(name, column)]
     return [part for part in parts if 0 < part.rows.sum() < len(part.rows)]
 
 
@@ -96,48 +77,38 @@ def _scored(part: Slice, inside: np.ndarray, items: np.ndarray, interval: Interv
 def _questions(run: Run, model: int) -> tuple[np.ndarray, np.ndarray]:
     """The first row of every question that has a right answer, and the average precision of its answers. A question
     belongs to the slices of that row."""
-    rows, predictions = np.flatnonzero(run.judged), run.models[model]
-    groups = [run.dataset.rows[i].group or "" for i in rows]
-    right = run.gold[rows] == predictions.ranked_by
+    groups, right, chances = run.answers(model)
     answered = {group for group, hit in zip(groups, right, strict=True) if hit}
     first: dict[str, int] = {}
-    for row, group in zip(rows.tolist(), groups, strict=True):
-        first.setdefault(group, row)
-    leading = np.array([row for group, row in first.items() if group in answered], dtype=int)
-    return leading, precisions(groups, right.tolist(), predictions.right_chances[rows].tolist())
+    for row, group in zip(np.flatnonzero(run.judged).tolist(), groups, strict=True):
+        if group in answered:
+            first.setdefault(group, row)
+    return np.array(list(first.values()), dtype=int), precisions(groups, right, chances)
 
 
-def _of_column(run: Run, name: str, column: Column) -> Iterator[Slice]:
-    roles = run.models[0].roles
-    title = _NAMES.get(name, name).format(**{"first": roles["first"], "second": roles["second"]})
-    if name in _BOUNDS:
-        yield from _numbers(name, title, column.values)
-    elif column.kind == "yes" and name == "negation":
-        yield Slice(title, "yes", name, column.values)
-        yield Slice(title, "no", f"not {name}", ~column.values)
-    elif column.kind == "set" and name == "tag":
-        for tag in sorted({tag for tags in column.values for tag in tags}):
-            own = np.fromiter((tag in tags for tags in column.values), bool, len(column.values))
-            yield Slice(title, tag, f"tag = {literal(tag)}", own)
-    elif name == "gold" or (name == "question_word" and _asks(run)) or not column.about:
-        yield from _values(name, title, column)
+def _of_column(name: str, column: RunColumn) -> Iterator[Slice]:
+    if not column.dimension:
+        return
+    if column.bounds:
+        yield from _numbers(name, column)
+    elif column.kind == "yes":
+        yield Slice(column.dimension, "yes", name, column.values)
+        yield Slice(column.dimension, "no", f"not {name}", ~column.values)
+    elif column.kind == "set":
+        for item in sorted(set().union(*column.values)):
+            own = np.array([item in items for items in column.values], dtype=bool)
+            yield Slice(column.dimension, item, f"{quoted(name)} = {literal(item)}", own)
+    else:
+        yield from _values(name, column)
 
 
-def _asks(run: Run) -> bool:
-    """Whether the first texts are questions: by what they are to the model or the file, or by most of their ends."""
-    rows = run.dataset.rows
-    ends = sum(row.first.rstrip().endswith("?") for row in rows)
-    return run.dataset.ranking or run.models[0].roles["first"].startswith("question") or 2 * ends > len(rows)
-
-
-def _numbers(name: str, title: str, values: np.ndarray) -> Iterator[Slice]:
-    bounds, share = _BOUNDS[name], name in ("overlap", "unknown")
+def _numbers(name: str, column: RunColumn) -> Iterator[Slice]:
     low = -math.inf
-    for high in (*bounds, math.inf):
-        inside = (values > low) & (values <= high)
+    for high in (*column.bounds, math.inf):
+        inside = (column.values > low) & (column.values <= high)
         above, below = f"{quoted(name)} > {low:g}", f"{quoted(name)} <= {high:g}"
         expression = below if low == -math.inf else above if high == math.inf else f"{above} and {below}"
-        yield Slice(title, _between(low, high, share), expression, inside)
+        yield Slice(column.dimension, _between(low, high, share=column.bounds[-1] < 1), expression, inside)
         low = high
 
 
@@ -157,16 +128,11 @@ def _between(low: float, high: float, share: bool) -> str:
     return f"{low + 1:g}–{high:g}" if high > low + 1 else f"{high:g}"
 
 
-def _values(name: str, title: str, column: Column) -> Iterator[Slice]:
-    values = column.values
-    if column.kind == "number":
-        known = np.unique(values[~np.isnan(values)])
-        if 1 < len(known) <= MOST_VALUES:
-            for value in known:
-                yield Slice(title, f"{value:g}", f"{quoted(name)} = {value:g}", values == value)
-        return
-    names = sorted({*values})
-    if 1 < len(names) <= MOST_VALUES:
-        for text in names:
-            shown = text if len(text) <= 60 else text[:59] + "…"
-            yield Slice(title, shown or "(empty)", f"{quoted(name)} = {literal(text)}", values == text)
+def _values(name: str, column: RunColumn) -> Iterator[Slice]:
+    numbers = column.kind == "number"
+    known = np.unique(column.values[~np.isnan(column.values)]) if numbers else sorted({*column.values})
+    if 1 < len(known) <= MOST_VALUES:
+        for value in known:
+            shown = f"{value:g}" if numbers else value if len(value) <= 60 else value[:59] + "…"
+            expression = f"{quoted(name)} = {shown if numbers else literal(value)}"
+            yield Slice(column.dimension, shown or "(empty)", expression, column.values == value)

@@ -3,16 +3,17 @@ one that says in which order the checkpoints of a data file stand."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from core.data import Dataset
 from core.desk.folders import desk_folder
-from core.desk.run import Run, about, load, save
+from core.desk.run import Run, RunHeader, load, read_header, save
 from core.errors import DeskError
 from core.files import read_json, whole_file
 
@@ -96,33 +97,29 @@ def written(file: str, checkpoints: Sequence[str]) -> tuple[int, ...]:
         raise DeskError("there is no such run: predict the file again") from None
 
 
-def runs() -> list[dict[str, Any]]:
-    """What each data set's runs say of themselves (see :func:`core.desk.run.about`), those used last first, the models
-    of one file together in the order of its runs."""
+def runs() -> list[RunHeader]:
+    """One of each data set's runs, those used last first, the models of one file together in the order of its runs."""
     try:
         paths = sorted((desk_folder() / "runs").glob("*.parquet"), key=lambda path: -path.stat().st_mtime)
     except OSError:
         return []
-    by_file: dict[str, dict[str, Any]] = {}
+    by_file: dict[str, list[RunHeader]] = {}
     for path in paths:
-        try:
-            known = _known(path, path.stat().st_mtime_ns)
-            models = by_file.setdefault(str(known["sha256"]), known | {"models": []})["models"]
-            models.extend(known["models"])
-        except (DeskError, KeyError, OSError):
-            continue
-    for file, known in by_file.items():
+        with contextlib.suppress(DeskError, OSError):
+            header = _header(path, path.stat().st_mtime_ns)
+            by_file.setdefault(header.sha256, []).append(header)
+    merged = []
+    for file, headers in by_file.items():
         places = _order(file)
-        known["models"].sort(key=lambda model: places.get(short(str(model["sha256"])), len(places)))
-    return list(by_file.values())
+        models = sorted(
+            (model for header in headers for model in header.models),
+            key=lambda model: places.get(short(model.sha256), len(places)),
+        )
+        merged.append(replace(headers[0], models=tuple(models)))
+    return merged
 
 
 @functools.lru_cache(maxsize=1000)
-def _known(path: Path, changed: int) -> dict[str, Any]:
+def _header(path: Path, changed: int) -> RunHeader:
     """What a run's file said of itself when it was ``changed``: a page asks with every answer."""
-    return about(path)
-
-
-def forget(file: str, checkpoint: str) -> None:
-    """Delete a kept run; tags and notes of its rows stay."""
-    _part(file, checkpoint).unlink(missing_ok=True)
+    return read_header(path)

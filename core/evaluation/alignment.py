@@ -100,10 +100,6 @@ def agreement(predicted: Sequence[Iterable[Link]], pairs: Sequence[AlignedPair])
     for own, pair in zip(map(set, predicted), pairs, strict=True):
         links, sure = links + len(own), sure + len(pair.sure)
         right, allowed = right + len(own & pair.sure), allowed + len(own & (pair.sure | pair.possible))
-    return _agreement(links, sure, right, allowed)
-
-
-def _agreement(links: int, sure: int, right: int, allowed: int) -> Agreement:
     total = links + sure
     error = 1 - (right + allowed) / total if total else 0.0
     f1 = 2 * right / total if total else 0.0
@@ -179,8 +175,8 @@ def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Att
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
-        evidence = checkpoint.model.evidence(reading, checkpoint.model(reading.batch(checkpoint.reader)))
-        records = [make() for kind, make in evidence if kind is AttentionMap]
+        output = checkpoint.model(reading.batch(checkpoint.reader))
+        records = checkpoint.model.evidence(reading, output, (AttentionMap,))
         maps = {(r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units == "words"}
         if (target, source) not in maps:
             raise DataError(

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from core.checkpoint import Checkpoint, check_finite
+from core.checkpoint import Checkpoint
+from core.checkpoint.checkpoint import check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, plan
 from core.models.base import Output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -56,7 +56,7 @@ def summary(
 
 
 def per_item(
-    gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[Any] | None = None, right: int | None = None
+    gold: np.ndarray, probabilities: np.ndarray, groups: Sequence[Hashable] | None = None, right: int | None = None
 ) -> np.ndarray:
     """What :func:`summary`'s first score is the mean of: 1 or 0 a row, or the average precision of each question that
     has a right answer, in order of appearance."""
@@ -67,7 +67,7 @@ def per_item(
     return precisions(groups, (gold == right).tolist(), probabilities[:, right].tolist())
 
 
-def precisions(groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]) -> np.ndarray:
+def precisions(groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]) -> np.ndarray:
     """The average precision of each question that has a right answer, in order of appearance; arguments as of
     :func:`ranking`."""
     questions = _by_question(groups, relevant, scores)
@@ -85,7 +85,7 @@ class Ranking:
     """Questions without a right answer: no ranking of their answers is better than another."""
 
 
-def ranking(groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]) -> Ranking:
+def ranking(groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]) -> Ranking:
     """Mean average precision and mean reciprocal rank of answers ranked by score, highest first.
 
     Answers of equal score have no order, so each question counts with its mean over all orders of them (McSherry
@@ -118,7 +118,7 @@ def by_question_word(
 
 
 def by_kind(
-    kinds: Sequence[str], groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]
+    kinds: Sequence[str], groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]
 ) -> dict[str, dict[str, float]]:
     """The same from each row's kind of question (:func:`question_kind`)."""
     out = {}
@@ -136,9 +136,9 @@ def question_kind(norms: Iterable[str]) -> str:
 
 
 def _by_question(
-    groups: Sequence[Any], relevant: Sequence[bool], scores: Sequence[float]
+    groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]
 ) -> list[list[tuple[float, bool]]]:
-    by_question: dict[Any, list[tuple[float, bool]]] = {}
+    by_question: dict[Hashable, list[tuple[float, bool]]] = {}
     for group, right, score in zip(groups, relevant, scores, strict=True):
         by_question.setdefault(group, []).append((float(score), bool(right)))
     return list(by_question.values())

@@ -309,10 +309,6 @@ class FilterMap:
         """Write ``map.safetensors`` (codes, and coordinates of each layout) and ``map.json`` (all the rest). Raises
         FileError, and an older map stays, where the operating system refuses."""
         coordinates = {f"coordinates of {layout.name}": layout.coordinates for layout in self.layouts.values()}
-        layouts = [
-            {"name": layout.name, "filter": layout.filter, "metric": layout.metric, "quality": dict(layout.quality)}
-            for layout in self.layouts.values()
-        ]
         with whole_folder(folder, last="map.json") as scratch:
             tensors = scratch / "map.safetensors"
             save_file({"codes": self.codes, **coordinates}, tensors)
@@ -320,7 +316,7 @@ class FilterMap:
             record = {
                 **self.card,
                 "sha256": file_sha256(tensors),
-                "layouts": layouts,
+                "layouts": [_card_of(layout) for layout in self.layouts.values()],
                 "items": [astuple(item) for item in self.items],
             }
             (scratch / "map.json").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -364,6 +360,10 @@ class FilterMap:
         if layout not in self._spaces:
             raise FilterMapError(f"the map has no layout {layout!r}: choose one of {', '.join(self._spaces)}")
         return self._spaces[layout]
+
+
+def _card_of(layout: Layout) -> dict[str, Any]:
+    return {name: value for name, value in vars(layout).items() if name != "coordinates"}
 
 
 def _fixed(values: np.ndarray) -> np.ndarray:

@@ -64,12 +64,14 @@ class Match(nn.Module):
         return torch.cat([checkpoint(scores, rows, use_reentrant=False) for rows in blocks], dim=1)
 
 
-def attention_weights(scores: Tensor, focus_mask: Tensor) -> Tensor:
+def attention_weights(scores: Tensor, focus_mask: Tensor, override: Tensor | None = None) -> Tensor:
     """Softmax over the real words of the focus: ``[B, T_x, T_y]``, exactly 0 on its pads (equation 4's weights), and
-    everywhere for a row without this context, whose focus has no real word."""
+    everywhere for a row without this context, whose focus has no real word. The caller's ``override`` takes its place;
+    raises ValueError when that has another shape."""
     pads = ~focus_mask[:, None]
     # The lowest number, not -inf: a softmax over nothing but -inf is NaN, and so is its gradient.
-    return torch.softmax(scores.masked_fill(pads, torch.finfo(scores.dtype).min), dim=-1).masked_fill(pads, 0.0)
+    weights = torch.softmax(scores.masked_fill(pads, torch.finfo(scores.dtype).min), dim=-1).masked_fill(pads, 0.0)
+    return weights if override is None else put_in_place(override, weights, ~pads)
 
 
 def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
@@ -107,12 +109,12 @@ def attend_both_ways(scores: Tensor, first: Tensor, second: Tensor, override: Ov
     [B, T_2]``, or what ``override`` puts in their place. Raises ValueError for other shapes."""
     of_second, of_first = each_map(override, 2)
 
-    def weights(scores: Tensor, mask: Tensor, given: Tensor | None) -> Tensor:
-        own = attention_weights(scores, mask)
-        return own if given is None else put_in_place(given, own, mask[:, None])
-
-    overridden = of_second is not None, of_first is not None
-    return CrossAttention(scores, weights(scores, first, of_second), weights(scores.mT, second, of_first), overridden)
+    return CrossAttention(
+        scores,
+        attention_weights(scores, first, of_second),
+        attention_weights(scores.mT, second, of_first),
+        (of_second is not None, of_first is not None),
+    )
 
 
 def each_map(override: Override | None, maps: int) -> tuple[Tensor | None, ...]:

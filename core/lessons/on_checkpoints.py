@@ -144,8 +144,7 @@ def phrases(given: Given) -> Evaluated:
     partner = record.sides[1].phrases[i].partner
     least, most = record.choice("kmin", record.k), record.choice("kmax", record.k)
     assert least is not None and most is not None
-    cosines = trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]]
-    states, others = trace.second[0][trace.second_mask[0]], trace.first[0][trace.first_mask[0]]
+    states, others = (phrases.states[0][phrases.mask[0]] for phrases in (trace.second, trace.first))
     values: Values = {
         "phrase": float(i + 1),
         "partner": float(partner + 1),
@@ -153,7 +152,7 @@ def phrases(given: Given) -> Evaluated:
         "count": float(len(best)),
         "state": states[i].tolist(),
         "other": others[partner].tolist(),
-        "cosine": cosines[i].tolist(),
+        "cosine": trace.cosines[i].tolist(),
         "best": best[i],
         "a": best,
         "least": [best[j] for j in least.kept[1]],

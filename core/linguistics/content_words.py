@@ -34,7 +34,7 @@ def weight(word: str, words: WordTable) -> float:
     document frequency (Zipf's law), so that no counts of a corpus need to travel with a checkpoint. A word outside
     the table has rank V."""
     last = max(1, len(words))
-    return math.log1p(_ranks(words).get(word, last)) / math.log1p(last)
+    return math.log1p(words.rank(word) or last) / math.log1p(last)
 
 
 @functools.lru_cache(maxsize=100_000)
@@ -61,8 +61,3 @@ def _stemmer() -> Any:
     from nltk.stem.porter import PorterStemmer
 
     return PorterStemmer()
-
-
-@functools.lru_cache(maxsize=2)
-def _ranks(words: WordTable) -> dict[str, int]:
-    return {word: rank for rank, word in enumerate(words.words, start=1)}

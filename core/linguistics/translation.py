@@ -5,12 +5,11 @@ Importing this imports nltk and sacrebleu, which takes more than a second: impor
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 from nltk.metrics.distance import edit_distance
-from nltk.stem.porter import PorterStemmer
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from nltk.translate.gleu_score import sentence_gleu
 from nltk.translate.meteor_score import single_meteor_score
@@ -20,6 +19,7 @@ from nltk.util import ngrams
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
+from core.linguistics.content_words import stem
 from core.linguistics.wordnet import lexicon
 
 SCORES = (
@@ -27,6 +27,8 @@ SCORES = (
     "GLEU", "RIBES", "token F1",
 )  # fmt: skip
 
+
+_TER, _CHRF = TER(case_sensitive=True), CHRF()
 
 LONGEST = 60
 """Words read of one sentence: TER and RIBES try shifts and windows, which takes seconds for two texts of 200 words."""
@@ -63,13 +65,13 @@ def scores(reference: Sequence[str], candidate: Sequence[str]) -> list[float]:
     return [
         *_bleu(first, second),
         _nist(first, second),
-        single_meteor_score(first, second, stemmer=_stemmer(), wordnet=synonyms),
+        single_meteor_score(first, second, stemmer=SimpleNamespace(stem=stem), wordnet=synonyms),
         _recall(first, second, 1),
         _recall(first, second, 2),
         2 * common / (len(first) + len(second)),
-        min(1.0, _ter().sentence_score(*joined).score / 100),
+        min(1.0, _TER.sentence_score(*joined).score / 100),
         min(1.0, edit_distance(first, second) / len(first)),
-        _chrf().sentence_score(*joined).score / 100,
+        _CHRF.sentence_score(*joined).score / 100,
         float(sentence_gleu([first], second)),
         sentence_ribes([first], second),
         2 * _overlap(first, second, 1) / (len(first) + len(second)),
@@ -109,26 +111,3 @@ def _recall(reference: list[str], candidate: list[str], n: int) -> float:
 def _common_subsequence(first: list[str], second: list[str]) -> int:
     """Length of the longest common subsequence: what is left when only insertions and deletions are paid for."""
     return (len(first) + len(second) - int(edit_distance(first, second, substitution_cost=2))) // 2
-
-
-class _Stemmer(PorterStemmer):  # type: ignore[misc]
-    """nltk's Porter stemmer with a cache: the same few thousand words recur."""
-
-    @functools.lru_cache(maxsize=20_000)  # noqa: B019 (one stemmer lives as long as the process)
-    def stem(self, word: str) -> str:
-        return str(super().stem(word))
-
-
-@functools.cache
-def _stemmer() -> _Stemmer:
-    return _Stemmer()
-
-
-@functools.cache
-def _ter() -> TER:
-    return TER(case_sensitive=True)
-
-
-@functools.cache
-def _chrf() -> CHRF:
-    return CHRF()

@@ -9,21 +9,21 @@ checkpoints share one table and a browser session holds it once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, FilterRecord, Record
+from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.evidence.record import matrix
-from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map, put_in_place
+from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
-from core.layers.projection import read_words, word_projection
-from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
+from core.layers.projection import word_projection
+from core.models.base import CentredConfig, Evidence, Output, PairModel, Settings, Wanted, register, setting
+from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -31,27 +31,21 @@ CONTEXTS = ("extra", "each", "intra", "none")
 SHARED: dict[str, Any] = {
     "paper": "Yin & Schütze 2018",
     "tasks": ("entailment", "answer selection", "paraphrase"),
-    "shows": (AttentionMap, AttentiveContext, FilterProvenance),
 }
 """What both forms register."""
 
 
 @dataclass(frozen=True)
-class AttConvConfig(ModelConfig):
+class AttConvConfig(CentredConfig):
     """Sizes and choices of both forms. ``context``: extra (t_y is the other text), each (every line of the other text
     is a t_y of its own, the paper's "context-wise"), intra (t_y = t_x), none (t_x alone, the paper's "w/o context").
     Dropout runs on the projected words (one mask a sentence) and on the pooled features."""
 
     hidden: int = setting(300, least=1)
-    width: int = setting(3, least=1)
     match: str = setting("dot", one_of=MATCHES)
     context: str = setting("extra", one_of=CONTEXTS)
     embedding_dropout: float = setting(0.3, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
-
-    def __post_init__(self) -> None:
-        if self.width % 2 == 0:
-            raise ValueError(f"width must be odd to have a central word, got {self.width}")
 
 
 @dataclass(frozen=True)
@@ -127,7 +121,7 @@ class AttConv(PairModel):
 
         Raises ValueError for an override of another shape or without a context, and where both sides are judged.
         """
-        x, x_mask = self._words(batch.x), batch.x.mask
+        x, x_mask = self.words(batch.x), batch.x.mask
         beneficiary = self.beneficiary(x, x_mask)
         trace: AttConvTrace | ContextsTrace
         if self.match is None:
@@ -139,11 +133,10 @@ class AttConv(PairModel):
         else:
             source = self.source(x, x_mask)
             y_mask = x_mask if self.config.context == "intra" else batch.y.mask
-            focus = source if self.config.context == "intra" else self.source(self._words(batch.y), y_mask)
+            focus = source if self.config.context == "intra" else self.source(self.words(batch.y), y_mask)
             (given,) = each_map(override, 1)
             pooled, trace = self._pooled(beneficiary, x_mask, source, (focus, y_mask), given)
-        logits = self.classifier(F.dropout(pooled, self.config.dropout, self.training))
-        return Output(logits, pooled, trace)
+        return Output(self.classifier(self.dropped(pooled)), pooled, trace)
 
     def _pooled(
         self,
@@ -158,9 +151,7 @@ class AttConv(PairModel):
         if self.match is not None and source is not None and y is not None:
             focus, y_mask = y
             scores = self.match(source, focus)
-            weights = attention_weights(scores, y_mask)
-            if override is not None:
-                weights = put_in_place(override, weights, y_mask[:, None])
+            weights = attention_weights(scores, y_mask, override)
             context = weights @ focus  # [Yin18 eq. 4]
         preactivations = self.convolution(beneficiary, context)
         pooled, winners = masked_max(torch.tanh(preactivations), x_mask)
@@ -178,7 +169,7 @@ class AttConv(PairModel):
                 raise ValueError(f"an override of this attention must be {wanted}, got {list(given.shape)}")
             # Most rows have fewer contexts than the row with the most: only those that have this one are computed.
             y = Side(side.words[own], side.mask[own])
-            focus = self.source(self._words(y), y.mask)
+            focus = self.source(self.words(y), y.mask)
             pooled, trace = self._pooled(
                 beneficiary[own], x_mask[own], source[own], (focus, y.mask), None if given is None else given[own]
             )
@@ -189,23 +180,24 @@ class AttConv(PairModel):
         return largest, ContextsTrace(tuple(traces), present, won)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """Without a context there is no attention."""
-        return cls.spec.shows if config.get("context") != "none" else (FilterProvenance,)
+        attentive = (AttentionMap, AttentiveContext) if config.get("context") != "none" else ()
+        return *attentive, FilterProvenance
 
     @classmethod
-    def about(cls, config: Mapping[str, Any]) -> str:
+    def about(cls, config: Settings) -> str:
         """Without a context it is a convolution over the judged sentence."""
         alone = "A convolution over the judged sentence alone: it shows what a data set gives away without the other."
         return alone if config.get("context") == "none" else super().about(config)
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """The judged text alone will do where the other one is not looked at."""
         return (1,) if config.get("context", "extra") in ("extra", "each") else (0, 1)
 
     @classmethod
-    def reads_lines(cls, config: Mapping[str, Any]) -> bool:
+    def reads_lines(cls, config: Settings) -> bool:
         """Where each line is a context of its own."""
         return config.get("context") == "each"
 
@@ -219,25 +211,24 @@ class AttConv(PairModel):
             raise ValueError(f"an override of this attention must be {wanted}, got {list(override.shape)}")
         return tuple(block[None] for block in torch.split(override, lengths, dim=-1))
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         rows, several = reading.x.role, isinstance(output.trace, ContextsTrace)
         traces: Sequence[AttConvTrace] = output.trace.each if several else (output.trace,)
-        if all(trace.weights is not None for trace in traces):
+        if self.match is not None and {AttentionMap, AttentiveContext} & {*wanted}:
             columns = rows if self.config.context == "intra" else reading.y.role
             # Lines of one text: their columns stand side by side.
             scores, weights = (
                 matrix(torch.cat([getattr(trace, name)[0] for trace in traces], dim=1))
                 for name in ("scores", "weights")
             )
-            apart = len(traces) > 1
-            yield (
-                AttentionMap,
-                lambda: AttentionMap("attention", rows, columns, scores, weights, overridden, apart=apart),
-            )
-            nearest = (None,) * len(weights)
-            yield AttentiveContext, lambda: AttentiveContext("attentive context", rows, columns, weights, nearest)
-        won = output.trace.won[0] if several else torch.zeros_like(traces[0].winners[0])
-        yield FilterProvenance, lambda: self._provenance(rows, traces, won, output.features[0])
+            if AttentionMap in wanted:
+                apart = len(traces) > 1
+                yield AttentionMap("attention", rows, columns, scores, weights, overridden, apart=apart)
+            if AttentiveContext in wanted:
+                yield AttentiveContext("attentive context", rows, columns, weights, (None,) * len(weights))
+        if FilterProvenance in wanted:
+            won = output.trace.won[0] if several else torch.zeros_like(traces[0].winners[0])
+            yield self._provenance(rows, traces, won, output.features[0])
 
     def _provenance(self, rows: str, traces: Sequence[AttConvTrace], won: Tensor, pooled: Tensor) -> FilterProvenance:
         """The winning n-gram of each filter with its exact parts (figure 6a), and of several contexts the one that it
@@ -254,34 +245,19 @@ class AttConv(PairModel):
         ]
         offsets, from_context = (of_winner([part[name] for part in parts]) for name in ("offsets", "context"))
         preactivations = of_winner([trace.preactivations[0].gather(0, winners[None])[0] for trace in traces])
-        half, length = self.config.width // 2, traces[0].preactivations.shape[1]
-        shares = (self.classifier.weight * pooled).T
-        columns = (winners, offsets, from_context, parts[0]["bias"], preactivations, pooled, shares, won)
-        filters = tuple(
-            FilterRecord(
-                k,
-                position,
-                (max(0, position - half), min(length, position + half + 1)),
-                sum(around[:half]),
-                around[half],
-                sum(around[half + 1 :]),
-                beside,
-                bias,
-                preactivation,
-                activation,
-                tuple(share),
-                tuple(around),
-                context if len(traces) > 1 else None,
-            )
-            for k, (position, around, beside, bias, preactivation, activation, share, context) in enumerate(
-                zip(*(column.tolist() for column in columns), strict=True)
-            )
+        filters = filter_records(
+            traces[0].preactivations.shape[1],
+            winners - self.config.width // 2,
+            offsets,
+            parts[0]["bias"],
+            preactivations,
+            pooled,
+            context=from_context,
+            shares=(self.classifier.weight * pooled).T,
+            beside=won if len(traces) > 1 else None,
         )
         bias = tuple(self.classifier.bias.tolist())
         return FilterProvenance("filters", rows, self.config.width, filters, bias, contexts=len(traces))
-
-    def _words(self, side: Side) -> Tensor:
-        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
 
 @register("attconv-light", config=AttConvConfig, title="AttConv light", section="3.1", **SHARED)

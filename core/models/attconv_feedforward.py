@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, AttentiveContext, Record
+from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.models.attconv import SHARED, AttConvConfig, AttConvLight
-from core.models.base import Evidence, Output, register, setting
+from core.models.base import Evidence, Output, Settings, Wanted, register, setting
 from core.reading.reader import Reading
 
 LAYERS = 4
@@ -43,7 +41,7 @@ class FeedForwardConfig(AttConvConfig):
     config=FeedForwardConfig,
     title="AttConv w/o convolution",
     section="4",
-    **(SHARED | {"shows": (AttentionMap, AttentiveContext)}),
+    **SHARED,
 )
 class AttConvFeedForward(AttConvLight):
     """Light attentive convolution without the convolution: four layers over the sum of a word and its context.
@@ -57,9 +55,9 @@ class AttConvFeedForward(AttConvLight):
         self.convolution = FeedForward(config.hidden)  # type: ignore[assignment]
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """No filter has a window."""
-        return cls.spec.shows
+        return AttentionMap, AttentiveContext
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        return ((kind, make) for kind, make in super().evidence(reading, output, overridden) if kind in self.spec.shows)
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        return super().evidence(reading, output, {*wanted} - {FilterProvenance}, overridden)

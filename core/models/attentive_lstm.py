@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from core.evidence import PooledAttention
 from core.layers.attention import attention_weights, put_in_place
 from core.layers.recurrent import read_packed
-from core.models.base import Evidence, Output, register
+from core.models.base import Evidence, Output, Wanted, register
 from core.models.baselines import BASELINE, LookingBaseline, LookingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
@@ -33,7 +33,6 @@ class AttentiveLSTMTrace:
     title="A-LSTM",
     paper="Rocktäschel et al. 2016",
     section="2.3",
-    shows=(PooledAttention,),
     **(BASELINE | {"config": LookingConfig}),
 )
 class AttentiveLSTM(LookingBaseline):
@@ -75,13 +74,13 @@ class AttentiveLSTM(LookingBaseline):
         _, (last, _) = read_packed(self.second, self.words(second), second.mask, end)
         last = last[0]
         scores = self.match(torch.tanh(self.match_states(states) + self.match_last(last)[:, None]))[..., 0]
-        weights = attention_weights(scores[:, None], first.mask)[:, 0]
-        if override is not None:
-            weights = put_in_place(override, weights, first.mask)
+        own = attention_weights(scores[:, None], first.mask)[:, 0]
+        weights = own if override is None else put_in_place(override, own, first.mask)
         context = (weights[:, None] @ states)[:, 0]
         own = torch.tanh(self.combine_context(context) + self.combine_last(last))
         return self.classify(own, own.shape[1], batch, AttentiveLSTMTrace(scores, weights, states))
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        weights, role = tuple(output.trace.weights[0].tolist()), self.roles(reading)[0]
-        yield PooledAttention, lambda: PooledAttention("attention of the last state", role, weights)
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        if PooledAttention in wanted:
+            weights = tuple(output.trace.weights[0].tolist())
+            yield PooledAttention("attention of the last state", self.roles(reading)[0], weights)

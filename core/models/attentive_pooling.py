@@ -20,7 +20,7 @@ from core.evidence import PooledAttention
 from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
-from core.models.base import Evidence, Output, register, setting
+from core.models.base import Evidence, Output, Wanted, register, setting
 from core.models.baselines import BASELINE, LookingBaseline, PoolingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
@@ -41,11 +41,11 @@ class AttentivePooling(LookingBaseline):
 
     config: PoolingConfig
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        shown = dict(zip(self.roles(reading), (output.trace.y_weights, output.trace.x_weights), strict=True))
-        for role, weights in shown.items():
-            record = PooledAttention("attentive pooling", role, tuple(weights[0].tolist()))
-            yield PooledAttention, lambda record=record: record  # type: ignore[misc]
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        if PooledAttention in wanted:
+            shown = dict(zip(self.roles(reading), (output.trace.y_weights, output.trace.x_weights), strict=True))
+            for role, weights in shown.items():
+                yield PooledAttention("attentive pooling", role, tuple(weights[0].tolist()))
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class APCNNTrace:
     """σ_y, [B, T_y]."""
 
 
-@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", shows=(PooledAttention,), **LOOKING)
+@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", **LOOKING)
 class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
@@ -142,7 +142,6 @@ class ABCNNTrace:
     title="ABCNN",
     paper="Yin et al. 2016",
     section="4",
-    shows=(PooledAttention,),
     **(BASELINE | {"config": ABCNNConfig}),
 )
 class ABCNN(AttentivePooling):

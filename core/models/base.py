@@ -1,7 +1,6 @@
 """What every model of sentence pairs is: settings, a forward pass with a trace, and the evidence made from it.
 
-    @register("my-model", config=MyConfig, title="My model", paper="…", section="3", tasks=("entailment",),
-              shows=(AttentionMap,))
+    @register("my-model", config=MyConfig, title="My model", paper="…", section="3", tasks=("entailment",))
     class MyModel(PairModel): ...
 
 A file of this folder that registers a model is all that the model needs: lists of models, titles, pages, sweep labels
@@ -10,10 +9,11 @@ and the conformance test read :data:`REGISTRY`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.errors import MendableError
@@ -21,12 +21,19 @@ from core.evidence import BOTH, Record
 from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Override
-from core.reading.batch import Batch
+from core.layers.projection import read_words
+from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 from core.wording import hint
 
-Evidence = Iterator[tuple[type[Record], Callable[[], Record]]]
-"""Records in the order of the page, each as its type and a function that makes it when it is asked for."""
+Evidence = Iterator[Record]
+"""Records in the order of the page."""
+Wanted = Collection[type[Record]]
+"""The types of record that somebody asks for."""
+
+
+Settings = Mapping[str, Any]
+"""Plain values of a model's settings, as on a card or in a recipe; those that are not there have their defaults."""
 
 
 class ConfigError(MendableError):
@@ -51,6 +58,17 @@ class ModelConfig:
         """Settings of the same model over word vectors that passed its projection already; None where it has none that
         can be left out."""
         return None
+
+
+@dataclass(frozen=True)
+class CentredConfig(ModelConfig):
+    """``width``: words that a filter sees, as many before as behind the central one."""
+
+    width: int = setting(3, least=1)
+
+    def __post_init__(self) -> None:
+        if self.width % 2 == 0:
+            raise ValueError(f"width must be odd to have a central word, got {self.width}")
 
 
 class Output(NamedTuple):
@@ -98,6 +116,16 @@ class PairModel(nn.Module):
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
     config: Any
     classifier: nn.Linear
+    projection: nn.Linear | None
+    """From word vectors to what the model reads; None where it reads them as they are."""
+
+    def words(self, side: Side) -> Tensor:
+        """Words as the model reads them, ``[B, T, D] -> [B, T, d]``, zero on pads."""
+        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
+
+    def dropped(self, values: Tensor) -> Tensor:
+        """The same values, in training some of them dropped."""
+        return F.dropout(values, self.config.dropout, self.training)
 
     @property
     def linguistic(self) -> str:
@@ -118,27 +146,28 @@ class PairModel(nn.Module):
         """
         raise NotImplementedError
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        """Records of the output of one pair (a batch of 1): their types, and functions that make them."""
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        """The types of record that a model with these settings has evidence of."""
+        return ()
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        """Records of the output of one pair (a batch of 1), those of the ``wanted`` types alone. ``overridden``: its
+        attention came from outside."""
         return iter(())
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
-        """The types of record that a model with these settings returns: all that it is registered with."""
-        return cls.spec.shows
-
-    @classmethod
-    def about(cls, config: Mapping[str, Any]) -> str:
+    def about(cls, config: Settings) -> str:
         """One sentence on what a model with these settings is: the first of its docstring."""
         return cls.spec.summary
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """How many texts beside the first a model with these settings can read: one."""
         return (1,)
 
     @classmethod
-    def reads_lines(cls, config: Mapping[str, Any]) -> bool:
+    def reads_lines(cls, config: Settings) -> bool:
         """Whether each line of the second text is a context of its own, where the first one is judged."""
         return False
 
@@ -171,8 +200,6 @@ class ModelSpec:
     section: str
     tasks: tuple[str, ...]
     """What it is made for; the first one is what its paper is about."""
-    shows: tuple[type[Record], ...]
-    """Records that it can return."""
     config: type[ModelConfig]
     model: type[PairModel]
 
@@ -196,18 +223,17 @@ def register(
     paper: str,
     section: str,
     tasks: Iterable[str],
-    shows: Iterable[type[Record]] = (),
 ) -> Callable[[type[M]], type[M]]:
     """Class decorator: make a model known under ``name``."""
 
     def add(model: type[M]) -> type[M]:
-        model.spec = REGISTRY[name] = ModelSpec(name, title, paper, section, tuple(tasks), tuple(shows), config, model)
+        model.spec = REGISTRY[name] = ModelSpec(name, title, paper, section, tuple(tasks), config, model)
         return model
 
     return add
 
 
-def build(architecture: str, config: Mapping[str, Any]) -> PairModel:
+def build(architecture: str, config: Settings) -> PairModel:
     """A fresh model. Raises ConfigError for an unknown architecture, an unknown key or an impossible value."""
     spec = spec_of(architecture)
     try:
@@ -223,7 +249,7 @@ def spec_of(architecture: str) -> ModelSpec:
     return REGISTRY[architecture]
 
 
-def check_sides(architecture: str, config: Mapping[str, Any], contexts: int, judged: str) -> None:
+def check_sides(architecture: str, config: Settings, contexts: int, judged: str) -> None:
     """Raises ConfigError where a model with these settings does not read rows with so many contexts, or represents one
     side while ``judged`` is "both"."""
     model = spec_of(architecture).model

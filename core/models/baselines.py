@@ -16,18 +16,17 @@ Feature vectors hold the first sentence (premise, question) first, whichever is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from core.evidence import PooledAttention, Record
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
-from core.layers.projection import read_words, word_projection
-from core.models.base import ModelConfig, Output, register, setting
+from core.layers.projection import word_projection
+from core.models.base import ModelConfig, Output, Settings, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -84,10 +83,6 @@ class Baseline(PairFeatures):
         needed = projected and config.input_size != config.hidden
         self.projection = word_projection(config.input_size, config.hidden) if needed else None
 
-    def words(self, side: Side) -> Tensor:
-        """Words as the model reads them, ``[B, T, D] -> [B, T, d]``, zero on pads."""
-        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
-
     def classify(self, own: Tensor, dropped: int, batch: Batch, trace: Any = None) -> Output:
         """The output from own features ``[B, H]``: features ``[B, H + F]`` and logits.
 
@@ -95,8 +90,8 @@ class Baseline(PairFeatures):
         another number.
         """
         features = self.feature_vector(own, batch.extra)
-        vectors = F.dropout(features[:, :dropped], self.config.dropout, self.training)
-        return Output(self.classifier(torch.cat([vectors, features[:, dropped:]], dim=1)), features, trace)
+        read = torch.cat([self.dropped(features[:, :dropped]), features[:, dropped:]], dim=1)
+        return Output(self.classifier(read), features, trace)
 
 
 @dataclass(frozen=True)
@@ -122,7 +117,11 @@ class LookingBaseline(Baseline):
         return sides[0].role, sides[1].role
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return (PooledAttention,)
+
+    @classmethod
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """The judged text alone will do where it looks at itself."""
         return (0, 1) if config.get("context") == "intra" else (1,)
 
@@ -183,9 +182,7 @@ class PairCNN(Baseline):
         """Raises ValueError for any ``override``: there is no attention."""
         refuse(override)
         # Dropping one of C - 1 features would drop the answer, so dropout runs on what they are made of.
-        first, second = (
-            F.dropout(self.sentence(side), self.config.dropout, self.training) for side in (batch.first, batch.second)
-        )
+        first, second = (self.dropped(self.sentence(side)) for side in (batch.first, batch.second))
         return self.classify(torch.einsum("bd,kde,be->bk", first, self.similarity, second), 0, batch)
 
     def sentence(self, side: Side) -> Tensor:

@@ -9,11 +9,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.layers.attention import CrossAttention, Override, attend_both_ways, attention_weights
-from core.models.base import Evidence, Output, register, setting
-from core.models.baselines import Baseline, BaselineConfig
-from core.models.cross_attention import SHOWS, evidence_of
+from core.models.base import Output, register, setting
+from core.models.baselines import BaselineConfig
+from core.models.cross_attention import CrossAttending
 from core.reading.batch import Batch, Side
-from core.reading.reader import Reading
 
 FAR = 11
 """Words this far apart, or farther, share one bias of the intra-sentence attention."""
@@ -56,9 +55,8 @@ class TwoLayers(nn.Module):
     paper="Parikh et al. 2016",
     section="3",
     tasks=("entailment", "paraphrase"),
-    shows=SHOWS,
 )
-class Decomposable(Baseline):
+class Decomposable(CrossAttending):
     r"""Decomposable Attention: words are aligned and compared one by one, and the comparisons are added up.
 
     e_ij = F(a_i)·F(b_j), β_i = Σ_j softmax_j(e_i)_j b_j, α_j = Σ_i softmax_i(e_j)_i a_i,
@@ -96,16 +94,8 @@ class Decomposable(Baseline):
         from_second, from_first = cross.first @ b, cross.second @ a  # [Parikh16 eq. 2]
         parts = [self._compared(a, from_second, batch.first), self._compared(b, from_first, batch.second)]
         own = self.aggregate(torch.cat(parts, dim=1))  # [Parikh16 H]
-        return self.classify(
-            own,
-            own.shape[1],
-            batch,
-            DecomposableTrace(**vars(cross), intra_second=intra_second, intra_first=intra_first),
-        )
-
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        trace: DecomposableTrace = output.trace
-        return evidence_of(reading, trace, overridden)
+        trace = DecomposableTrace(**vars(cross), intra_second=intra_second, intra_first=intra_first)
+        return self.classify(own, own.shape[1], batch, trace)
 
     def _read(self, side: Side) -> tuple[Tensor, Tensor | None]:
         """Words ``[B, T, d]``, with intra-sentence attention beside what each looks at ``[B, T, 2d]``, and its

@@ -6,14 +6,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.layers.attention import CrossAttention, Override, attend_both_ways
+from core.layers.attention import Override, attend_both_ways
 from core.layers.lstm import BiLSTM
 from core.layers.pooling import masked_max, masked_mean
-from core.models.base import Evidence, Output, register
-from core.models.baselines import Baseline, BaselineConfig
-from core.models.cross_attention import SHOWS, evidence_of
+from core.models.base import Output, register
+from core.models.baselines import BaselineConfig
+from core.models.cross_attention import CrossAttending
 from core.reading.batch import Batch, Side
-from core.reading.reader import Reading
 
 
 @register(
@@ -23,9 +22,8 @@ from core.reading.reader import Reading
     paper="Chen et al. 2017",
     section="3",
     tasks=("entailment", "paraphrase"),
-    shows=SHOWS,
 )
-class ESIM(Baseline):
+class ESIM(CrossAttending):
     r"""ESIM: both sentences are read by an LSTM, aligned word by word, compared, and read again.
 
     ā = BiLSTM(first), b̄ = BiLSTM(second), e_ij = ā_i·b̄_j, ã_i = Σ_j softmax_j(e_i)_j b̄_j,
@@ -65,12 +63,8 @@ class ESIM(Baseline):
         from_second = trace.first @ b  # [Chen17 eq. 12]
         from_first = trace.second @ a  # [Chen17 eq. 13]
         pooled = torch.cat([*self._composed(a, from_second, first), *self._composed(b, from_first, second)], dim=1)
-        own = torch.tanh(self.layer(self._dropped(pooled)))
+        own = torch.tanh(self.layer(self.dropped(pooled)))
         return self.classify(own, own.shape[1], batch, trace)
-
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        trace: CrossAttention = output.trace
-        return evidence_of(reading, trace, overridden)
 
     def _composed(self, states: Tensor, aligned: Tensor, side: Side) -> tuple[Tensor, Tensor]:
         """Mean and max over a sentence's compared words after the second reading, ``[B, 2d]`` each."""
@@ -78,9 +72,6 @@ class ESIM(Baseline):
         own, other, difference, product = self.compare.weight.chunk(4, dim=1)
         weight = torch.cat([own + difference, other - difference, product], dim=1)
         beside = torch.cat([states, aligned, states * aligned], dim=-1)  # [Chen17 eq. 14-15]
-        compared = self._dropped(torch.relu(F.linear(beside, weight, self.compare.bias)))
+        compared = self.dropped(torch.relu(F.linear(beside, weight, self.compare.bias)))
         read = self.composition(compared, side.mask)
         return masked_mean(read, side.mask), masked_max(read, side.mask)[0]  # [Chen17 eq. 18-19]
-
-    def _dropped(self, values: Tensor) -> Tensor:
-        return F.dropout(values, self.config.dropout, self.training)

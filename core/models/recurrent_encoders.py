@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from core.evidence import PooledAttention
+from core.evidence import PooledAttention, Record
+from core.layers.attention import attention_weights
 from core.layers.lstm import BiLSTM
-from core.models.base import Output, register, setting
+from core.models.base import Output, Settings, register, setting
 from core.models.baselines import refuse
-from core.models.sentence_encoders import ENCODER, Encoded, EncoderConfig, SentenceEncoder, hops
+from core.models.sentence_encoders import ENCODER, Encoded, EncoderConfig, SentenceEncoder
 from core.reading.batch import Side
 
 
@@ -49,7 +50,6 @@ class SelfAttentionConfig(EncoderConfig):
     title="Structured self-attention",
     paper="Lin et al. 2017",
     section="2",
-    shows=(PooledAttention,),
     **ENCODER,
 )
 class SelfAttention(SentenceEncoder):
@@ -74,9 +74,14 @@ class SelfAttention(SentenceEncoder):
         self.inner = nn.Linear(2 * config.hidden, config.inner, bias=False)
         self.score = nn.Linear(config.inner, config.hops, bias=False)
 
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return (PooledAttention,)
+
     def encode(self, side: Side, override: Tensor | None) -> Encoded:
         states = self.encoder(self.words(side), side.mask)
-        weights = hops(self.score(torch.tanh(self.inner(states))), side.mask, override)  # [Lin17 eq. 6]
+        scores = self.score(torch.tanh(self.inner(states))).mT
+        weights = attention_weights(scores, side.mask, override)  # [Lin17 eq. 6]
         return Encoded((weights @ states).flatten(1), weights)  # [Lin17 eq. 7]
 
     def penalty(self, output: Output) -> Tensor | None:

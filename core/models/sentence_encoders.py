@@ -15,7 +15,6 @@ single texts, or of pairs "w/o context".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,10 +22,10 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention, Record
-from core.layers.attention import Override, attention_weights, each_map, put_in_place
+from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
-from core.models.base import Evidence, Output, register, setting
+from core.models.base import CentredConfig, Evidence, Output, Settings, Wanted, register, setting
 from core.models.baselines import Baseline, ComparingConfig, refuse
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -93,37 +92,21 @@ class SentenceEncoder(Baseline):
         return self.classify(features, features.shape[1], batch, EncoderTrace(weights or None))
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
-        return cls.spec.shows
-
-    @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         """The judged text alone will do where the other one is not looked at."""
         return (1,) if config.get("context", "extra") == "extra" else (0, 1)
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         """How much each word counts: the mean over all hops."""
         sides = (reading.x,) if self.config.context == "none" else (reading.first, reading.second)
-        for side, weights in zip(sides, output.trace.maps or (), strict=False):
-            record = PooledAttention("attention over states", side.role, tuple(weights[0].mean(0).tolist()))
-            yield PooledAttention, lambda record=record: record  # type: ignore[misc]
-
-
-def hops(scores: Tensor, mask: Tensor, override: Tensor | None) -> Tensor:
-    """Softmaxes ``[B, R, T]`` of scores ``[B, T, R]`` over real words, or ``override`` in their place."""
-    weights = attention_weights(scores.mT, mask)
-    return weights if override is None else put_in_place(override, weights, mask[:, None])
+        maps = output.trace.maps if PooledAttention in wanted else None
+        for side, weights in zip(sides, maps or (), strict=False):
+            yield PooledAttention("attention over states", side.role, tuple(weights[0].mean(0).tolist()))
 
 
 @dataclass(frozen=True)
-class CNNConfig(EncoderConfig):
-    """``width``: words that a filter sees."""
-
-    width: int = setting(3, least=1)
-
-    def __post_init__(self) -> None:
-        if self.width % 2 == 0:
-            raise ValueError(f"width must be odd to have a central word, got {self.width}")
+class CNNConfig(CentredConfig, EncoderConfig):
+    """Settings of the convolutions of one width."""
 
 
 class ConvolvedEncoder(SentenceEncoder):
@@ -162,7 +145,6 @@ class BiCNN(ConvolvedEncoder):
     title="CNN + internal attention",
     paper="Adel & Schütze 2017",
     section="3",
-    shows=(PooledAttention,),
     **ENCODER,
 )
 class InternalAttentionCNN(ConvolvedEncoder):
@@ -183,9 +165,14 @@ class InternalAttentionCNN(ConvolvedEncoder):
         self.hidden_layer = nn.Linear(config.hidden, config.hidden, bias=False)
         self.score = nn.Linear(config.hidden, 1, bias=False)
 
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return (PooledAttention,)
+
     def encode(self, side: Side, override: Tensor | None) -> Encoded:
         states = self.states(side)
-        weights = hops(self.score(torch.tanh(self.hidden_layer(states))), side.mask, override)  # [Adel17 internal]
+        scores = self.score(torch.tanh(self.hidden_layer(states))).mT
+        weights = attention_weights(scores, side.mask, override)  # [Adel17 internal]
         return Encoded(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
 
 

@@ -23,19 +23,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, FilterRecord
+from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.evidence.record import matrix
-from core.layers.attention import Override, attention_weights, each_map, put_in_place
+from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
-from core.layers.projection import read_words, word_projection
-from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
+from core.layers.projection import word_projection
+from core.models.base import CentredConfig, Evidence, Output, PairModel, Settings, Wanted, register, setting
+from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
 
@@ -44,7 +44,7 @@ CROSSINGS = 5.0
 
 
 @dataclass(frozen=True)
-class TwoSidedConfig(ModelConfig):
+class TwoSidedConfig(CentredConfig):
     """Sizes. ``hidden``: d of a word, ``compared``: of a compared word, ``filters``: K of each sentence, with the same
     weights for both; ``layer``: units of a hidden layer before the classes, 0 for a linear classifier of the pooled
     filters. Dropout runs on the projected words (one mask a sentence), on the compared words, on the pooled filters and
@@ -58,7 +58,6 @@ class TwoSidedConfig(ModelConfig):
     hidden: int = setting(200, least=1)
     compared: int = setting(200, least=1)
     filters: int = setting(200, least=1)
-    width: int = setting(3, least=1)
     layer: int = setting(0, least=0)
     neighbours: float = setting(0.2, least=0)
     place: float = setting(0.3, least=0)
@@ -67,10 +66,6 @@ class TwoSidedConfig(ModelConfig):
     agreement: float = setting(0.0, least=0)
     embedding_dropout: float = setting(0.1, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
-
-    def __post_init__(self) -> None:
-        if self.width % 2 == 0:
-            raise ValueError(f"width must be odd to have a central word, got {self.width}")
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,6 @@ class TwoSidedTrace:
     paper="Extends Yin & Schütze 2018",
     section="3.1",
     tasks=("entailment", "paraphrase"),
-    shows=(AttentionMap, AttentiveContext, FilterProvenance),
 )
 class TwoSided(PairModel):
     r"""Light attentive convolution of both sentences: each word is compared with what it finds in the other one.
@@ -167,14 +161,14 @@ class TwoSided(PairModel):
         ``[B, T_1, T_2 + 1]`` of the first's, the null word last; None leaves a map as it is, and a tensor alone is the
         first one. Raises ValueError for other shapes."""
         sides = batch.first, batch.second
-        first, second = (self._words(side) for side in sides)
+        first, second = (self.words(side) for side in sides)
         of_second, of_first = each_map(override, 2)
         matches = self._matches(*sides)
         first_direction, first_pooled = self._compare(first, second, *sides, matches, of_first)
         second_direction, second_pooled = self._compare(second, first, *sides[::-1], matches.transpose(1, 2), of_second)
         pooled = torch.cat([first_pooled, second_pooled], dim=1)
-        features = pooled if self.layer is None else torch.relu(self.layer(self._dropped(pooled)))
-        logits = self.classifier(self._dropped(features))
+        features = pooled if self.layer is None else torch.relu(self.layer(self.dropped(pooled)))
+        logits = self.classifier(self.dropped(features))
         return Output(logits, features, TwoSidedTrace(second_direction, first_direction, pooled))
 
     def penalty(self, output: Output) -> Tensor | None:
@@ -191,12 +185,6 @@ class TwoSided(PairModel):
         both = (second * first.transpose(1, 2)).sum((1, 2))
         agreed = 2 * both / (second.sum((1, 2)) + first.sum((1, 2))).clamp_min(1e-6)
         return self.config.agreement * -agreed.clamp_min(1e-6).log().mean()
-
-    def _dropped(self, values: Tensor) -> Tensor:
-        return F.dropout(values, self.config.dropout, self.training)
-
-    def _words(self, side: Side) -> Tensor:
-        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
 
     def _matches(self, x: Side, y: Side) -> Tensor:
         """s ``[B, T_x, T_y]``; meaningless on pads."""
@@ -247,32 +235,45 @@ class TwoSided(PairModel):
         taken = torch.logsumexp(torch.cat([own, null.expand(len(own), 1, own.shape[2])], dim=1), dim=1) - null
         scores = matches - self.config.rivalry * taken[:, None]
         mask = F.pad(y_side.mask, (0, 1), value=True)
-        weights = attention_weights(torch.cat([scores, null.expand(*scores.shape[:2], 1)], dim=-1), mask)
-        if override is not None:
-            weights = put_in_place(override, weights, mask[:, None])
+        weights = attention_weights(torch.cat([scores, null.expand(*scores.shape[:2], 1)], dim=-1), mask, override)
         weights, alone = weights[..., :-1], weights[..., -1]
         context = weights @ y + alone[..., None] * self.null_word
         crossings = CROSSINGS * self._crossings(weights, alone, x_side.mask)[..., None]
         beside = torch.cat([x, context, x * context, (x - context).abs(), crossings], dim=-1)
-        compared = self._dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
+        compared = self.dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
         preactivations = self.convolution(windows(compared, self.config.width))
         pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask)
         return Direction(
             scores, weights, alone, x_side.mask, override is not None, compared, preactivations, winners
         ), pooled
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return AttentionMap, AttentiveContext, FilterProvenance
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: TwoSidedTrace = output.trace
-        first, second, null = reading.first, reading.second, self.null_score.item()
+        first, second = reading.first, reading.second
         for own, other, direction in ((second, first, trace.second), (first, second, trace.first)):
-            yield AttentionMap, lambda own=own, other=other, direction=direction: _map(own, other, direction, null)  # type: ignore[misc]
-            yield AttentiveContext, lambda own=own, other=other, direction=direction: _contexts(own, other, direction)  # type: ignore[misc]
-        shares = torch.split(self.shares(trace.pooled[0]).T, self.config.filters)
-        for own, direction, part in ((second, trace.second, shares[1]), (first, trace.first, shares[0])):
-            yield (
-                FilterProvenance,
-                lambda own=own, direction=direction, part=part: self._provenance(own, direction, part),  # type: ignore[misc]
-            )
+            weights = matrix(direction.weights[0])
+            if AttentionMap in wanted:
+                yield AttentionMap(
+                    "attention",
+                    own.role,
+                    other.role,
+                    matrix(direction.scores[0]),
+                    weights,
+                    direction.overridden,
+                    null=tuple(direction.null[0].tolist()),
+                    null_score=self.null_score.item(),
+                )
+            if AttentiveContext in wanted:
+                nearest = (None,) * len(weights)
+                yield AttentiveContext("attentive context", own.role, other.role, weights, nearest)
+        if FilterProvenance in wanted:
+            of_first, of_second = torch.split(self.shares(trace.pooled[0]).T, self.config.filters)
+            yield self._provenance(second, trace.second, of_second)
+            yield self._provenance(first, trace.first, of_first)
 
     def shares(self, pooled: Tensor) -> Tensor:
         """Each pooled filter's share in each logit, ``[2K] -> [C, 2K]``: all of them and :meth:`bias` add up to it.
@@ -299,47 +300,17 @@ class TwoSided(PairModel):
     def _provenance(self, own: ReadText, direction: Direction, shares: Tensor) -> FilterProvenance:
         """The winning n-gram of each filter. Its parts are compared words, so that what a word takes in from the other
         sentence stands in that word's part and there is none of a context beside them."""
-        filters, width, length = self.config.filters, self.config.width, direction.preactivations.shape[1]
-        half, winners = width // 2, direction.winners[0]
+        width, winners = self.config.width, direction.winners[0]
         seen = windows(direction.compared, width)[0, winners]
-        parts = (seen * self.convolution.weight).view(filters, width, -1).sum(-1)
+        parts = (seen * self.convolution.weight).view(len(winners), width, -1).sum(-1)
         preactivations = direction.preactivations[0].gather(0, winners[None])[0]
-        columns = winners, parts, self.convolution.bias, preactivations, torch.tanh(preactivations), shares
-        records = tuple(
-            FilterRecord(
-                k,
-                position,
-                (max(0, position - half), min(length, position + half + 1)),
-                sum(values[:half]),
-                values[half],
-                sum(values[half + 1 :]),
-                0.0,
-                bias,
-                preactivation,
-                activation,
-                tuple(share),
-                tuple(values),
-            )
-            for k, (position, values, bias, preactivation, activation, share) in enumerate(
-                zip(*(column.tolist() for column in columns), strict=True)
-            )
+        records = filter_records(
+            len(direction.preactivations[0]),
+            winners - width // 2,
+            parts,
+            self.convolution.bias,
+            preactivations,
+            torch.tanh(preactivations),
+            shares=shares,
         )
         return FilterProvenance(f"{own.role} filters", own.role, width, records, tuple(self.bias().tolist()))
-
-
-def _map(own: ReadText, other: ReadText, direction: Direction, null_score: float) -> AttentionMap:
-    return AttentionMap(
-        "attention",
-        own.role,
-        other.role,
-        matrix(direction.scores[0]),
-        matrix(direction.weights[0]),
-        direction.overridden,
-        null=tuple(direction.null[0].tolist()),
-        null_score=null_score,
-    )
-
-
-def _contexts(own: ReadText, other: ReadText, direction: Direction) -> AttentiveContext:
-    weights: Any = matrix(direction.weights[0])
-    return AttentiveContext("attentive context", own.role, other.role, weights, (None,) * len(weights))

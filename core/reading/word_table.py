@@ -122,6 +122,10 @@ class WordTable:
         """Whether the table, or the one beneath it, has a row for this normalised form."""
         return norm in self._row or (self.beneath is not None and self.beneath.known(norm))
 
+    def rank(self, norm: str) -> int | None:
+        """The place of this normalised form among the table's own words, from 1; None where it is none of them."""
+        return self._row[norm] + 1 if norm in self._row else None
+
     def spelt(self, norm: str) -> bool:
         """Whether the vector of this normalised form is made of its letters: neither the form itself nor each part of
         a compound has a row."""

@@ -46,7 +46,16 @@ def query(app):
 
 def components(app):
     """What the page gave to its components."""
-    return [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    given = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    drawn = [data for data in given if "view" in data]
+    others = [data for data in given if "view" not in data]
+    return [data | json.loads(data["drawing"]) | json.loads(data["moving"]) for data in drawn] + others
+
+
+def open_file(app, text):
+    """Open a saved file's text with the page's part for it."""
+    app.session_state["save and open"] = True
+    app.run().file_uploader[0].set_value(("pair.json", text, "application/json")).run()
 
 
 def come_to_rest(page):

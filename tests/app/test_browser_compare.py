@@ -21,7 +21,7 @@ def test_models_versions_and_disagreements_in_one_visit(open_page, tmp_path):
     tops = sections.evaluate_all("all => all.map((one) => one.getBoundingClientRect().y)")
     assert tops[0] == tops[1], "they stand side by side"
     expect(page.locator(".compared .numbers text").first).to_have_text(re.compile(r"^\d+$"))
-    page.get_by_role("combobox", name=re.compile("Beside it")).click()
+    page.get_by_role("combobox", name=re.compile("Compare with")).click()
     page.keyboard.type("two-sided")
     page.get_by_role("option", name="Test two-sided").click()
     expect(sections).to_have_count(3)

@@ -35,6 +35,9 @@ def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_
     assert any("<b>a cat</b>" in row for row in ranked)
     page.wait_for_url(re.compile("candidates=the"))
     page.get_by_test_id("stSidebar").get_by_text("Save and open").click()
+    come_to_rest(page)
+    expect(page.get_by_role("button", name="Save this pair")).to_be_visible()
+    come_to_rest(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save this pair").click()
     assert "<b>a cat</b>" in json.loads(waiting.value.path().read_text())["candidates"]

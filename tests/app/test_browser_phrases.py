@@ -73,7 +73,7 @@ def test_a_bar_shows_its_partner_in_both_sentences_and_a_click_keeps_it(open_pag
     expect(page.locator(".tip")).to_contain_text(f"“{phrase}” of the premise")
     assert " ".join(words(page, "on")) == phrase
     assert " ".join(words(page, "partner")) == partner
-    expect(page.locator('.chart[data-side="1"] .marks .partner')).to_have_count(1)
+    expect(page.locator('.chart[data-side="1"] .hit.partner')).to_have_count(1)
     bar(page, "a12").click()
     page.wait_for_url(re.compile("select=a12"))
     page.locator(".said").hover()

@@ -58,19 +58,19 @@ def test_a_calibrated_card_gives_each_candidate_a_probability(checkpoints, tmp_p
     assert {row[3] for row in ranked(app)[0]} == {"50\xa0%"}
     assert any("calibrated on made up, where 25" in caption.value for caption in app.caption)
     said = drawn(app)["verdict"]
-    assert said["meaning"] == "Right with probability 50\xa0%; of all candidates in made up 25\xa0% are."
+    assert said["meaning"] == "Right with probability 50\xa0%; of all candidates in made up, 25\xa0% are right."
 
 
 def test_the_headline_is_the_share_of_answer_however_small_it_is(checkpoints, drawn):
     app = open_view("explore", model="test-as", first=QUESTION, second=ANSWERS[0])
     said, answer = drawn(app)["verdict"], explain(load(checkpoints / "test-as"), QUESTION, ANSWERS[0])
     assert said["label"] == "answer" and said["meaning"] == "Ranked among other candidates below."
-    assert [(c["label"], c["p"], c.get("score")) for c in said["classes"]] == [
-        ("not an answer", answer.probabilities[0], None),
+    assert [(c["label"], c["p"], c["score"]) for c in said["classes"]] == [
+        ("not an answer", answer.probabilities[0], False),
         ("answer", answer.probabilities[1], True),
     ]
     low = dataclasses.replace(answer, logits=(3.0, -3.0), probabilities=(0.98, 0.02))
-    assert low.verdict == "0" and verdict.said(low) == ("answer", 0.02)
+    assert low.verdict == "0" and verdict.headline(low) == ("answer", 0.02)
     assert drawn(app)["about"]["lines"][-1].endswith(f"answer {percent(answer.probabilities[1])}")
 
 

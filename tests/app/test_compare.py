@@ -8,8 +8,8 @@ from html import escape
 
 import pytest
 
-from app import comparison
-from app.comparison import Looks, PredictionsError
+from app.compare import comparison
+from app.compare.comparison import Looks, PredictionsError
 from core.checkpoint import load
 from core.explain import explain
 from core.shared_memory import SharedMemory

@@ -278,7 +278,7 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
 
 
 def test_a_word_dropped_from_evidence_leaves_its_lines(tmp_path, monkeypatch):
-    from app.pairs_tried import changed
+    from app.explore.pairs_tried import changed
     from core.checkpoint import load
     from core.explain import explain
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from app.examples import MAP_EXAMPLES, suiting
-from app.panels import filter_map
-from app.panels.filter_map import TextSide
+from app.filter_map import drawing as filter_map
+from app.filter_map.drawing import TextSide
 from app.panels.generated_filters import one_filter
 from core.checkpoint import load
 from core.data import read
@@ -199,11 +199,12 @@ def test_a_chosen_filter_stays_while_the_text_changes():
 
 def test_a_map_whose_neighbours_tell_no_class_says_so_first(checkpoints):
     model = load(checkpoints / "test-topics")
-    layout = next(iter(FilterMap.load(model.folder / "map", model).layouts.values()))
+    opened = FilterMap.load(model.folder / "map", model)
+    layout = next(iter(opened.layouts.values()))
     poor = {**layout.quality, "knn_filters": 0.412, "knn_plane": 0.38, "majority": 0.5}
-    sentence = filter_map.caution(replace(layout, quality=poor), 10)
+    sentence = filter_map.caution(opened, replace(layout, quality=poor))
     assert sentence.startswith("Neighbours do not tell the class on this map: 10-NN accuracy is 41\u00a0%")
-    assert filter_map.caution(replace(layout, quality={**poor, "knn_filters": 0.9, "knn_plane": 0.8}), 10) == ""
+    assert filter_map.caution(opened, replace(layout, quality={**poor, "knn_filters": 0.9, "knn_plane": 0.8})) == ""
     told = page(model="topic-acnn")
     assert not any("Neighbours do not tell" in h.proto.body for h in told.get("html"))
     assert "texts of DBpedia" in drawn_map(told)["reading"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app import model_table
-from app.panels import card
+from app.models import card
+from app.models import table as model_table
 from core.checkpoint import load, read_card
 from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance
@@ -23,8 +23,7 @@ def models(**link):
     """The page, and all that it shows as HTML; the table of all models as the browser is given it."""
     app = open_view("models", **link)
     assert not app.exception
-    table = [drawn.proto.json for drawn in app.get("bidi_component")]
-    return app, "".join([h.proto.body for h in app.get("html")] + table)
+    return app, "".join([*(h.proto.body for h in app.get("html")), json.dumps(components(app), ensure_ascii=False)])
 
 
 def rows(app):
@@ -64,7 +63,7 @@ def test_all_models_are_timed_and_one_that_cannot_be_used_has_no_time():
 
 def test_what_is_not_timed_yet_says_so(checkpoints):
     card = read_card(checkpoints / "test-light") | {"sha256": "never timed"}
-    assert model_table.row("test-light", card, checkpoints / "test-light")["cells"]["time"]["text"] == "…"
+    assert model_table.row("test-light", card, checkpoints / "test-light").cells["time"].text == "…"
 
 
 @pytest.mark.parametrize(
@@ -143,10 +142,8 @@ def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(che
 
 def test_the_line_under_the_matrix_says_what_its_rows_are():
     roles = {"first": "premise", "second": "hypothesis"}
-    assert card.agreement({"roles": roles, "alignment": ALIGNMENT}) == {
-        "rows": "hypothesis",
-        "text": "F1 .33 against people’s word alignments (RTE-2 dev)",
-    }
+    line = card.agreement({"roles": roles, "alignment": ALIGNMENT})
+    assert (line.rows, line.text) == ("hypothesis", "F1 .33 against people’s word alignments (RTE-2 dev)")
     assert card.agreement({"roles": roles}) is None
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.negation import negatable
+from app.explore.negation import negatable
 from core.reading.tokens import tokenize
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app import comparison_figures, palette
+from app import palette
+from app.compare import figures as comparison_figures
 from app.panels.verdict import percent
 
 # Machado, Oliveira & Fernandes 2009, severity 1.0, on linear RGB.
@@ -80,13 +81,13 @@ def test_poolings_stay_apart_in_grey(theme):
 
 
 @pytest.mark.parametrize("vision", VISION)
-@pytest.mark.parametrize("lines", [palette.POOLING_LINES, palette.FILTER_LINES])
+@pytest.mark.parametrize("lines", [[*palette.POOLING_LINES.values()], palette.LINES])
 def test_lines_of_a_chart_stay_apart_for_every_eye_and_stand_out_in_both_themes(vision, lines):
-    colours = [colour for colour, _, _ in lines.values()]
+    colours = [colour for colour, _, _ in lines]
     for one, other in itertools.combinations(colours, 2):
         assert math.dist(lab(one, vision), lab(other, vision)) >= 18
-    assert len({shape for _, _, shape in lines.values()}) == len(lines)
-    assert all(contrast(c, ground) >= 3 for c in (*colours, palette.OTHER_LINE[0]) for ground in palette.PAPER)
+    assert len({shape for _, _, shape in lines}) == len(lines)
+    assert all(contrast(c, ground) >= 3 for c in colours for ground in palette.PAPER)
 
 
 @pytest.mark.parametrize("vision", VISION)

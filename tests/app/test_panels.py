@@ -31,11 +31,11 @@ def more_panels(monkeypatch):
 
 
 def kinds(explanation):
-    return [panel["kind"] for panel in panels.drawing(explanation)["panels"]]
+    return [panel.kind for panel in panels.drawing(explanation).panels]
 
 
 def axes(explanation):
-    return [(side["role"], side["axis"]) for side in panels.drawing(explanation)["sides"]]
+    return [(side.role, side.axis) for side in panels.drawing(explanation).sides]
 
 
 def test_every_folder_declares_the_panel_of_its_name_and_its_script_registers_it():
@@ -61,8 +61,8 @@ def test_a_record_without_a_panel_is_passed_over():
 def test_a_new_record_needs_one_folder(more_panels, monkeypatch):
     registered = {}
     monkeypatch.setattr("streamlit.components.v2.component", lambda name, **parts: registered.update(parts))
-    drawn = panels.drawing(pair(WordLength("word lengths", (3, 4)), *POOLED))["panels"]
-    assert drawn[0] == {"kind": "word_length", "place": "below", "data": {"letters": (3, 4)}}
+    drawn = panels.drawing(pair(WordLength("word lengths", (3, 4)), *POOLED)).panels
+    assert (drawn[0].kind, drawn[0].place, drawn[0].data.letters) == ("word_length", "below", (3, 4))
     components._scripts()
     assert "PANELS.word_length =" in registered["js"]
     assert json.dumps(".word_length {\n& { letter-spacing: 3px; }\n}")[1:-1] in registered["js"]
@@ -77,15 +77,14 @@ def test_the_views_name_no_record_and_the_scripts_look_at_nothing_outside_their_
 
 
 def test_pooled_attention_of_both_sides_is_one_panel():
-    (panel,) = panels.drawing(pair(*POOLED))["panels"]
-    data = panel["data"]
-    assert data["sides"] == [
-        {"role": "question", "weights": [0.1, 0.6, 0.1, 0.2], "high": 0.6},
-        {"role": "answer", "weights": [0.7, 0.2, 0.1], "high": 0.7},
+    (panel,) = panels.drawing(pair(*POOLED)).panels
+    assert [vars(side) for side in panel.data.sides] == [
+        {"role": "question", "weights": (0.1, 0.6, 0.1, 0.2), "high": 0.6},
+        {"role": "answer", "weights": (0.7, 0.2, 0.1), "high": 0.7},
     ]
-    assert (data["shares"], data["name"]) == (True, "attentive pooling")
+    assert (panel.data.shares, panel.data.name) == (True, "attentive pooling")
     unnormalised = replace(POOLED[1], weights=(3.0, 2.0, 1.0))
-    assert not panels.drawing(pair(POOLED[0], unnormalised))["panels"][0]["data"]["shares"]
+    assert not panels.drawing(pair(POOLED[0], unnormalised)).panels[0].data.shares
 
 
 @pytest.mark.parametrize("judged", ["question", "answer", "both"])
@@ -94,15 +93,15 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     by_question = AttentionMap("attention", "question", "answer", TURNED, TURNED)
     explanation = pair(by_answer, judged=judged)
     assert axes(explanation) == [("question", "column"), ("answer", "row")]
-    assert panels.focus(panels.drawing(explanation)) == 0, "the question does not have “Ann”"
+    assert panels.drawing(explanation).focus == 0, "the question does not have “Ann”"
     assert by_answer.to_csv(explanation).splitlines()[1] == "1,Ann,1,who,0.5,0.5"
     won = FilterRecord(0, 1, (0, 3), 0, 0, 0, 0, 0, 0, 0, (), (0, 0, 0))
     winners = FilterProvenance("answer filters", "answer", 3, (won,), ())
-    focus = panels.focus(panels.drawing(pair(by_answer, winners, judged=judged)))
+    focus = panels.drawing(pair(by_answer, winners, judged=judged)).focus
     assert focus == 0, "it comes before a word that won filters"
     both = pair(by_question, by_answer, judged=judged)
     assert axes(both) == [("question", "row"), ("answer", "column")]
-    assert [(p["data"]["rows"], len(p["data"]["weights"])) for p in panels.drawing(both)["panels"]] == [
+    assert [(p.data.rows, len(p.data.weights)) for p in panels.drawing(both).panels] == [
         ("question", 4),
         ("answer", 3),
     ]
@@ -112,12 +111,8 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
 def test_a_final_state_is_one_row_that_stands_for_the_last_word():
     once = AttentionMap("attention", "answer", "question", WEIGHTS[1:2], WEIGHTS[1:2], units="final state")
     explanation = pair(once)
-    (panel,) = panels.drawing(explanation)["panels"]
-    assert (panel["data"]["units"], panel["data"]["weights"], panel["data"]["focus"]) == (
-        "final state",
-        [list(WEIGHTS[1])],
-        2,
-    )
+    (panel,) = panels.drawing(explanation).panels
+    assert (panel.data.units, panel.data.weights, panel.data.focus) == ("final state", (WEIGHTS[1],), 2)
     assert once.to_csv(explanation).splitlines()[2] == "3,final state,2,made,0.7,0.7"
     assert once.to_text(explanation)[1:] == [
         "Where the final state of the answer looks in the question:",

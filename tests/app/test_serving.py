@@ -8,7 +8,8 @@ from pathlib import Path
 import psutil
 
 from app import preloading
-from core import checkpoint
+from core.checkpoint import memory
+from core.shared_memory import SharedMemory
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +29,7 @@ def test_make_app_opens_the_app_to_others_when_asked():
 
 def test_what_a_new_server_reads_is_left_out_of_the_search_for_garbage(monkeypatch):
     frozen = []
-    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(set(checkpoint._loaded)))
-    monkeypatch.setattr(checkpoint, "_loaded", type(checkpoint._loaded)())
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(memory._CHECKPOINTS))
+    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(0, memory._size))
     preloading.load()
     assert [len(read) for read in frozen] == [1]

@@ -3,7 +3,7 @@
 import pytest
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES, suiting
-from tests.app.pages import components, open_view, query
+from tests.app.pages import components, open_file, open_view, query
 
 OWN = ("A man with a toy", "A dog is outside")
 
@@ -196,7 +196,7 @@ def test_a_pair_too_long_for_a_link_is_shared_all_the_same():
 def test_a_broken_file_gets_one_sentence_and_the_page_stays(page, file, sentence):
     app = visit(first=OWN[0], second=OWN[1])
     go(app, page)
-    app.file_uploader[0].set_value(("pair.json", file.encode(), "application/json")).run()
+    open_file(app, file.encode())
     assert not app.exception
     assert [sentence in shown for shown in shown_sentences(app)].count(True) == 1
     assert texts(app)[0] == ("A dog \ufffd runs" if sentence == "broken character" else OWN[0])
@@ -205,6 +205,6 @@ def test_a_broken_file_gets_one_sentence_and_the_page_stays(page, file, sentence
 def test_a_file_that_is_opened_is_shared():
     app = visit()
     saved = b'{"pairlens": "phrases", "version": 1, "first": "A woman", "second": "A cat", "k": "3"}'
-    app.file_uploader[0].set_value(("pair.json", saved, "application/json")).run()
+    open_file(app, saved)
     assert texts(app) == ("A woman", "A cat")
     assert texts(go(app, "phrases")) == ("A woman", "A cat")

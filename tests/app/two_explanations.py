@@ -16,11 +16,12 @@ pooled = pair(*POOLED, Unseen(), WordLength("word lengths", (3, 4, 2)), judged="
 for column, key, explanation in zip(st.columns(2), ("left", "right"), (attention, pooled), strict=True):
     picked = (st.session_state.get(key) or {}).get("selection") or {}
     with column, st.container(key=f"{key} pair"):
-        drawn = panels.drawing(explanation) | {"id": key, "notices": [], "footer": [key], "link": None}
         components.draw(
             "pair",
-            drawn,
+            panels.drawing(explanation),
+            components.Frame((key,)),
             key=key,
+            id=key,
             late={},
             explicit=False,
             turn=picked.get("turn", 0),

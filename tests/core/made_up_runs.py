@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.card import ranked_by
+from core.card import Roles, ranked_by
 from core.data import read
 from core.desk.run import Predictions, Run
 
@@ -18,7 +18,7 @@ ROWS = [
 ONE, TWO = "b" * 64, "a" * 64
 """Checksums of the two models."""
 LABELS = ("entailment", "neutral", "contradiction")
-ROLES = {"first": "premise", "second": "hypothesis", "judged": "hypothesis"}
+ROLES = Roles("premise", "hypothesis", "hypothesis")
 
 
 def taxi(folder, rows=ROWS):
@@ -29,8 +29,8 @@ def taxi(folder, rows=ROWS):
 
 
 def predictions(model, chances, sha256, labels=LABELS):
-    said = np.array(chances, dtype=np.float32)
-    return Predictions(model, f"The {model}", sha256, labels, "entailment", ROLES, said, ranked_by({"labels": labels}))
+    known = model, f"The {model}", sha256, labels, "entailment", ROLES, ranked_by({"labels": labels})
+    return Predictions(*known, probabilities=np.array(chances, dtype=np.float32))
 
 
 def made_up_run(folder):

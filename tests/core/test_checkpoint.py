@@ -3,7 +3,6 @@ import json
 import os
 import resource
 import threading
-from collections import OrderedDict
 from pathlib import Path
 
 import pytest
@@ -13,22 +12,15 @@ from safetensors.torch import load_file, save_file
 
 from core import checkpoint as module
 from core.__main__ import main
-from core.checkpoint import (
-    CheckpointError,
-    available,
-    count_parameters,
-    load,
-    load_named,
-    read_card,
-    round_weights,
-    save,
-)
+from core.checkpoint import CheckpointError, available, files, load, load_named, memory, read_card, save
+from core.checkpoint.files import count_parameters, round_weights
 from core.evaluation.predict import predict
 from core.explain import explain
 from core.files import FileError
 from core.models import build
 from core.reading.reader import PairError
 from core.reading.word_table import file_sha256
+from core.shared_memory import SharedMemory
 from tests.core.made_up import make_card, make_checkpoint
 
 PAIR = ("An animal plays in the snow", "The dog plays in the cold")
@@ -241,7 +233,7 @@ def test_what_the_system_refuses_to_read_is_one_sentence(tmp_path, table, monkey
         make_checkpoint(tmp_path / name, table)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
     forbid(monkeypatch, tmp_path / part)
-    module._card.cache_clear()  # true permissions change the file's ctime, and it is read again
+    files._card.cache_clear()  # true permissions change the file's ctime, and it is read again
     refused = tmp_path.name if not part else "mine"
     assert main(["models"]) == 0
     listed = capsys.readouterr()
@@ -299,7 +291,7 @@ def test_an_older_checkpoint_stays_until_the_new_one_is_whole(tmp_path, table, m
         Path(path).write_bytes(b"half of it")
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
-    for where in ("core.checkpoint.save_file", "core.reading.word_table.save_file"):
+    for where in ("core.checkpoint.files.save_file", "core.reading.word_table.save_file"):
         with monkeypatch.context() as patch, pytest.raises(FileError, match="No space left on device") as caught:
             patch.setattr(where, full)
             save(before.folder, build("attconv-light", before.card["config"]), before.card, words=table)
@@ -312,15 +304,15 @@ def test_the_checkpoints_used_last_stay_in_memory(tmp_path, table, monkeypatch):
     for name in "abc":
         make_checkpoint(tmp_path / name, table)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
-    monkeypatch.setattr(module, "_loaded", OrderedDict())
-    monkeypatch.setenv("PAIRLENS_MEMORY_MB", str(2.5 * module.memory_of(load_named("a")) / 1e6))
+    monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(0, memory._size))
+    monkeypatch.setenv("PAIRLENS_MEMORY_MB", str(2.5 * memory.memory_of(load_named("a")) / 1e6))
     a, b = load_named("a"), load_named("b")
     assert load_named("a") is a
     c = load_named("c")
     assert load_named("a") is a and load_named("c") is c and load_named("b") is not b
     monkeypatch.setenv("PAIRLENS_MEMORY_MB", "0.000001")
     one = load_named("a")
-    assert load_named("a") is one and len(module._loaded) == 1
+    assert load_named("a") is one and len(memory._CHECKPOINTS) == 1
     for wrong in ("much", "-1", "nan"):
         monkeypatch.setenv("PAIRLENS_MEMORY_MB", wrong)
         with pytest.raises(CheckpointError, match="PAIRLENS_MEMORY_MB must be a number of megabytes"):
@@ -329,8 +321,8 @@ def test_the_checkpoints_used_last_stay_in_memory(tmp_path, table, monkeypatch):
 
 def test_a_card_is_read_once_until_its_file_changes(tmp_path, table, monkeypatch):
     folder, read = make_checkpoint(tmp_path / "mine", table).folder, []
-    module._card.cache_clear()
-    monkeypatch.setattr(module, "read_json", lambda path: read.append(path) or json.loads(path.read_text()))
+    files._card.cache_clear()
+    monkeypatch.setattr(files, "read_json", lambda path: read.append(path) or json.loads(path.read_text()))
     first = read_card(folder)
     first["title"] = "changed by the one who asked"
     assert read_card(folder)["title"] != first["title"] and len(read) == 1
@@ -350,9 +342,9 @@ def test_a_card_that_claims_more_than_the_file_holds_costs_no_memory(tmp_path, t
 @pytest.fixture
 def loads(tmp_path, monkeypatch):
     """Names of the folders that were loaded, in order; checkpoints in the test's folder are listed."""
-    loaded, real = [], module.load
+    loaded, real = [], memory.load
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
-    monkeypatch.setattr(module, "load", lambda folder: loaded.append(folder.name) or real(folder))
+    monkeypatch.setattr(memory, "load", lambda folder: loaded.append(folder.name) or real(folder))
     return loaded
 
 
@@ -394,7 +386,7 @@ def test_loading_one_checkpoint_keeps_nobody_from_a_loaded_one(tmp_path, table, 
     for name in ("slow", "ready"):
         make_checkpoint(tmp_path / name, table)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
-    ready, real = load_named("ready"), module.load
+    ready, real = load_named("ready"), memory.load
     begun, go_on, answers = threading.Event(), threading.Event(), []
 
     def slow(folder):
@@ -402,7 +394,7 @@ def test_loading_one_checkpoint_keeps_nobody_from_a_loaded_one(tmp_path, table, 
         go_on.wait(20)
         return real(folder)
 
-    monkeypatch.setattr(module, "load", slow)
+    monkeypatch.setattr(memory, "load", slow)
     visitors = [threading.Thread(target=lambda: answers.append(load_named("slow"))) for _ in range(2)]
     for visitor in visitors:
         visitor.start()

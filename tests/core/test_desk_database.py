@@ -12,7 +12,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from core.desk import schema
-from core.desk.annotations import Annotations
+from core.desk.annotations import Annotations, FileState, RowState
 from core.desk.database import open_database
 from core.desk.importing import Marked
 from core.errors import DeskError
@@ -24,6 +24,10 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def annotations(database):
     return Annotations(open_database())
+
+
+def tags_by_row(annotations):
+    return {key: row.tags for key, row in annotations.state(FILE).rows.items()}
 
 
 def test_the_migrations_make_the_schema_and_attconvs_kinds_of_error(annotations, database):
@@ -51,14 +55,15 @@ def test_several_tags_a_row_notes_and_looks(annotations):
     annotations.note("Bob", FILE, "2", " why\0 \ud83d? ")
     annotations.give("Ann", "0" * 64, "1", "other")
     state = annotations.state(FILE)
-    assert state.tags_of("1") == {"other": ("Ann", "Bob"), "wrong gold label": ("Ann",)}
-    assert state.looked == {"Ann": {"1"}, "Bob": {"1", "2"}}
-    assert state.notes == {"2": {"Bob": "why \ufffd?"}}
+    assert state.rows == {
+        "1": RowState({"other": {"Ann", "Bob"}, "wrong gold label": {"Ann"}}, {"Ann", "Bob"}),
+        "2": RowState(looked={"Bob"}, notes={"Bob": "why \ufffd?"}),
+    }
     assert annotations.annotators() == ["Ann", "Bob"]
     annotations.give("Ann", FILE, "1", "other", given=False)
     annotations.note("Bob", FILE, "2", "")
     state = annotations.state(FILE)
-    assert state.tags_of("1") == {"other": ("Bob",), "wrong gold label": ("Ann",)} and state.notes == {}
+    assert state.row("1").tags == {"other": {"Bob"}, "wrong gold label": {"Ann"}} and not state.row("2").notes
 
 
 def test_every_change_has_its_author_and_time_and_can_be_undone(annotations):
@@ -71,11 +76,11 @@ def test_every_change_has_its_author_and_time_and_can_be_undone(annotations):
     with pytest.raises(DeskError, match="changed this since"):
         annotations.undo("Bob", first.id)
     annotations.undo("Bob", last.id)
-    assert annotations.state(FILE).notes == {"1": {"Ann": "first"}}
+    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "first"})}
     undone, was, _ = annotations.history(FILE)
     assert (undone.annotator, undone.undoes, was.undone) == ("Bob", last.id, True)
     annotations.undo("Ann", undone.id)
-    assert annotations.state(FILE).notes == {"1": {"Ann": "second"}}
+    assert annotations.state(FILE).rows == {"1": RowState(looked={"Ann"}, notes={"Ann": "second"})}
 
 
 def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
@@ -86,7 +91,7 @@ def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
     annotations.give("Bob", FILE, "2", "other")
     annotations.rename_tag("Ann", "sarcasm", "irony")
     annotations.merge_tags("Bob", "irony", "other")
-    assert annotations.state(FILE).marks == {"other": {"Ann": {"1"}, "Bob": {"2"}}}
+    assert tags_by_row(annotations) == {"1": {"other": {"Ann"}}, "2": {"other": {"Bob"}}}
     assert annotations.taxonomy()[-1].merged == ("irony",)
     merged, renamed = annotations.history(limit=2)
     assert (merged.what, renamed.what, renamed.before, renamed.after) == (
@@ -97,12 +102,12 @@ def test_tags_are_added_renamed_and_merged_with_nothing_lost(annotations):
     )
     annotations.undo("Ann", merged.id)
     annotations.undo("Ann", renamed.id)
-    assert annotations.state(FILE).marks == {"sarcasm": {"Ann": {"1"}}, "other": {"Bob": {"2"}}}
+    assert tags_by_row(annotations) == {"1": {"sarcasm": {"Ann"}}, "2": {"other": {"Bob"}}}
     with pytest.raises(DeskError, match="given to rows"):
         annotations.undo("Ann", next(c.id for c in annotations.history() if c.what == "tag added"))
     annotations.merge_tags("Bob", "sarcasm", "other")
     annotations.give("Ann", FILE, "1", "other", given=False)  # also what was given by the merged tag
-    assert annotations.state(FILE).marks == {"other": {"Bob": {"2"}}}
+    assert tags_by_row(annotations) == {"2": {"other": {"Bob"}}}
 
 
 def test_a_tags_capitals_can_be_changed_and_changed_back(annotations):
@@ -130,11 +135,10 @@ def test_what_is_settled_stands_beside_what_was_given(annotations):
     annotations.give("Ann", FILE, "1", "other")
     annotations.look("Bob", FILE, "1")
     annotations.settle("Bob", FILE, "1", "other", False)
-    state = annotations.state(FILE)
-    assert state.settled == {("1", "other"): False} and state.tags_of("1") == {"other": ("Ann",)}
-    assert state.tags() == {}
+    row = annotations.state(FILE).row("1")
+    assert row.settled == {"other": False} and row.tags == {"other": {"Ann"}} and row.tags_that_hold() == set()
     annotations.settle("Bob", FILE, "1", "other", None)
-    assert annotations.state(FILE).tags() == {"1": {"other"}}
+    assert annotations.state(FILE).row("1").tags_that_hold() == {"other"}
 
 
 def test_the_rows_of_the_report_are_the_files_and_can_be_undone(annotations):
@@ -143,7 +147,7 @@ def test_the_rows_of_the_report_are_the_files_and_can_be_undone(annotations):
     annotations.report("Bob", FILE, "3", False)
     annotations.report("Bob", FILE, "3")
     annotations.report("Bob", "0" * 64, "1")
-    assert annotations.state(FILE).reported == ("1", "2", "3") and annotations.state(FILE).looked == {}
+    assert annotations.state(FILE) == FileState({}, ("1", "2", "3"))
     annotations.undo("Ann", annotations.history(FILE, "1")[0].id)
     assert annotations.state(FILE).reported == ("2", "3")
     annotations.undo("Ann", annotations.history(FILE, "1")[0].id)
@@ -155,14 +159,13 @@ def test_a_name_is_taken_out_of_everything(annotations, database, tmp_path):
     annotations.give(name, FILE, "1", "other")
     annotations.note(name, FILE, "1", "a note")
     annotations.remove_name(name)
-    state = annotations.state(FILE)
-    ((author, rows),) = state.marks["other"].items()
-    assert author.startswith("annotator ") and rows == {"1"} and annotations.annotators() == []
+    (author,) = annotations.state(FILE).row("1").tags["other"]
+    assert author.startswith("annotator ") and annotations.annotators() == []
     assert {change.annotator for change in annotations.history()} == {author}
     if database.startswith("sqlite"):
         assert not [path for path in tmp_path.iterdir() if path.is_file() and name.encode() in path.read_bytes()]
     annotations.give(name, FILE, "2", "other")  # the same name again is another annotator
-    assert annotations.state(FILE).looked[name] == {"2"}
+    assert annotations.state(FILE).row("2").looked == {name}
     with pytest.raises(DeskError, match="removed"):
         annotations.give(author, FILE, "3", "other")
 
@@ -187,7 +190,7 @@ def test_a_name_is_taken_out_though_somebody_is_called_annotator_1(annotations):
     annotations.give("annotator 1", FILE, "2", "other")
     annotations.remove_name("Ann")
     assert annotations.annotators() == ["annotator 1"]
-    assert annotations.state(FILE).marks == {"other": {"annotator 1": {"2"}, "annotator 1 (2)": {"1"}}}
+    assert tags_by_row(annotations) == {"1": {"other": {"annotator 1 (2)"}}, "2": {"other": {"annotator 1"}}}
 
 
 def test_what_cannot_be_is_one_sentence(annotations):
@@ -248,7 +251,7 @@ def test_a_row_that_no_database_can_hold_is_told_by_its_id(annotations, row, why
             refused()
     longest = "".join(map(chr, range(0x4E00, 0x4E00 + schema.LONGEST_ROW // 3)))
     annotations.give("Ann", FILE, longest, "other")
-    assert annotations.state(FILE).looked == {"Ann": {longest}}
+    assert annotations.state(FILE).rows == {longest: RowState({"other": {"Ann"}}, {"Ann"})}
 
 
 def test_eight_threads_of_two_sessions_lose_nothing(database):
@@ -260,7 +263,7 @@ def test_eight_threads_of_two_sessions_lose_nothing(database):
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(write, range(40)))
     state = sessions[0].state(FILE)
-    assert {(row, by) for by, rows in state.looked.items() for row in rows} == {
+    assert {(key, by) for key, row in state.rows.items() for by in row.looked} == {
         (f"row {n % 5}", f"annotator {n % 8}") for n in range(40)
     }
 
@@ -276,7 +279,7 @@ def test_a_killed_process_loses_no_acknowledged_write(database):
     assert "" not in rows and len(rows) < WRITES
     annotations = Annotations(open_database())
     state = annotations.state(FILE)
-    assert set(rows) <= {row for own in state.looked.values() for row in own}
+    assert set(rows) <= state.rows.keys()
     # A mark and its line in the history are written together or not at all.
-    assert len(annotations.history(FILE, limit=WRITES)) == sum(map(len, state.looked.values()))
+    assert len(annotations.history(FILE, limit=WRITES)) == sum(len(row.looked) for row in state.rows.values())
     annotations.give("after", FILE, "row 0", "other")

@@ -8,7 +8,8 @@ import pytest
 
 from core.data import read
 from core.desk import figures
-from core.desk.columns import Column, columns, ordered, with_tags
+from core.desk.annotations import FileState, RowState
+from core.desk.columns import RunColumn, columns, ordered, with_tags
 from core.desk.filters import LONGEST, FilterError, rows_of
 from core.desk.run import Run
 from core.desk.slices import scored, slices
@@ -23,8 +24,8 @@ def run(tmp_path):
 @pytest.fixture
 def known(run):
     plain = columns(run, known=lambda word: word != "snow")
-    tags = {"1c": {"negation", "other"}, "2e": {"other"}}
-    return with_tags(plain, run, tags, {"1c": "a note"}, {"1c": {"ann"}})
+    tagged = RowState({"negation": {"ann"}, "other": {"ann"}}, {"ann"}, {"ann": "a note"})
+    return with_tags(plain, run, FileState({"1c": tagged, "2e": RowState(settled={"other": True})}))
 
 
 @pytest.mark.parametrize(
@@ -125,13 +126,13 @@ def test_what_is_misread_is_said_with_the_remedy(known, text, sentence):
 def test_question_words_are_slices_of_questions_alone(run, first, asked):
     rows = [replace(row, first=first) if i > 1 else row for i, row in enumerate(run.dataset.rows)]
     changed = replace(run, dataset=replace(run.dataset, rows=tuple(rows)))
-    dimensions = {part.dimension for part in slices(changed, columns(changed, known=lambda word: True))}
+    dimensions = {part.dimension for part in slices(columns(changed, known=lambda word: True))}
     assert ("question word" in dimensions) is asked and "negation" in dimensions
 
 
 def test_texts_are_ordered_in_the_room_that_they_take():
     texts = np.array(["b" * 20_000, *(f"a{i % 7}" for i in range(2_000))], dtype=object)
-    column, rows = Column(texts, "text"), np.arange(0, 2_001, 2)
+    column, rows = RunColumn(texts, "text"), np.arange(0, 2_001, 2)
     tracemalloc.start()
     try:
         order = ordered(rows, column, largest_first=True)
@@ -150,7 +151,7 @@ def test_a_filter_nested_deep_is_read_or_refused(known):
 
 
 def test_slices_with_their_scores_by_hand(run, known):
-    parts = {(part.dimension, part.value): part for part in slices(run, known)}
+    parts = {(part.dimension, part.value): part for part in slices(known)}
     for part in parts.values():
         assert np.array_equal(rows_of(part.expression, known), part.rows), part.expression
     assert {"negation", "word overlap", "unknown words", "genre", "tag", "gold label"} <= {d for d, _ in parts}
@@ -172,7 +173,7 @@ def test_slices_of_a_ranking_set_count_questions(tmp_path, labels):
     chances = [[0.2, 0.8], [0.6, 0.4], [0.1, 0.9], [0.7, 0.3], [0.5, 0.5]]
     model = predictions("one", [row if labels[0] == "0" else row[::-1] for row in chances], "a" * 64, labels)
     run = Run(read(path), (model,))
-    scores = scored(run, 0, slices(run, columns(run, known=lambda word: True)))
+    scores = scored(run, 0, slices(columns(run, known=lambda word: True)))
     words = {score.slice.value: (score.items, score.score) for score in scores if "word = " in score.slice.expression}
     # “when” has no right answer, so it is no question of the score.
     assert words == {"what": (1, 1.0), "who": (1, 0.5)}
@@ -185,7 +186,7 @@ def test_a_model_without_a_class_of_right_answers_is_scored_by_rows(tmp_path):
     run = Run(data, (predictions("one", [[0.8, 0.1, 0.1], [0.6, 0.2, 0.2]], "a" * 64),))
     assert run.dataset.ranking and not run.ranks(0)
     known = columns(run, known=lambda word: True)
-    assert {s.slice.value: s.score for s in scored(run, 0, slices(run, known))} == {"entailment": 1.0, "neutral": 0.0}
+    assert {s.slice.value: s.score for s in scored(run, 0, slices(known))} == {"entailment": 1.0, "neutral": 0.0}
 
 
 def test_rows_without_a_label_are_left_out_of_scores(run):
@@ -193,7 +194,7 @@ def test_rows_without_a_label_are_left_out_of_scores(run):
     some = replace(run, dataset=replace(run.dataset, rows=rows))
     assert some.labelled and some.judged.sum() == 5
     known = columns(some, known=lambda word: True)
-    negated = {score.slice.expression: score for score in scored(some, 0, slices(some, known))}["not negation"]
+    negated = {score.slice.expression: score for score in scored(some, 0, slices(known))}["not negation"]
     # Rows 2, 4 and 5; of row 0 nobody knows whether the model is right.
     assert (negated.items, negated.score) == (3, pytest.approx(2 / 3))
     assert "of 5 rows" in figures.classes(some, 0, np.ones(6, dtype=bool), dict(zip(LABELS, LABELS, strict=True)))

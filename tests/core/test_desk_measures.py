@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from core.desk.agreement import agreement, disagreements
+from core.desk.annotations import RowState
 from core.evaluation.intervals import bootstrap_mean, wilson
 from core.evaluation.reliability import mcnemar, reliability
 from core.wording import counted, percent
@@ -60,14 +61,24 @@ def test_mcnemars_exact_test_by_hand():
 ROWS = [f"r{i}" for i in range(10)]
 
 
+def rows_of(looked, tag, gave):
+    """From the rows that each annotator looked at, and those to which they gave the tag."""
+    rows = {row: RowState() for rows in looked.values() for row in rows}
+    for annotator, own in looked.items():
+        for row in own:
+            rows[row].looked.add(annotator)
+            if row in gave[annotator]:
+                rows[row].tags.setdefault(tag, set()).add(annotator)
+    return rows
+
+
 def test_cohens_kappa_by_hand():
     """Of ten rows both say yes to 4, no to 3; 2 and 1 apart: p_o = .7, p_e = .6·.5 + .4·.5 = .5, κ = .4."""
-    looked = {"ann": ROWS, "bob": ROWS}
-    marks = {"other": {"ann": ROWS[:6], "bob": [*ROWS[:4], ROWS[9]]}}
-    (measured,) = agreement(["other", "unused"], looked, marks)
+    rows = rows_of({"ann": ROWS, "bob": ROWS}, "other", {"ann": ROWS[:6], "bob": [*ROWS[:4], ROWS[9]]})
+    (measured,) = agreement(["other", "unused"], rows)
     assert measured.kappa == pytest.approx(0.4) and measured.alpha is None
     assert (measured.rows, measured.given, measured.agreed) == (10, 7, 7)
-    apart = disagreements(["other"], looked, marks)
+    apart = disagreements(["other"], rows)
     assert [(d.row, d.gave, d.left_out) for d in apart] == [
         ("r4", ("ann",), ("bob",)),
         ("r5", ("ann",), ("bob",)),
@@ -79,15 +90,14 @@ def test_krippendorffs_alpha_with_missing_ratings_by_hand():
     """Three annotators, four rows: (1 1 1), (0 0 –), (1 0 1), (0 0 0). In the third row six ordered pairs over
     m − 1 = 2 give o_01 = 1 (and 1 the other way); n = 11, n_1 = 5, n_0 = 6: α = 1 − 10 · 1 / (6 · 5) = 2/3."""
     looked = {"a": ["w", "x", "y", "z"], "b": ["w", "x", "y", "z"], "c": ["w", "y", "z"]}
-    marks = {"t": {"a": ["w", "y"], "b": ["w"], "c": ["w", "y"]}}
-    (measured,) = agreement(["t"], looked, marks)
+    (measured,) = agreement(["t"], rows_of(looked, "t", {"a": ["w", "y"], "b": ["w"], "c": ["w", "y"]}))
     assert measured.alpha == pytest.approx(2 / 3) and measured.kappa is None
     assert (measured.rows, measured.agreed) == (4, 3)
 
 
 def test_agreement_that_says_nothing_is_none():
-    (measured,) = agreement(["t"], {"a": ["x"], "b": ["x"]}, {"t": {"a": ["x"], "b": ["x"]}})
+    (measured,) = agreement(["t"], {"x": RowState({"t": {"a", "b"}}, {"a", "b"})})
     assert measured.kappa is None
-    (measured,) = agreement(["t"], {"a": ["x"], "b": ["y"]}, {"t": {"a": ["x"]}})
+    (measured,) = agreement(["t"], {"x": RowState({"t": {"a"}}, {"a"}), "y": RowState(looked={"b"})})
     assert measured.kappa is None and measured.rows == 0
-    assert agreement(["t"], {}, {}) == []
+    assert agreement(["t"], {}) == []

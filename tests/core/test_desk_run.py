@@ -12,8 +12,8 @@ import pytest
 from core.data import DataError, read
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk import folders, store
-from core.desk.prediction import Prediction
-from core.desk.run import Run, about, fitting, load, save, to_table
+from core.desk.prediction import PredictionJob
+from core.desk.run import Run, fitting, load, read_header, save, to_table
 from core.errors import DeskError
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
@@ -38,12 +38,7 @@ def test_a_run_comes_back_as_it_was_with_the_files_other_columns(run, tmp_path):
     assert again.dataset == run.dataset
     assert again.dataset.rows[0].columns == {"negation_logic": "0", "general_q2": "-", "genre": "fiction"}
     for one, other in zip(again.models, run.models, strict=True):
-        assert (one.model, one.sha256, one.labels, dict(one.roles)) == (
-            other.model,
-            other.sha256,
-            other.labels,
-            dict(other.roles),
-        )
+        assert (one.model, one.sha256, one.labels, one.roles) == (other.model, other.sha256, other.labels, other.roles)
         assert np.array_equal(one.probabilities, other.probabilities)
     assert again.right(0).tolist() == [True, True, False, False, True, True]
     assert again.right(1).tolist() == [True, False, True, False, False, True]
@@ -77,7 +72,7 @@ def test_a_file_that_is_no_run_is_one_sentence(run, tmp_path, damage):
 def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
     store.keep(run)
     (known,) = store.runs()
-    assert {model["model"] for model in known["models"]} == {"one", "two"} and known["rows"] == 6
+    assert {model.model for model in known.models} == {"one", "two"} and known.rows == 6
     file = run.dataset.sha256[:16]
     again = store.open_run(file, [TWO[:16], ONE[:16]])
     assert [model.model for model in again.models] == ["two", "one"]
@@ -87,20 +82,18 @@ def test_runs_are_stored_by_checksum_of_file_and_checkpoint(run):
             store.open_run(file, wrong)
     with pytest.raises(DeskError, match="no checksum"):
         store.open_run("../../etc/passwd", [ONE[:16]])
-    store.forget(file, ONE)
-    assert [model["model"] for model in store.runs()[0]["models"]] == ["two"]
 
 
 def test_a_runs_models_stand_in_its_order_whenever_each_was_stored(run):
     file, (one, two) = run.dataset.sha256, run.models
     store.keep(run.with_models((two, one)))
-    assert [model["model"] for model in store.runs()[0]["models"]] == ["two", "one"]
+    assert [model.model for model in store.runs()[0].models] == ["two", "one"]
     store.keep(run.with_models((two,)))  # predicted again under other names of labels: the one written last
-    assert [model["model"] for model in store.runs()[0]["models"]] == ["two", "one"]
+    assert [model.model for model in store.runs()[0].models] == ["two", "one"]
     store.keep(run.with_models((one,)))  # another run of the file: its model is A
-    assert [model["model"] for model in store.runs()[0]["models"]] == ["one", "two"]
+    assert [model.model for model in store.runs()[0].models] == ["one", "two"]
     store.put_first(file, [two.sha256, one.sha256])
-    assert [model["model"] for model in store.runs()[0]["models"]] == ["two", "one"]
+    assert [model.model for model in store.runs()[0].models] == ["two", "one"]
 
 
 def test_runs_without_a_known_order_stand_as_they_were_predicted(run, tmp_path):
@@ -108,7 +101,7 @@ def test_runs_without_a_known_order_stand_as_they_were_predicted(run, tmp_path):
         store.keep(run.with_models((model,)))
     for order in (tmp_path / "desk/runs").glob("*.json"):
         order.unlink()
-    assert [model["model"] for model in store.runs()[0]["models"]] == ["one", "two"]
+    assert [model.model for model in store.runs()[0].models] == ["one", "two"]
 
 
 def test_labels_have_the_names_of_the_last_run_in_whatever_order_models_are_asked_for(run):
@@ -140,7 +133,7 @@ def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monk
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     checkpoint = make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
-    prediction = Prediction(data, ["tiny"])
+    prediction = PredictionJob(data, ["tiny"])
     prediction.start()
     assert prediction.wait(60) and prediction.problem == "" and prediction.done == prediction.rows == 6
     run = store.open_run(data.sha256, prediction.checksums)
@@ -148,7 +141,7 @@ def test_predicting_in_the_background_is_what_explain_says(tmp_path, table, monk
         expected = explain(checkpoint, row.first, row.second, records=()).probabilities
         assert chances.tolist() == pytest.approx(expected, abs=1e-5)
     monkeypatch.setattr("core.desk.prediction.classify", None)  # a second prediction computes nothing
-    again = Prediction(data, ["tiny"])
+    again = PredictionJob(data, ["tiny"])
     again.start()
     assert again.wait(60) and again.problem == "" and again.checksums == prediction.checksums
 
@@ -183,7 +176,7 @@ def test_a_kept_run_that_was_cut_off_is_predicted_anew_and_said(tmp_path, table,
     data = read(taxi(tmp_path))
 
     def predicted():
-        prediction = Prediction(data, ["tiny"])
+        prediction = PredictionJob(data, ["tiny"])
         prediction.start()
         assert prediction.wait(60) and prediction.problem == ""
         return prediction
@@ -200,11 +193,11 @@ def test_a_cancelled_prediction_stores_nothing_and_a_wrong_one_says_why(tmp_path
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
     make_checkpoint(tmp_path / "own/tiny", table)
     data = read(taxi(tmp_path))
-    prediction = Prediction(data, ["tiny"])
+    prediction = PredictionJob(data, ["tiny"])
     prediction.cancel()
     prediction.start()
     assert prediction.wait(60) and prediction.checksums == [] and store.runs() == []
-    wrong = Prediction(data, ["none-of-this-name"])
+    wrong = PredictionJob(data, ["none-of-this-name"])
     wrong.start()
     assert wrong.wait(60) and "no checkpoint named" in wrong.problem
 
@@ -230,7 +223,7 @@ def test_columns_are_picked_of_a_table_and_of_json_lines(tmp_path):
             read_picked(table, picked)
 
 
-def test_about_reads_no_rows(run, tmp_path):
+def test_the_header_reads_no_rows(run, tmp_path):
     save(run, tmp_path / "run.parquet")
-    known = about(tmp_path / "run.parquet")
-    assert (known["name"], known["rows"], known["sha256"]) == ("taxi.tsv", 6, run.dataset.sha256)
+    known = read_header(tmp_path / "run.parquet")
+    assert (known.name, known.rows, known.sha256) == ("taxi.tsv", 6, run.dataset.sha256)

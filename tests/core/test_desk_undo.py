@@ -30,11 +30,11 @@ def test_undoing_never_writes_another_tag(annotations):
     annotations.add_tag("Ann", "Y")
     with pytest.raises(DeskError, match="taken out of the list"):
         annotations.undo("Ann", unmarked.id)
-    assert annotations.state(FILE).marks == {}
+    assert annotations.state(FILE).rows == {}
     assert {change.tag for change in annotations.history(FILE, "1")} == {"X"}, "history names a tag that is gone"
     annotations.undo("Ann", taken_out.id)
     annotations.undo("Ann", unmarked.id)
-    assert annotations.state(FILE).marks == {"X": {"Ann": {"1"}}}
+    assert annotations.state(FILE).row("1").tags == {"X": {"Ann"}}
 
 
 def test_a_tag_comes_back_only_where_its_name_is_free(annotations):
@@ -79,7 +79,7 @@ def test_undo_redo_undo_leaves_each_change_one_line(annotations):
     with pytest.raises(DeskError, match="undone already"):
         annotations.undo("Ann", first.id)
     annotations.undo("Ann", last(annotations, "note").id)
-    assert annotations.state(FILE).notes == {}
+    assert annotations.state(FILE).rows == {}
     changes = annotations.history(FILE, "1")
     assert [change.undoes for change in changes] == [changes[1].id, changes[2].id, first.id, None]
 

@@ -90,7 +90,7 @@ def test_an_alignment_put_in_place_decides_what_is_kept():
     given = torch.ones_like(trace.scores)
     given[:, 7] = -1.0  # the second word of the second sentence fits nothing
     changed = model(batch, given)
-    assert changed.trace.second_selection.slots.tolist() == [[7]]
+    assert changed.trace.second.selection.slots.tolist() == [[7]]
     assert not torch.equal(changed.logits, logits)
     with pytest.raises(ValueError, match=r"must be \[1, 21, 14\], got \[1, 3, 2\]"):
         model(batch, torch.ones(1, 3, 2))

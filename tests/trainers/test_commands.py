@@ -18,7 +18,7 @@ from core.desk.run import load as load_run
 from core.explain import explain
 from tests.app.conftest import make_checkpoint
 from trainers.__main__ import main
-from trainers.bench import benchmarks
+from trainers.bench import benchmarks, training
 from trainers.bench.__main__ import main as bench
 from trainers.bench.row import Row
 from trainers.commands import MOVED
@@ -215,7 +215,7 @@ def test_bench_counts_the_work_of_the_equations() -> None:
     from trainers import recipe
 
     width, d, x, y = 16, 8, 7, 12
-    found = benchmarks.counted_work(recipe.load("nli-attconv-light", [f"model.hidden={d}"]), width)(x, y)
+    found = training.counted_work(recipe.load("nli-attconv-light", [f"model.hidden={d}"]), width)(x, y)
     projection = 2 * (x + y) * width * d  # backward: its weights only, the word table is frozen
     convolution = 2 * x * (3 * d * d + d * d)
     attention = 2 * 2 * x * y * d

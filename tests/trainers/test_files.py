@@ -100,7 +100,7 @@ def test_a_run_that_overwrites_leaves_the_old_checkpoint_until_it_is_complete(
     assert {path.name for path in kept.iterdir()} == {"card.json", "weights.safetensors", "words.safetensors"}
 
 
-@pytest.mark.parametrize("where", ["trainers.resume.save_file", "core.checkpoint.save_file"])
+@pytest.mark.parametrize("where", ["trainers.resume.save_file", "core.checkpoint.files.save_file"])
 def test_a_full_disk_is_told_and_the_old_state_survives(
     where: str, kept: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_and_the_old_state_survives(
     load(kept)
     assert weights_hash(kept) == before and not list(kept.glob("*.tmp"))
     state = kept / resume.FILE
-    assert state.is_file() == (where == "core.checkpoint.save_file")
+    assert state.is_file() == (where == "core.checkpoint.files.save_file")
 
 
 def writers(checkpoint: str, data: Path, out: Path) -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ from core.reading.reader import WordReader
 from core.reading.tokens import tokenize
 from core.reading.word_table import default_table
 from trainers.__main__ import main
-from trainers.trained_words import TrainedWords, random_table
+from trainers.trained_words import StartVectors, TrainedWords, random_table
 
 SMALL = ["--set", "model.filters=8", "--set", "model.code=6", "--set", "warmup=2", "--device", "cpu"]
 
@@ -33,7 +33,7 @@ def test_trained_words_are_read_by_their_numbers() -> None:
     vectors = vocabulary.matrix(WordReader(table))
     assert 0 < float(vectors.abs().max()) <= 0.00101 and not vectors[0].any()
     model = build("acnn", {"input_size": 6, "filters": 4, "code": 5, "embedding_dropout": 0.0}).eval()
-    wrapped = TrainedWords(model, vectors, torch.arange(1, 5))
+    wrapped = TrainedWords(model, StartVectors(vectors), torch.arange(1, 5))
     logits = wrapped(Batch.of([torch.tensor(numbers)])).logits
     assert torch.equal(logits, model(Batch.of([vectors[torch.tensor(numbers)]])).logits)
     logits.sum().backward()
@@ -47,7 +47,8 @@ def test_words_of_a_large_vocabulary_are_told_apart_in_mixed_precision() -> None
     vocabulary = Vocabulary(tokenize)
     numbers = torch.tensor(vocabulary.numbers(f"w{i}" for i in range(40_000)))
     model = build("acnn", {"input_size": 2, "filters": 1, "code": 1, "width": 1, "adaptivity": "none"}).eval()
-    wrapped = TrainedWords(model, torch.stack([torch.arange(40_001.0) / 40_001, torch.zeros(40_001)], dim=1), numbers)
+    vectors = torch.stack([torch.arange(40_001.0) / 40_001, torch.zeros(40_001)], dim=1)
+    wrapped = TrainedWords(model, StartVectors(vectors), numbers)
     with torch.autocast("cpu", torch.bfloat16):
         trace = wrapped(Batch.of([numbers[None, i] for i in range(40_000)])).trace
     assert len(trace.windows.values[:, 0, 0].unique()) == 40_000  # as floats in bfloat16 they were 1,181

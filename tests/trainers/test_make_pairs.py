@@ -3,17 +3,18 @@
 import json
 import random
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from core.data import read
+from core.linguistics.word_lists import Noun, WordLists, article, plural
 from core.linguistics.wordnet import lexicon
 from trainers.paper import make_pairs
 from trainers.paper.__main__ import main as paper
 from trainers.paper.make_pairs import sentences
 from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL, WANTED, Maker
-from trainers.paper.make_pairs.lists import Lists, Noun, article, plural
 
 PREMISES = (
     "A man in a blue shirt is playing a guitar on a stage.",
@@ -34,12 +35,12 @@ PREMISES = (
 
 
 @pytest.fixture(scope="module")
-def lists() -> Lists:
-    return Lists(lexicon())
+def lists() -> WordLists:
+    return WordLists(lexicon())
 
 
 @pytest.fixture(scope="module")
-def pairs(lists: Lists) -> list[tuple[str, str, str, str]]:
+def pairs(lists: WordLists) -> list[tuple[str, str, str, str]]:
     maker = Maker(lists, seed=3)
     for _ in range(60):
         for text in PREMISES:
@@ -66,7 +67,7 @@ def test_all_is_clean_english(pairs: list[tuple[str, str, str, str]]) -> None:
         ), text
 
 
-def test_each_kind_on_its_own_premise(lists: Lists) -> None:
+def test_each_kind_on_its_own_premise(lists: WordLists) -> None:
     def made(text: str, kind: str, label: str) -> set[tuple[str, str]]:
         maker = Maker(lists, seed=1)
         sentence = sentences.read(text)
@@ -92,7 +93,7 @@ def test_each_kind_on_its_own_premise(lists: Lists) -> None:
     assert ("A man is running.", long) in made(long, "added", NEUTRAL)
 
 
-def test_nothing_is_weakened_under_negation_or_a_quantifier(lists: Lists) -> None:
+def test_nothing_is_weakened_under_negation_or_a_quantifier(lists: WordLists) -> None:
     maker = Maker(lists, seed=1)
     texts = ("A woman is not playing a guitar.", "Every man in the room is playing a violin.", "Few dogs are running.")
     for text in (*texts, "Only a boy is eating an apple on a bench.", "A girl without a red hat is riding a horse."):
@@ -156,7 +157,7 @@ def test_under_negation_the_subject_stays_who_it_was(pairs: list[tuple[str, str,
             assert more.startswith(less) or len(more.split(" ")) <= len(less.split(" ")) + 3
 
 
-def test_words_that_may_both_hold_do_not_contradict(lists: Lists) -> None:
+def test_words_that_may_both_hold_do_not_contradict(lists: WordLists) -> None:
     for one, other in (
         ("bike", "bicycle"),
         ("shirt", "blouse"),
@@ -201,6 +202,7 @@ def test_the_same_seed_gives_the_same_bytes(
     snli: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(make_pairs, "COMMON", 1)
+    monkeypatch.setattr(make_pairs, "make", partial(make_pairs.make, scale=0.1))
     outs = [snli / name for name in ("a.jsonl", "made/pairs.jsonl", "c.jsonl")]  # the second is where they go unasked
     options = ["--out", str(outs[0]), "--seed", "1"], [], ["--out", str(outs[2]), "--seed", "2"]
     for number, more in enumerate(options):
@@ -220,7 +222,7 @@ def test_what_is_missing_is_said_in_one_sentence(
     monkeypatch.delenv("PAIRLENS_DATA", raising=False)
     wrong = (
         (["make-pairs"], "--data"),
-        (["make-pairs", "--data", str(tmp_path / "none")], "snli_1.0_train_86k.jsonl"),
+        (["make-pairs", "--data", str(tmp_path / "snli")], "snli_1.0_train_86k.jsonl"),
         (["make-pairs", "--data", str(snli), "--out", str(tmp_path / "no/where.jsonl")], "make it first"),
     )
     for command, part in wrong:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.panels import card
+from app.models import card
 from core.checkpoint import load
 from core.data import read
 from core.evaluation.probe import SUITES, suits

@@ -13,7 +13,6 @@ from core.checkpoint import PRETRAINED, read_card
 from trainers import recipe as recipes
 from trainers.paper import results
 from trainers.paper.__main__ import main as paper
-from trainers.paper.table.document import SYSTEMS
 from trainers.paper.table.systems import TABLES
 
 ROOT = PRETRAINED.parent
@@ -53,13 +52,19 @@ def write(path: Path, content: Any) -> None:
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
 
 
+def words() -> str:
+    """The page without what the command writes."""
+    page = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    return results.BLOCK.sub(lambda block: f"{block[1]} -->\n<!-- end -->", page)
+
+
 @pytest.fixture
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder ``pretrained`` of two checkpoints and the word table beside an empty folder ``docs``."""
+    """A folder ``pretrained`` of two checkpoints and the word table beside a folder ``docs`` with the page's words."""
     folder = tmp_path / "pretrained"
     monkeypatch.setattr(results, "PRETRAINED", folder)
     monkeypatch.setattr(results, "DOCS", tmp_path / "docs")
-    (tmp_path / "docs").mkdir()
+    write(tmp_path / "docs/results.md", words())
     write(folder / "sick-phrases-kmin/card.json", card("sick-phrases-kmin", init={"name": "earlier", "sha256": "1"}))
     write(
         folder / "sick-phrases-kmin/seeds.csv",
@@ -209,7 +214,7 @@ def test_a_kept_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
 
 
 def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert paper(["results", "--check"]) == 1  # there is no page yet
+    assert paper(["results", "--check"]) == 1  # nothing is written yet
     assert paper(["results"]) == 0 and paper(["results", "--check"]) == 0
     capsys.readouterr()
     write(made_up / "as-adaqa/card.json", card("as-adaqa", results={"WikiQA dev": {"accuracy": 0.5, "items": 126}}))
@@ -252,7 +257,13 @@ def test_a_broken_file_gets_one_sentence(
     assert paper(["results"]) == 2
     message = capsys.readouterr().err
     assert message.startswith("python -m trainers.paper results: ") and why in message and message.count("\n") == 1
-    assert not (made_up.parent / "docs/results.md").exists()
+    assert (made_up.parent / "docs/results.md").read_text(encoding="utf-8") == words()
+
+
+def test_a_task_that_the_page_has_no_place_for_is_named(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(made_up / "as-adaqa/card.json", card("as-adaqa", task="reading"))
+    assert paper(["results"]) == 2
+    assert "no place for reading: add `<!-- written: reading -->`" in capsys.readouterr().err
 
 
 def test_the_page_is_what_the_shipped_cards_say() -> None:
@@ -260,16 +271,8 @@ def test_the_page_is_what_the_shipped_cards_say() -> None:
 
 
 def test_the_words_around_the_tables_hold_no_measured_number() -> None:
-    prose = [
-        SYSTEMS,
-        results.OPENING,
-        results.DIFFERENCES,
-        results.MAPS,
-        results.WORDS,
-        *results.TASKS.values(),
-        *results.TABLES.values(),
-    ]
-    assert not re.findall(r"\d*\.\d+|\d+ ?%", "\n".join(prose).replace("95 % interval", ""))
+    prose = "\n".join([words(), results.SIMPLE_PAIRS, *results.TABLES.values()])
+    assert not re.findall(r"\d*\.\d+|\d+ ?%", prose.replace("95 % interval", ""))
 
 
 def test_readme_is_short_and_its_links_lead_somewhere() -> None:

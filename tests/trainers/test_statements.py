@@ -9,12 +9,12 @@ import pytest
 
 from core.data import read
 from core.evaluation.probe import SUITES
+from core.linguistics.word_lists import WordLists, article
 from core.linguistics.wordnet import lexicon
 from trainers.paper import make_pairs
-from trainers.paper.make_pairs.lists import Lists, article
 from trainers.paper.make_pairs.quantities import PAIRS, Quantities
 from trainers.paper.make_pairs.scenes import Scenes
-from trainers.paper.make_pairs.statements import Statements, said
+from trainers.paper.make_pairs.statements import Statements, filled
 from trainers.paper.make_pairs.verbs import Verb, contracted, groups
 
 SCENES = ["A man is running on a beach.", "Two dogs play in the snow"]
@@ -22,12 +22,12 @@ SCENES = ["A man is running on a beach.", "Two dogs play in the snow"]
 
 @pytest.fixture(scope="module")
 def statements() -> Statements:
-    return Statements(Lists(lexicon()), 1, SCENES)
+    return Statements(WordLists(lexicon()), 1, SCENES)
 
 
 @pytest.fixture(scope="module")
 def scenes() -> Scenes:
-    return Scenes(Lists(lexicon()), 1, SCENES)
+    return Scenes(WordLists(lexicon()), 1, SCENES)
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +79,8 @@ def test_statements_are_clean_english(pairs: list[tuple[str, str, str, str]]) ->
 
 def test_braces_take_articles_plurals_and_digits() -> None:
     words = {"x": "apple", "A": "the", "n": "eleven", "colour x": "red apple"}
-    assert said("{a x}, {A x}, {x s}, {#n}, {a colour x}.", words) == "An apple, the apple, apples, 11, a red apple."
-    assert said("{A x}.", words | {"A": "a"}) == "An apple."
+    assert filled("{a x}, {A x}, {x s}, {#n}, {a colour x}.", words) == "An apple, the apple, apples, 11, a red apple."
+    assert filled("{A x}.", words | {"A": "a"}) == "An apple."
 
 
 def test_no_sentence_of_the_suite_is_made() -> None:
@@ -88,7 +88,7 @@ def test_no_sentence_of_the_suite_is_made() -> None:
         return {text for *_, premise, hypothesis in pairs for text in (premise, hypothesis)}
 
     suite = {text for row in read(SUITES["simple"]).rows for text in (row.first, row.second)}
-    assert suite & texts(Statements(Lists(lexicon()), 1, SCENES).pairs(1.0))  # else what follows says nothing
+    assert suite & texts(Statements(WordLists(lexicon()), 1, SCENES).pairs(1.0))  # else what follows says nothing
     assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=1.0))
 
 
@@ -104,7 +104,7 @@ def test_scenes_have_all_labels_and_every_relation_can_be_made(scenes: Scenes) -
             forms = family["says"][first], family["says"][second]
             drawn = [words for _ in range(60) if scenes.possible(forms, words := scenes.draw(family["draws"]))]
             assert drawn, (first, second)
-            said(forms[0], drawn[0]), said(forms[1], drawn[0])
+            filled(forms[0], drawn[0]), filled(forms[1], drawn[0])
 
 
 def counts_of(family: dict[str, object]) -> list[str]:
@@ -112,7 +112,7 @@ def counts_of(family: dict[str, object]) -> list[str]:
 
 
 def test_scenes_and_quantities_are_clean_english_and_some_lack_their_full_stop(scenes: Scenes) -> None:
-    made = [*scenes.pairs(0.05), *Quantities(Lists(lexicon()), 1).pairs(0.05)]
+    made = [*scenes.pairs(0.05), *Quantities(WordLists(lexicon()), 1).pairs(0.05)]
     texts = [text for pair in made for text in pair[2:]]
     for text in texts:
         assert re.fullmatch(r"[A-Z][A-Za-z0-9,' -]+\.?", text), text
@@ -124,7 +124,7 @@ def test_scenes_and_quantities_are_clean_english_and_some_lack_their_full_stop(s
 
 @pytest.fixture(scope="module")
 def quantities() -> list[tuple[str, str, str, str]]:
-    return list(Quantities(Lists(lexicon()), 1).pairs(0.5))
+    return list(Quantities(WordLists(lexicon()), 1).pairs(0.5))
 
 
 def test_determiners_decide_which_steps_follow(quantities: list[tuple[str, str, str, str]]) -> None:

@@ -68,7 +68,7 @@ def test_a_sweep_writes_a_row_a_run_and_runs_nothing_twice(data: Path, tmp_path:
     assert main(again) == 0 and rows(tmp_path / "again.csv") == found
     summaries = capsys.readouterr().out.splitlines()[-2:]
     values = [float(row["map"]) for row in found[:2]]
-    assert summaries[0].startswith(f"1 (2 runs): map {np.mean(values):.4f} ± {half_width(values):.4f}")
+    assert summaries[0].startswith(f"k = 1 (2 runs): MAP {np.mean(values):.4f} ± {half_width(values):.4f}")
     folders = sorted((tmp_path / "runs").iterdir())
     before = [(folder / DEV).stat().st_mtime_ns for folder in folders]
     assert len(folders) == 4 and main(command) == 0
@@ -423,7 +423,7 @@ def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path:
         for part_ in ("--set", change)
     ]
     assert main(command) == 0
-    assert "(simple pairs)" in capsys.readouterr().out.splitlines()[-1]
+    assert "simple pairs" in capsys.readouterr().out.splitlines()[-1]
     table, runs = rows(tmp_path / "a.csv"), sorted((tmp_path / "runs").iterdir())
     cards = [json.loads((run / "card.json").read_text()) for run in runs]
     assert [source["weight"] for card in cards for source in card["recipe"]["train"]] == [1, 1, 0, 1, 1, 1]

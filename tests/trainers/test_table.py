@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint import CARD_VERSION
+from core.checkpoint.files import CARD_VERSION
 from trainers.paper.__main__ import main as paper
 from trainers.paper.table.systems import TABLES
 

@@ -16,10 +16,15 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.checkpoint import available, load_named
 from core.errors import RunError
+from core.filter_map.map import FilterMap, available_map, codes_of
+from trainers.bench.explaining import by_time
+from trainers.bench.row import Row, Unmeasured, filled
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = (
@@ -35,13 +40,16 @@ st.title("Empty")
 st.text(st.text_input("Text"))
 """
 """What every Streamlit page takes: a title and a text box, whose text it shows."""
-COMPLETE = {
-    "": "[role=gridcell]",
-    "phrases": ".poolings",
-    "filter-map": ".map-key button",
-    "models": "tbody tr",
+PAGES = {
+    "": ("Explore", 1.4, "[role=gridcell]"),
+    "phrases": ("Phrases", 2, ".poolings"),
+    "filter-map": ("Filter map", 2, ".map-key button"),
+    "models": ("Models", 2, "tbody tr"),
 }
-"""By page what stands on it when its numbers do."""
+"""By address: a page's name, how many times an empty Streamlit page it may take a second visitor, and what stands on it
+when its numbers do."""
+MAPPED = "topic-acnn"
+"""The checkpoint whose filter map is measured."""
 WORDS = ("sheep", "horses", "trees", "cars", "clouds", "boats", "birds", "chairs")
 _CLICK_SHOWN = """cell => new Promise((done) => {
   let pressed;
@@ -67,10 +75,6 @@ _STAR = ".star.now"
 """A text's present place on the map, which bears its words."""
 
 
-class Unmeasured(Exception):
-    """Why nothing could be measured, in a few words: a part of the measurement is not there."""
-
-
 class Server(NamedTuple):
     """A running app of its own."""
 
@@ -80,28 +84,37 @@ class Server(NamedTuple):
     """When it was started, on :func:`time.perf_counter`'s clock."""
 
 
-class Pages(NamedTuple):
-    """Medians, in seconds where nothing else is said. Of the app:"""
+def pages(quick: bool) -> list[Row]:
+    """The pages beside an empty Streamlit page in the same run, and the server's memory."""
+    rows = [Row("app: first page of a new server", None, "x", 2.2)]
+    rows += [Row(f"app: {name}, a second visitor", None, "x", bar) for name, bar, _ in PAGES.values()]
+    rows += [
+        Row("app: a new verdict after Enter", None, "x", 3),
+        Row("app: a click shown", None, "ms", 100),
+        Row("app: memory of a server", None, "GB", 1.2),
+    ]
+    repeats = 1 if quick else 3
 
-    first: float
-    """From a server's start until its first page is complete."""
-    visits: dict[str, float]
-    """Of a second visitor, by page."""
-    memory: float
-    """Most gigabytes that a server took after all of them."""
-    click: float
-    """Milliseconds from a click on a cell until it is drawn as selected."""
-    verdict: float
-    """From Enter in a sentence until its verdict stands there."""
-    empty_first: float
-    """Of the empty page: from its server's start until it is complete."""
-    empty_visit: float
-    empty_rerun: float
-    """From Enter in its text box until the text stands there."""
+    def values() -> list[tuple[float, str]]:
+        times, memory = _page_times(repeats)
+        explained = (by_time("nli-two-sided", True, ((8, 20),))[0].value or 0) / 1000  # as long as the typed pairs
+        first, visit, rerun = (times[f"empty {what}"] for what in ("first", "visit", "rerun"))
+        out = [(times["first"] / first, f"{times['first']:.2f} s; of an empty Streamlit page {first:.2f} s")]
+        out += [(times[page] / visit, f"{times[page]:.2f} s; of the empty page {visit:.2f} s") for page in PAGES]
+        what = f"times its explanation ({1000 * explained:.0f} ms) beyond an empty run, {1000 * rerun:.0f} ms"
+        out.append(((times["verdict"] - rerun) / explained, what))
+        return [*out, (1000 * times["click"], "median of clicks on cells"), (memory, f"largest of {repeats}")]
+
+    return filled(rows, values)
 
 
-def pages(repeats: int) -> Pages:
-    """Open the app's pages and the empty one by turns. Raises Unmeasured."""
+def _page_times(repeats: int) -> tuple[dict[str, float], float]:
+    """Median seconds, and the most gigabytes that a server took: the app's pages and the empty one are opened by turns.
+
+    By name: ``first``, from a server's start until its first page is complete; by page, that of a second visitor;
+    ``click`` on a cell until it is drawn as selected; ``verdict``, from Enter until it stands there; of the empty page
+    ``empty first``, ``empty visit`` and ``empty rerun``. Raises Unmeasured.
+    """
     times: dict[str, list[float]] = {}
     memory = 0.0
     with chromium() as (browser, psutil), tempfile.TemporaryDirectory() as folder:
@@ -124,7 +137,7 @@ def pages(repeats: int) -> Pages:
                 box.fill(f"A man is near the {word}")
                 waiting = _awaited(tab.locator(shown).first, _TEXT_SHOWN, [shown, word])
                 box.press("Enter")
-                times.setdefault(name, []).append(waiting() / 1000)
+                times.setdefault(name, []).append(waiting())
 
         for _ in range(repeats):
             with server(empty) as own:
@@ -137,9 +150,9 @@ def pages(repeats: int) -> Pages:
                 reruns(tab, "empty rerun", "Text", "[data-testid=stText]")
                 tab.context.close()
             with server() as own:
-                visit(own, "", COMPLETE[""]).context.close()
+                visit(own, "", PAGES[""][2]).context.close()
                 timed("first", own.started)
-                for page, sign in COMPLETE.items():
+                for page, (_, _, sign) in PAGES.items():
                     visit(own, page, sign).context.close()
                     for _ in range(3):
                         started = time.perf_counter()
@@ -153,21 +166,11 @@ def pages(repeats: int) -> Pages:
                 process = psutil.Process(own.process.pid)
                 used = sum(p.memory_info().rss for p in [process, *process.children(recursive=True)])
                 memory = max(memory, used / 1e9)
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    return Pages(
-        medians["first"],
-        {page: medians[page] for page in COMPLETE},
-        memory,
-        medians["click"],
-        medians["verdict"],
-        medians["empty first"],
-        medians["empty visit"],
-        medians["empty rerun"],
-    )
+    return {name: statistics.median(values) for name, values in times.items()}, memory
 
 
 def _click(tab: Any, place: int) -> float:
-    """Milliseconds until the cell is drawn as selected that is ``place``-th of the matrix."""
+    """Seconds until the cell is drawn as selected that is ``place``-th of the matrix."""
     cell = tab.get_by_role("gridcell").nth(place)
     waiting = _awaited(cell, _CLICK_SHOWN)
     cell.click()
@@ -175,17 +178,34 @@ def _click(tab: Any, place: int) -> float:
 
 
 def _awaited(locator: Any, script: str, argument: Any = None) -> Callable[[], float]:
-    """Start a script on an element, whose promise the returned function waits for: milliseconds."""
+    """Start a script on an element, whose promise the returned function waits for: seconds."""
     promise = locator.evaluate_handle(f"(element, argument) => ({{ shown: ({script})(element, argument) }})", argument)
-    return lambda: float(promise.evaluate("promise => promise.shown"))
+    return lambda: float(promise.evaluate("promise => promise.shown")) / 1000
 
 
-def star(model: str) -> float:
+def filter_map(quick: bool) -> list[Row]:
+    """Milliseconds to read and place a text on a filter map, seconds from Enter until a browser draws its star."""
+    rows = [Row("filter map: a new text's place", None, "ms", 500), Row("filter map: star after Enter", None, "s", 1)]
+    folder = available_map(load_named(MAPPED)) if MAPPED in available() else None
+    if folder is None:
+        return [replace(row, note="the map is not there") for row in rows]
+    checkpoint = load_named(MAPPED)
+    placed = FilterMap.load(folder, checkpoint)
+    layout, times = next(iter(placed.layouts)), []
+    for text in TEXTS * (1 if quick else 3):
+        started = time.perf_counter()
+        placed.place(codes_of(checkpoint, [text]), layout)
+        times.append((time.perf_counter() - started) * 1000)
+    place = replace(rows[0], value=statistics.median(times), note=f"among {len(placed.items):,}")
+    return [place, *filled(rows[1:], lambda: [(_star(), f"median of {len(TEXTS)}")])]
+
+
+def _star() -> float:
     """Median seconds from Enter until the browser's map holds the star of the typed text. Raises Unmeasured."""
     times = []
     with chromium() as (browser, _), server() as own:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.goto(f"{own.address}/filter-map?model={model}&first=A+text")
+        page.goto(f"{own.address}/filter-map?model={MAPPED}&first=A+text")
         page.locator(_STAR).wait_for(timeout=60_000)
         for text in TEXTS:
             page.wait_for_timeout(1500)

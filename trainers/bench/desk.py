@@ -19,9 +19,11 @@ from core.desk import store
 from core.desk.run import Predictions, Run, save
 from core.evaluation.encoding import Vocabulary, encode_readings
 from core.evaluation.predict import classify, outputs, read_rows
-from trainers.bench.app import Unmeasured, chromium, server
+from trainers.bench.app import chromium, server
+from trainers.bench.row import Row, Unmeasured
 from trainers.bench.tokens import sentences
 
+MODEL = "nli-attconv-light"
 ROWS = 10_000
 _EMPTY = """
 import streamlit as st
@@ -32,10 +34,17 @@ st.write(f"run {st.session_state.runs}")
 _FILTERS = ("not right", 'gold = "neutral"', "p > 60%", 'second contains "the"', "p > 80%", "right and p > 60%")
 
 
-def predicting(model: str) -> tuple[float, float]:
-    """Seconds that ``ROWS`` pairs of a CSV file take from the file to the written run, and those of the model's forward
-    passes on them alone."""
-    checkpoint = load_named(model)
+def prediction(quick: bool) -> list[Row]:
+    """``ROWS`` pairs of a CSV file from the file to the written run, by the time of the model's own forward passes."""
+    times = [_predicting() for _ in range(1 if quick else 3)]
+    whole, forward = (statistics.median(part) for part in zip(*times, strict=True))
+    note = f"{whole:.1f} s; forward passes alone {forward:.1f} s"
+    return [Row(f"predicting {ROWS:,} pairs, time by forward passes", whole / forward, "x", 3, note=note)]
+
+
+def _predicting() -> tuple[float, float]:
+    """Seconds from the file to the run, and of the forward passes alone."""
+    checkpoint = load_named(MODEL)
     checkpoint.read("the table", "is read once")
     with tempfile.TemporaryDirectory() as folder:
         path = _file(Path(folder))
@@ -53,17 +62,30 @@ def predicting(model: str) -> tuple[float, float]:
     return whole, time.perf_counter() - started
 
 
-def answers(model: str) -> tuple[float, float, float]:
-    """Median milliseconds from Enter until the page shows the rows of a filter, and from a click on a cell of the
-    confusion matrix, of a run of ``ROWS`` rows; and those of an empty Streamlit page's rerun. Raises Unmeasured."""
+def answers(quick: bool) -> list[Row]:
+    """The Error desk's answers with ``ROWS`` rows, from Enter until the rows of a filter stand there and from a click
+    on a cell of the confusion matrix; the bar is 3 x an empty Streamlit rerun + 200 ms."""
+    names = ("error desk: rows of a filter", "error desk: rows of a matrix's cell")
+    try:
+        *times, empty = _answers()
+    except Unmeasured as error:
+        return [Row(name, None, "ms", 200, note=str(error)) for name in names]
+    note = f"an empty rerun {empty:.0f} ms"
+    return [Row(name, value, "ms", round(3 * empty + 200), note=note) for name, value in zip(names, times, strict=True)]
+
+
+def _answers() -> tuple[float, float, float]:
+    """Median milliseconds of both, and of the empty page's rerun. Raises Unmeasured."""
     with tempfile.TemporaryDirectory() as folder, chromium() as (browser, _):
-        with server(_script(Path(folder))) as empty:
+        empty_page = Path(folder, "empty.py")
+        empty_page.write_text(_EMPTY, encoding="utf-8")
+        with server(empty_page) as empty:
             page = browser.new_page()
             page.goto(empty.address)
             page.get_by_text("run 1").wait_for(timeout=60_000)
             rerun = statistics.median(_typed(page, f"x{n}", f"run {n}") for n in range(2, 12))
         with server(PAIRLENS_DESK=folder, PAIRLENS_DB="") as own:
-            run = _run(Path(folder), model)
+            run = _run(Path(folder))
             link = f"file={store.short(run.dataset.sha256)}&models={store.short(run.models[0].sha256)}"
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.goto(f"{own.address}/error-desk?{link}")
@@ -105,12 +127,6 @@ def _until(page: Any, shown: Any, before: str, started: float) -> float:
     return taken
 
 
-def _script(folder: Path) -> Path:
-    path = folder / "empty.py"
-    path.write_text(_EMPTY, encoding="utf-8")
-    return path
-
-
 def _file(folder: Path) -> Path:
     """Made-up pairs in a CSV file."""
     texts, labels = sentences(2 * ROWS + 100), ("entailment", "neutral", "contradiction")
@@ -122,9 +138,9 @@ def _file(folder: Path) -> Path:
     return path
 
 
-def _run(folder: Path, model: str) -> Run:
+def _run(folder: Path) -> Run:
     """A kept run of these pairs with made-up predictions."""
-    checkpoint, dataset = load_named(model), read(_file(folder))
+    checkpoint, dataset = load_named(MODEL), read(_file(folder))
     chances = np.random.default_rng(0).dirichlet([0.6] * 3, len(dataset.rows))
     run = Run(dataset, (Predictions.of(checkpoint, chances),))
     store.keep(run, folder)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -15,39 +12,35 @@ from torch.utils.flop_counter import FlopCounterMode
 from core.models import build
 from core.models.acnn.filters import adaptive_convolution, valid_windows
 from core.reading.batch import Batch, Side
+from trainers.bench.row import Row, medians, times_faster
 
 TEXTS, WORDS, WIDTH, CLASSES = 128, 56, 100, 14
 """A batch of DBpedia's texts: the paper's batch, its mean length (table 1) and its sizes (K 100, h 5, l 100)."""
 
 
-class StepRatio(NamedTuple):
-    """A training step of M-ACNN beside M-CNN's on the same batch."""
-
-    time: float
-    """How many times as long it takes (median over pairs of steps measured in turns)."""
-    work: float
-    """How many times as many multiply-adds it needs, forward and backward."""
-    adaptive_ms: float
-    basic_ms: float
+def generated_filters(quick: bool) -> list[Row]:
+    """A training step of M-ACNN beside M-CNN's against their work, and one product against a loop of conv1d."""
+    return [_step_by_work(5 if quick else 20), _against_loop(3 if quick else 15)]
 
 
-def step_ratio(repeats: int) -> StepRatio:
-    """Forward, loss, backward and AdamW of both models with the paper's sizes."""
+def _step_by_work(repeats: int) -> Row:
+    """Forward, loss, backward and AdamW of both models with the paper's sizes: their times by their multiply-adds."""
     torch.manual_seed(0)
     x, mask = torch.randn(TEXTS, WORDS, WIDTH), torch.ones(TEXTS, WORDS, dtype=torch.bool)
     batch, labels = Batch(Side(x, mask)), torch.randint(CLASSES, (TEXTS,))
     steps = [_step(adaptivity, batch, labels) for adaptivity in ("self", "none")]
-    work = []
+    counts = []
     for step in steps:
         with FlopCounterMode(display=False) as counter:
             step()
-        work.append(counter.get_total_flops())
-    adaptive, basic = _in_turns(steps, repeats)
-    ratio = statistics.median(a / b for a, b in zip(adaptive, basic, strict=True))
-    return StepRatio(ratio, work[0] / work[1], statistics.median(adaptive), statistics.median(basic))
+        counts.append(counter.get_total_flops())
+    adaptive, basic = medians(steps, repeats)
+    ratio, work = adaptive / basic, counts[0] / counts[1]
+    note = f"{ratio:.2f} x the time of M-CNN's step ({adaptive:.0f} and {basic:.0f} ms), {work:.2f} x its multiply-adds"
+    return Row(f"step of M-ACNN, batch {TEXTS}, time by multiply-adds", ratio / work, "x", 1.3, note=note)
 
 
-def _step(adaptivity: str, batch: Batch, labels: Tensor) -> Callable[[], Any]:
+def _step(adaptivity: str, batch: Batch, labels: Tensor) -> Callable[[], None]:
     config = {"input_size": WIDTH, "classes": CLASSES, "adaptivity": adaptivity}
     model = build("acnn", config).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
@@ -60,9 +53,9 @@ def _step(adaptivity: str, batch: Batch, labels: Tensor) -> Callable[[], Any]:
     return step
 
 
-def against_loop(repeats: int) -> tuple[float, float, float]:
-    """How many times faster ``adaptive_convolution`` is than one conv1d call a text, forward and
-    backward, and both times in ms. Raises AssertionError when the two do not compute the same."""
+def _against_loop(repeats: int) -> Row:
+    """``adaptive_convolution`` against one conv1d call a text, forward and backward. Raises AssertionError when the two
+    do not compute the same."""
     torch.manual_seed(0)
     words, mask = torch.randn(TEXTS, WORDS, WIDTH, requires_grad=True), torch.ones(TEXTS, WORDS, dtype=torch.bool)
     filters = nn.Parameter(torch.randn(TEXTS, 100, 5, WIDTH))
@@ -75,20 +68,10 @@ def against_loop(repeats: int) -> tuple[float, float, float]:
         return torch.stack(made)
 
     torch.testing.assert_close(ours(), loop(), rtol=1e-3, atol=1e-3)
-    fast, slow = _in_turns(
-        [lambda: torch.autograd.backward(ours().sum()), lambda: torch.autograd.backward(loop().sum())], repeats
+    return times_faster(
+        f"filters of {TEXTS} texts, times faster than a loop",
+        3,
+        (lambda: torch.autograd.backward(ours().sum()), lambda: torch.autograd.backward(loop().sum())),
+        "conv1d text by text",
+        repeats,
     )
-    ratio = statistics.median(s / f for f, s in zip(fast, slow, strict=True))
-    return ratio, statistics.median(fast), statistics.median(slow)
-
-
-def _in_turns(forms: list[Callable[[], Any]], repeats: int) -> list[list[float]]:
-    """Milliseconds of each form, measured in turns so that a busy moment falls on all of them."""
-    times: list[list[float]] = [[] for _ in forms]
-    for round_ in range(repeats + 2):
-        for taken, compute in zip(times, forms, strict=True):
-            started = time.perf_counter()
-            compute()
-            if round_ >= 2:
-                taken.append((time.perf_counter() - started) * 1000)
-    return times

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from core.models.phrases.alignment import PhraseGRU
+from trainers.bench.row import Row, times_faster
 
 PAIRS, WORDS, WIDTH, HIDDEN = 64, 30, 300, 256
 
@@ -29,9 +25,9 @@ def rotated_copies(gru: nn.GRU, words: Tensor) -> Tensor:
 
 
 @torch.inference_mode()
-def speed_up(repeats: int) -> tuple[float, float, float]:
-    """How many times faster ``PhraseGRU`` is on 64 pairs of 30 words, and both times in ms: medians
-    of ``repeats`` measured in turns. Raises AssertionError when the two do not compute the same states."""
+def phrase_states(quick: bool) -> list[Row]:
+    """Phrase states of a batch against the paper's rotated copies. Raises AssertionError when the two do not compute
+    the same."""
     torch.manual_seed(0)
     ours, theirs = PhraseGRU(WIDTH, HIDDEN), nn.GRU(WIDTH, HIDDEN, batch_first=True)
     for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
@@ -41,12 +37,12 @@ def speed_up(repeats: int) -> tuple[float, float, float]:
     slow = rotated_copies(theirs, words)
     for extra, (end, start) in ((0, (4, 4)), (6, (20, 14))):
         torch.testing.assert_close(ours(words, mask)[0][:, end * ours.longest + extra], slow[:, start, extra])
-    forms: tuple[Callable[[], Any], ...] = (lambda: ours(words, mask), lambda: rotated_copies(theirs, words))
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for taken, compute in zip(times, forms, strict=True):
-            started = time.perf_counter()
-            compute()
-            taken.append((time.perf_counter() - started) * 1000)
-    fast, long = (statistics.median(taken) for taken in times)
-    return long / fast, fast, long
+    return [
+        times_faster(
+            f"phrase states, {PAIRS} pairs of {WORDS} words, times faster",
+            5,
+            (lambda: ours(words, mask), lambda: rotated_copies(theirs, words)),
+            "rotated copies by nn.GRU",
+            3 if quick else 15,
+        )
+    ]

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from core.checkpoint import Checkpoint
-from core.explain import explain
 from core.layers.lstm import BiLSTM
 from core.memory import keep_freed_memory
 from core.models import PairModel, build
 from core.models.attentive_pooling import ABCNN
 from core.processor import native_bf16
 from core.reading.batch import Batch
+from trainers.bench.explaining import by_product
+from trainers.bench.row import Row, times_faster
 
 PAIRS, WORDS, LENGTHS = 128, 160, ((14, 15, 16), (8,))
 """A batch as training plans it: hypotheses of one length, premises of nearly one."""
+MODELS = ("nli-abcnn", "nli-apcnn", "nli-bicnn", "nli-decomposable", "nli-esim", "sentiment-attconv", "fever-attconv")
 FILTERS, LONG = 50, ((30,), (30,))
 """ABCNN's own number of filters (Yin et al. 2016, section 5), and sentences of the length that explanations are
 measured on: where the work is that of the positions, not that of one large product."""
@@ -72,32 +71,37 @@ def batch(of: Sequence[Sequence[int]]) -> Batch:
     return Batch.of(*sides)
 
 
-def esim(repeats: int) -> tuple[float, float, float]:
-    """How many times faster a training step of ESIM is than with packed nn.LSTM, a call a side, both in what trainings
-    here compute in; and both times in ms. Raises AssertionError when the two do not compute the same."""
+def rivals(quick: bool) -> list[Row]:
+    """Training steps of ESIM and ABCNN against plain forms, and the rivals' explanations of a pair."""
+    repeats = 5 if quick else 25
+    return [_esim(repeats), _abcnn(repeats), *(by_product(model, 30, repeats) for model in MODELS)]
+
+
+def _esim(repeats: int) -> Row:
+    """A training step of ESIM against packed nn.LSTM, a call a side, both in what trainings here compute in."""
     ours, plain = (
         build("esim", {"input_size": WORDS, "hidden": 128, "dropout": 0.0, "embedding_dropout": 0.0}) for _ in range(2)
     )
     plain.load_state_dict(ours.state_dict())
     plain.encoder = PackedBiLSTM(plain.encoder)  # type: ignore[arg-type]
     plain.composition = PackedBiLSTM(plain.composition)  # type: ignore[arg-type]
+    name, what = "step of ESIM, batch 128, times faster", "packed nn.LSTM, a call a side"
     precision = torch.bfloat16 if native_bf16() else torch.float32
-    return compared(ours, plain, batch(LENGTHS), repeats, precision)
+    return times_faster(name, 1.3, _steps(ours, plain, batch(LENGTHS), precision), what, repeats)
 
 
-def abcnn(repeats: int) -> tuple[float, float, float]:
+def _abcnn(repeats: int) -> Row:
     """The same of ABCNN-3 against a loop over positions, in float32."""
     settings = {"input_size": WORDS, "hidden": FILTERS, "dropout": 0.0, "embedding_dropout": 0.0}
     ours = build("abcnn", settings)
     plain = LoopedABCNN(ours.config)
     plain.load_state_dict(ours.state_dict())
-    return compared(ours, plain, batch(LONG), repeats, torch.float32)
+    name, what = "step of ABCNN, 30 x 30 words, times faster", "a loop over positions"
+    return times_faster(name, 3, _steps(ours, plain, batch(LONG), torch.float32), what, repeats)
 
 
-def compared(
-    ours: PairModel, plain: PairModel, data: Batch, repeats: int, precision: torch.dtype
-) -> tuple[float, float, float]:
-    """Ratio of the times of a step (forward and backward), and both in ms: medians of ``repeats`` in turns."""
+def _steps(ours: PairModel, plain: PairModel, data: Batch, precision: torch.dtype) -> list[Callable[[], None]]:
+    """A step, forward and backward, of each. Raises AssertionError when the two do not compute the same."""
     keep_freed_memory()  # as every training does
     torch.testing.assert_close(ours(data).logits, plain(data).logits, rtol=1e-4, atol=1e-4)
 
@@ -109,27 +113,4 @@ def compared(
 
         return once
 
-    fast, slow = medians((step(ours), step(plain)), repeats)
-    return slow / fast, fast, slow
-
-
-def explaining(checkpoint: Checkpoint, words: int, repeats: int) -> tuple[float, float, float]:
-    """Time to explain a pair of so many words a side as a multiple of that of a 1024³ float32 product, and both in
-    ms."""
-    vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
-    first, second = " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * words : 2])
-    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
-    explained, product = medians((lambda: explain(checkpoint, first, second), lambda: torch.mm(a, b)), repeats)
-    return explained / product, explained, product
-
-
-def medians(forms: Sequence[Callable[[], object]], repeats: int) -> list[float]:
-    """Median time of each in ms, measured in turns after one turn that does not count."""
-    times: list[list[float]] = [[] for _ in forms]
-    for turn in range(repeats + 1):
-        for taken, compute in zip(times, forms, strict=True):
-            started = time.perf_counter()
-            compute()
-            if turn:
-                taken.append((time.perf_counter() - started) * 1000)
-    return [statistics.median(taken) for taken in times]
+    return [step(ours), step(plain)]

@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from core.openmp import SPINS
+from trainers.bench.row import Row
 
 MODEL = "nli-two-sided"
 LIBGOMP = "300000"
@@ -21,16 +21,23 @@ LIBGOMP = "300000"
 _ANSWER = "from trainers.bench import threads; threads.answer({seconds})"
 
 
-class Rates(NamedTuple):
-    """Pairs a second, medians."""
+def threads(quick: bool) -> list[Row]:
+    """Training on all cores with threads that soon fall asleep, by its speed with threads that spin as libgomp has it:
+    on a machine that does nothing else, and beside one process that computes all the time."""
+    cases = (("training two-sided, times libgomp's spinning", 0.9), ("the same beside a busy process", 1.2))
+    if (os.cpu_count() or 1) < 2:
+        return [Row(name, None, "x", bar, False, "one core") for name, bar in cases]
+    rates = pairs_a_second(1 if quick else 5, 2 if quick else 4)
+    rows = []
+    for (name, bar), busy in zip(cases, (False, True), strict=True):
+        ours, spinning = rates[SPINS, busy], rates[LIBGOMP, busy]
+        rows.append(Row(name, ours / spinning, "x", bar, False, f"{ours:,.0f} pairs/s; spinning {spinning:,.0f}"))
+    return rows
 
-    quiet: float
-    busy: float
-    """Beside one process that computes all the time."""
 
-
-def rates(turns: int, seconds: float) -> tuple[Rates, Rates]:
-    """With PairLens's own number of spins and with libgomp's, measured in turns in two processes that both stay."""
+def pairs_a_second(turns: int, seconds: float) -> dict[tuple[str, bool], float]:
+    """Medians with PairLens's own number of spins and with libgomp's, alone and beside a busy process, measured in
+    turns in two processes that both stay."""
     times: dict[tuple[str, bool], list[float]] = {}
     with ExitStack() as stack:
         trainings = {spins: stack.enter_context(training(spins, seconds)) for spins in (SPINS, LIBGOMP)}
@@ -41,10 +48,7 @@ def rates(turns: int, seconds: float) -> tuple[Rates, Rates]:
                         if busy:
                             beside.enter_context(computing())
                         times.setdefault((spins, busy), []).append(_asked(process))
-    own, theirs = (
-        Rates(*(statistics.median(times[spins, busy]) for busy in (False, True))) for spins in (SPINS, LIBGOMP)
-    )
-    return own, theirs
+    return {case: statistics.median(values) for case, values in times.items()}
 
 
 @contextmanager
@@ -86,7 +90,7 @@ def answer(seconds: float) -> None:
     """For each line on standard input train so many seconds, and print pairs a second."""
     from trainers import loop, set_up
     from trainers import recipe as recipes
-    from trainers.bench.benchmarks import made_up
+    from trainers.bench.training import made_up
 
     recipe = recipes.load(MODEL)
     words, data = made_up(20 * recipe.batch_size)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import regex
 
-from core.reading.tokens import Token, tokenize
+from core.reading.tokens import tokenize
 from core.reading.word_table import default_table
+from trainers.bench.row import Row, times_faster
 
 _CLITIC = r"(?:s|re|ve|ll|d|m)(?![\p{L}\p{N}])"
 _RULES = regex.compile(
@@ -70,18 +68,20 @@ def sentences(count: int) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def speed_up(repeats: int) -> tuple[float, float, float]:
-    """How many times faster ``tokenize`` is on distinct sentences, and the tokens a second of both: medians of
-    ``repeats`` measured in turns. Raises AssertionError when the two do not give the same tokens."""
-    forms: tuple[Callable[[str], list[Token] | list[PlainToken]], ...] = (tokenize, plainly)
-    rates: tuple[list[float], list[float]] = ([], [])
-    texts = sentences(4000 * repeats)
-    for turn in range(repeats):
-        counts = []
-        for rate, form in zip(rates, forms, strict=True):
-            started = time.perf_counter()
-            counts.append(sum(len(form(text)) for text in texts[turn::repeats]))
-            rate.append(counts[-1] / (time.perf_counter() - started))
-        assert counts[0] == counts[1], "the two forms do not give the same tokens"
-    fast, slow = (statistics.median(rate) for rate in rates)
-    return fast / slow, fast, slow
+def tokens(quick: bool) -> list[Row]:
+    """Tokens of distinct sentences against the same rules written plainly. Raises AssertionError when the two do not
+    give the same tokens."""
+    repeats = 3 if quick else 15
+    texts = sentences(4000 * (repeats + 1))
+    turns = [texts[turn :: repeats + 1] for turn in range(repeats + 1)]
+    ours, theirs = iter(turns), iter(turns)
+    assert sum(len(tokenize(text)) for text in texts[:100]) == sum(len(plainly(text)) for text in texts[:100])
+    return [
+        times_faster(
+            "tokens, times faster than plain rules",
+            4,
+            (lambda: [tokenize(text) for text in next(ours)], lambda: [plainly(text) for text in next(theirs)]),
+            f"plainly, of {len(turns[0]):,} sentences",
+            repeats,
+        )
+    ]

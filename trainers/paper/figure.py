@@ -11,11 +11,12 @@ name, by tenths of the judged texts' lengths, or by the number of evidence sente
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 
 from core.checkpoint import Checkpoint, open_checkpoint
@@ -32,15 +33,6 @@ from trainers.training_data import read_source
 
 MOST_SENTENCES = 6
 """Evidence of so many sentences and of more is one group."""
-
-
-class Group(NamedTuple):
-    """Rows that stand together: ``[first, last]`` words or sentences, and which rows these are, ``[N]``."""
-
-    name: str
-    first: int
-    last: int
-    rows: np.ndarray
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
     dataset = dev_set(checkpoints, data_folder(args.data))
     groups = (by_length if args.by == "length" else by_evidence)(dataset, checkpoints[0])
-    rows = [row for own in checkpoints for row in scored(own, dataset, groups, torch.device(args.device))]
+    rows = [row for own in checkpoints for row in scored(own, dataset, groups, args.by, torch.device(args.device))]
     write_rows(paths[0], rows)
     what = "words of the text" if args.by == "length" else "evidence sentences of the claim"
     with whole_file(paths[1]) as scratch:
@@ -81,59 +73,45 @@ def dev_set(checkpoints: Sequence[Checkpoint], folder: Path) -> Dataset:
     return read_source(folder, sources[0])
 
 
-def by_length(dataset: Dataset, checkpoint: Checkpoint) -> list[Group]:
+def by_length(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
     """Tenths of the rows by the number of words of the judged text; texts of one length stay together, so that tenths
-    of short texts may be fewer than ten."""
+    of short texts may be fewer than ten. By row ``value`` and the ``place`` of its group."""
     side = "first" if checkpoint.judged == "first" or dataset.single else "second"
     lengths = np.array([len(tokenize(getattr(row, side))) for row in dataset.rows])
     edges = np.unique(np.quantile(lengths, np.linspace(0, 1, 11)[1:-1], method="nearest"))
-    places = np.searchsorted(edges, lengths, side="left")
-    return _groups(lengths, places, lambda first, last: f"{first} to {last}" if first < last else f"{first}")
+    return pd.DataFrame({"value": lengths, "place": np.searchsorted(edges, lengths, side="left")})
 
 
-def by_evidence(dataset: Dataset, checkpoint: Checkpoint) -> list[Group]:
-    """Rows by the number of lines of their evidence. Raises RunError for a data set without evidence."""
+def by_evidence(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
+    """The same by the number of lines of their evidence. Raises RunError for a data set without evidence."""
     if checkpoint.card["task"] != "fact checking":
         raise RunError(f"{checkpoint.name} checks no claims: give models trained on FEVER, or draw by length")
     counts = np.array([row.second.count("\n") + 1 for row in dataset.rows])
-    places = np.minimum(counts, MOST_SENTENCES)
-    return _groups(counts, places, lambda first, last: f"{first}" if first < MOST_SENTENCES else f"{first} and more")
-
-
-def _groups(values: np.ndarray, places: np.ndarray, name: Any) -> list[Group]:
-    out = []
-    for place in np.unique(places):
-        rows = places == place
-        first, last = int(values[rows].min()), int(values[rows].max())
-        out.append(Group(name(first, last), first, last, rows))
-    return out
+    return pd.DataFrame({"value": counts, "place": np.minimum(counts, MOST_SENTENCES)})
 
 
 def scored(
-    checkpoint: Checkpoint, dataset: Dataset, groups: Sequence[Group], device: torch.device
-) -> list[dict[str, Any]]:
+    checkpoint: Checkpoint, dataset: Dataset, groups: pd.DataFrame, by: str, device: torch.device
+) -> Iterator[dict[str, Any]]:
     """A row of the table for each group."""
     gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
     right = classify(checkpoint, dataset, device).argmax(1) == gold
-    out = []
-    for group in groups:
-        hits, items = int(right[group.rows].sum()), int(group.rows.sum())
-        low, high = wilson(hits, items)
-        out.append(
-            {
-                "checkpoint": checkpoint.name,
-                "title": checkpoint.card["title"],
-                "group": group.name,
-                "first": group.first,
-                "last": group.last,
-                "items": items,
-                "right": hits,
-                "accuracy": f"{hits / items:.4f}",
-                "low": f"{low:.4f}",
-                "high": f"{high:.4f}",
-            }
-        )
-    return out
+    for place, rows in groups.assign(right=right).groupby("place"):
+        first, last, hits = int(rows.value.min()), int(rows.value.max()), int(rows.right.sum())
+        more = " and more" if by == "evidence" and place == MOST_SENTENCES else ""
+        low, high = wilson(hits, len(rows))
+        yield {
+            "checkpoint": checkpoint.name,
+            "title": checkpoint.card["title"],
+            "group": f"{first}{more}" if more or first == last else f"{first} to {last}",
+            "first": first,
+            "last": last,
+            "items": len(rows),
+            "right": hits,
+            "accuracy": f"{hits / len(rows):.4f}",
+            "low": f"{low:.4f}",
+            "high": f"{high:.4f}",
+        }
 
 
 def drawn(rows: Sequence[dict[str, Any]], what: str) -> Any:

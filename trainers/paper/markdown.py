@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 
-def table(head: Sequence[Any], rows: Iterable[Sequence[Any]]) -> str:
-    """A table without a line end after its last line."""
-    lines = [head, ["---"] * len(head), *rows]
+def table(rows: Sequence[Mapping[str, object]]) -> str:
+    """A table without a line end after its last line; a dash where a row lacks one of the columns."""
+    head = list(dict.fromkeys(name for row in rows for name in row))
+    lines: list[list[object]] = [[*head], ["---"] * len(head), *([row.get(name, "–") for name in head] for row in rows)]
     return "\n".join(f"| {' | '.join(map(plain, line))} |" for line in lines)
 
 
@@ -18,6 +18,6 @@ def commands(lines: Iterable[str]) -> str:
     return "\n".join(f"    {line}" for line in lines)
 
 
-def plain(text: Any) -> str:
+def plain(text: object) -> str:
     """Text on one line, with no sign of Markdown at work but code marks."""
     return re.sub(r"([\\*\[<>|]|(?<!\w)_|_(?!\w))", r"\\\1", " ".join(str(text).split()))

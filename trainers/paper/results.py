@@ -1,17 +1,19 @@
-"""Write docs/results.md from the cards of the shipped checkpoints and the tables beside them.
+"""Write the tables of docs/results.md from the cards of the shipped checkpoints and the tables beside them.
 
     python -m trainers.paper results
     python -m trainers.paper results --check
 
 Every number comes from pretrained/*/card.json, the CSV tables beside it (`python -m trainers sweep` and `compare`), its
-map/map.json and docs/speed.json (`python -m trainers.bench --json docs/speed.json`); this module holds the words alone.
---check writes nothing and ends with status 1 when the page is not what these files say.
+map/map.json and docs/speed.json (`python -m trainers.bench --json docs/speed.json`). They are put between the marks of
+the page, `<!-- written: NAME -->` and `<!-- end -->`; the words around them are written there by hand. --check writes
+nothing and ends with status 1 when the page is not what these files say.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,52 +23,18 @@ from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import alignment_table, sweeps
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
-from core.reading.tokens import MAX_TOKENS
+from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.row import Row
 from trainers.commands import today
 from trainers.paper import markdown
-from trainers.paper.table import document as trained_alike
+from trainers.paper.table import document
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
 MADE_BY = "python -m trainers.paper results"
 
 Card = Mapping[str, Any]
-
-TASKS = {
-    "entailment": """\
-The `nli-*` checkpoints were tuned on SNLI dev; SICK and MNLI dev-matched are out of domain for them. The paper trained
-on all of SNLI, these on parts of it, so the two are not to be compared as systems. Two checkpoints are compared on one
-file by a paired bootstrap: `python -m trainers evaluate nli-attconv-advanced FILE --against nli-attconv-light`.
-
-SNLI-86k is not a random sample. Its pair ids name the parts it was put together from, and the pairs named `disco` were
-picked, not drawn: models get far fewer of them right than of the other parts. The recipes therefore give such a pair
-less weight in the loss (`part_weights`). `python -m trainers predict nli-attconv-light FILE --out CSV` writes id, label
-and prediction of every row, which is all that accuracies by part need.
-
-`nli-two-sided`, `nli-attconv-advanced` and `nli-attconv-light` learn from labels mixed with the probabilities of other
-models (`teachers` in their recipes, Hinton et al. 2015), because each training pair has the label of one annotator, and
-from pairs that `python -m trainers.paper make-pairs` made. `snli-phrases-kmin` is the network that `sick-phrases-kmin`
-starts from.""",
-    "answer selection": """\
-MAP and MRR are over the questions that have a right answer. `qa-phrases-kmax` is the network that `wikiqa-phrases-kmax`
-starts from. Checkpoints with `extra` in their recipe read word counts or linguistic features beside the words. Where
-there is a mean over seeds, the seed that is best on dev is the one that is shipped. `as-adaqa` was chosen by folds
-instead, and learns from the mean predictions of the five networks of its folds (`teachers` in its recipe); dev is among
-its training data, so that folds.csv, not its score on dev, says what it reaches.""",
-    "fact checking": """\
-Evidence is given, not retrieved, and names no pages, so that the FEVER score cannot be computed. Claims of NOT ENOUGH
-INFO have none: they are given the sentences of other claims that are nearest by TF-IDF, as many as the other classes
-have, and what that gives away is what `fever-claim-only` and `fever-evidence-only` reach. "Evidence cut" is the share
-of claims with more evidence than the model reads. The paper’s scores are of evidence that names its page, and of other
-evidence for NOT ENOUGH INFO: they are not to be compared with these.
-
-Train and dev have no evidence sentence in common and, as far as names tell, no page. An earlier cut was drawn at
-random: nearly all of its dev claims’ evidence stood in train, and it promised more than claims about new pages get.""",
-    "text classification": f"Of a text the models read the first {MAX_TOKENS} words.",
-}
-"""What to know about the checkpoints of a task."""
 
 SIMPLE_PAIRS = """\
 Simple pairs that differ in one respect, written by hand (`core/evaluation/simple_pairs.tsv`), and how many of each kind
@@ -96,49 +64,8 @@ TABLES = {
     "single-filter": "S-ACNN against S-CNN: one filter, trained for longer.",
 }
 """What a table is about, by its file's name."""
-
-OPENING = f"""\
-# Results
-
-<!-- Written by `{MADE_BY}` from the files in pretrained/, docs/tables/ and docs/{SPEED}. Do not edit. -->
-
-Every number on this page stands in the card of a checkpoint, in a CSV table beside it, in its map, in docs/tables or in
-a kept run of `python -m trainers.bench`; a test checks that `{MADE_BY}` wrote the page from them. The
-page Models of the app draws the tables of checkpoints.
-
-How to read it: ± is half the 95 % interval of the mean over runs (Student’s t); a single run has none. Differences
-smaller than that are not resolved. Scores are on development sets; the papers’ own, beside them, are on test sets, some
-after training on more data. `DATA` in a command is the folder of the data sets, as in the README."""
-
-DIFFERENCES = """\
-## Where the models differ from their papers
-
-*All of them*: words come from the shared table through a learned projection, and training runs in batches. The recipes
-named `*-paper` hold the papers’ own settings.
-
-*Phrase alignments* (Yin & Schütze 2017): the features also hold |s₁ − s₂| and s₁ ∘ s₂ of the sentence vectors and of
-the word sums (`interaction` in the recipes).
-
-*Generated filters* (Shen et al. 2018): the generator is factorised (`rank` directions a filter; `rank: 0` is the
-paper’s own, with l·K·h·d weights), so that the checkpoints stay small."""
-
-MAPS = """\
-## Filter maps
-
-openTSNE lays out the filters that a model makes for reference texts (of a pair model: for both texts) by their cosine,
-once; a new text is placed among them without moving any. The neighbours that the page lists are those in filter space.
-k nearest neighbours name a text’s class in filter space and in the plane, each text left out in turn. The texts are of
-the data that the models were trained on; the held-out ones are not.
-
-No text of a data set is kept in a map: ids and classes, and DBpedia’s titles. Where `PAIRLENS_DATA` names a data folder
-with the map’s file, unchanged, the page also shows the texts, and which of their n-grams a filter answers to most."""
-
-WORDS = """\
-## The word table
-
-`pretrained/words` is one for all checkpoints: int8 numbers learned through the entailment loss from ConceptNet
-Numberbatch (inflected forms through their base forms, with a learned vector for the inflection) and GloVe. A word
-outside it is the mean of its hyphenated parts, or of its hashed character n-grams; the page marks it."""
+BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
+"""A part of the page that this command writes: its name, and what stands there."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,9 +75,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page, or compare it with what it should be."""
-    page, path = document(PRETRAINED, DOCS / SPEED), DOCS / PAGE
+    path = DOCS / PAGE
+    old = path.read_text(encoding="utf-8")
+    page = filled(old, PRETRAINED, DOCS / SPEED)
     if args.check:
-        if path.is_file() and path.read_text(encoding="utf-8") == page:
+        if old == page:
             return 0
         print(f"docs/{PAGE} is not what the cards and tables say: run `{MADE_BY}`.", file=sys.stderr)
         return 1
@@ -159,62 +88,53 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def document(pretrained: Path, speed: Path) -> str:
-    """The whole page. Raises :class:`core.errors.MendableError` for a file that is missing or broken."""
+def filled(page: str, pretrained: Path, speed: Path) -> str:
+    """The page with what its marked parts should hold. Raises :class:`core.errors.MendableError` for a file that is
+    missing or broken, and for something to tell that has no part of the page."""
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
-    by_task: dict[str, dict[Path, Card]] = {}
-    for folder, card in cards.items():
-        by_task.setdefault(str(card["task"]), {})[folder] = card
-    parts = [OPENING, "## Checkpoints"]
-    for task, members in sorted(by_task.items(), key=lambda item: (-len(item[1]), item[0])):
-        parts += shipped(task, members)
-    parts += [*aligned(cards), DIFFERENCES, *trained_alike.document(speed.parent / "tables")]
-    parts.append("## Tables beside the checkpoints")
-    for folder, card in cards.items():
-        parts += tables(folder, card)
-    parts += [*maps(folders), *word_table(pretrained / "words" / "card.json"), *speeds(speed), *licences(cards)]
-    return today("\n\n".join(parts)) + "\n"
+    parts = {
+        "alignment": aligned(cards),
+        "systems": document.document(speed.parent / "tables"),
+        "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
+        "maps": maps(folders),
+        "word table": word_table(pretrained / "words" / "card.json"),
+        "speed": speeds(speed),
+        "licences": licences(cards),
+    }
+    for task in {str(card["task"]) for card in cards.values()}:
+        parts[task] = shipped({folder: card for folder, card in cards.items() if card["task"] == task})
+    texts = {name: today("\n\n".join(part)) for name, part in parts.items()}
+    for name in texts.keys() - BLOCK.findall(page):
+        raise RunError(f"docs/{PAGE} has no place for {name}: add `<!-- written: {name} -->` and `<!-- end -->` to it")
+    return BLOCK.sub(lambda part: f"{part[1]} -->\n\n{texts.get(part[1], '')}\n\n<!-- end -->", page)
 
 
-def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
+def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
     """The checkpoints of a task: what they were trained on, what they reach, and the commands."""
     items = {name: score["items"] for card in cards.values() for name, score in card["results"].items()}
-    head = [
-        "checkpoint",
-        "model",
-        "trained on",
-        *(f"{name} ({count:,})" for name, count in items.items()),
-        "mean over seeds",
-        "the paper",
-        "seed",
-        "weights + projection",
-        "training",
-    ]
     rows = [
-        [
-            f"`{card['name']}`",
-            card["title"],
-            ", ".join(source["name"] for source in card["data"]),
-            *(scores(card["results"].get(name, {})) for name in items),
-            over_seeds(folder, card),
-            "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items()) or "–",
-            card["seed"],
-            f"{card['parameters']['model']:,} + {card['parameters']['projection']:,}",
-            f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}",
-        ]
+        {
+            "checkpoint": f"`{card['name']}`",
+            "model": card["title"],
+            "trained on": ", ".join(source["name"] for source in card["data"]),
+            **{f"{name} ({count:,})": scores(card["results"].get(name, {})) for name, count in items.items()},
+            "mean over seeds": over_seeds(folder, card),
+            "the paper": "; ".join(f"{name} {_text(value, _measure(name))}" for name, value in card["paper"].items())
+            or "–",
+            "seed": card["seed"],
+            "weights + projection": f"{card['parameters']['model']:,} + {card['parameters']['projection']:,}",
+            "training": f"{minutes(card)}, {counted(card['training']['threads'], 'thread')}",
+        }
         for folder, card in cards.items()
     ]
     devices = dict.fromkeys(
         f"{markdown.plain(made['device'])}, torch {made['torch']}"
         for made in (card["training"] for card in cards.values())
     )
-    yield f"### {task[:1].upper()}{task[1:]}"
-    yield markdown.table(head, rows)
+    yield markdown.table(rows)
     yield f"In brackets: items of the set (for MAP and MRR: questions). Trained on {'; '.join(devices)}, by"
     yield markdown.commands(card["training"]["command"] for card in cards.values())
-    if task in TASKS:
-        yield TASKS[task]
     for folder, card in cards.items():
         if card.get("notes") and not any(folder.glob("*.csv")):  # else they stand above its tables
             yield f"From the card of `{card['name']}`: {markdown.plain(card['notes'])}"
@@ -223,19 +143,18 @@ def shipped(task: str, cards: Mapping[Path, Card]) -> Iterator[str]:
 
 def simple_pairs(cards: Sequence[Card]) -> Iterator[str]:
     """How many of our simple pairs each checkpoint gets right, by kind; nothing where no card says it."""
-    probed = [card for card in cards if "probe" in card]
-    if not probed:
-        return
-    kinds = {kind: n["total"] for card in probed for kind, n in card["probe"]["kinds"].items()}
-    head = ["checkpoint", f"simple pairs ({probed[0]['probe']['total']})", *(f"{k} ({n})" for k, n in kinds.items())]
-    yield SIMPLE_PAIRS
-    yield markdown.table(
-        head,
-        [
-            [f"`{card['name']}`", card["probe"]["right"], *(card["probe"]["kinds"][kind]["right"] for kind in kinds)]
-            for card in probed
-        ],
-    )
+    rows = [
+        {
+            "checkpoint": f"`{card['name']}`",
+            f"simple pairs ({card['probe']['total']})": card["probe"]["right"],
+            **{f"{kind} ({n['total']})": n["right"] for kind, n in card["probe"]["kinds"].items()},
+        }
+        for card in cards
+        if "probe" in card
+    ]
+    if rows:
+        yield SIMPLE_PAIRS
+        yield markdown.table(rows)
 
 
 def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
@@ -243,13 +162,12 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
     if not measured:
         return
-    tables = {name: alignment_table.table(stored) for name, stored in measured.items()}
+    lines = []
+    for name, stored in measured.items():
+        head, rows = alignment_table.table(stored)
+        lines += [{"checkpoint": f"`{name}`", **dict(zip(head, row, strict=True))} for row in rows]
     fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
-    yield "## Attention against people’s word alignments"
-    yield markdown.table(
-        ["checkpoint", *next(iter(tables.values()))[0]],
-        [[f"`{name}`", *row] for name, (_, rows) in tables.items() for row in rows],
-    )
+    yield markdown.table(lines)
     yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
     yield markdown.commands(result["command"] for stored in measured.values() for result in stored["results"].values())
 
@@ -304,10 +222,10 @@ def tables(folder: Path, card: Card) -> Iterator[str]:
         table = sweeps.read(path)
         yield f"**{path.name}** {TABLES.get(path.stem, '')}".rstrip()
         if isinstance(table, Comparisons):
-            yield markdown.table(list(table.rows[0]), [list(row.values()) for row in table.rows])
+            yield markdown.table(table.rows)
             yield sweeps.COMPARED
             continue
-        yield markdown.table(*_averages(table))
+        yield markdown.table(_averages(table))
         train = " and ".join(source.name for source in _swept(table.command, recipe).train)
         seeds = f"Seed{'' if len(table.seeds) == 1 else 's'} {', '.join(table.seeds)}."
         caption = sweeps.caption(table, recipe.dev.name, bars=False)
@@ -324,23 +242,23 @@ def _swept(command: str, own: recipes.Recipe) -> recipes.Recipe:
     return recipes.load(name) if name != own.name and name in recipes.names() else own
 
 
-def _averages(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: what the sweep is drawn against down, the variants across; else a row a variant."""
-    axis, points = sweep.axis, sweep.points()
-    if axis is None:
-        return ["variant", "runs", *sweep.columns.values()], [
-            [
-                sweeps.label(varied),
-                str(means[sweep.measure].runs),
-                *(sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns),
-            ]
+def _averages(sweep: Sweep) -> list[dict[str, str]]:
+    """What the sweep is drawn against down, the variants across; else a row a variant."""
+    if sweep.axis is None:
+        return [
+            {
+                "variant": sweeps.label(varied),
+                "runs": str(means[sweep.measure].runs),
+                **{name: sweeps.text(means[key], key) for key, name in sweep.columns.items() if key in means},
+            }
             for varied, means in sweep.variants
         ]
-    lines, places = (list(dict.fromkeys(point[key] for point in points)) for key in ("line", "x"))
-    cells = {(point["x"], point["line"]): f"{point['text']}" for point in points}
-    return [f"{axis.name}: {sweep.columns[sweep.measure]}", *lines], [
-        [str(place), *(cells.get((place, line), "–") for line in lines)] for place in places
-    ]
+    head = f"{sweep.axis.name}: {sweep.columns[sweep.measure]}"
+    lines: dict[str, dict[str, str]] = {}
+    for point in sweep.points():
+        place = str(point["x"])
+        lines.setdefault(place, {head: place})[point["line"]] = point["text"]
+    return list(lines.values())
 
 
 def maps(folders: Sequence[Path]) -> Iterator[str]:
@@ -352,70 +270,49 @@ def maps(folders: Sequence[Path]) -> Iterator[str]:
             continue
         made = _json(path)
         commands.append(made["command"])
+        other = made.get("held_out")
+        held_out_texts = f" ({other['texts']:,} of {other['file']})" if other else ""
         for layout in made["layouts"]:
             shares = {name: f"{100 * share:.1f} %" for name, share in layout["quality"].items()}
-            held_out, other = shares.get("knn_held_out", "–"), made.get("held_out")
             rows.append(
-                [
-                    f"`{folder.name}`",
-                    layout["name"],
-                    f"{len(made['items']):,} of {made['data']['file']}",
-                    made["quality_neighbours"],
-                    shares["knn_filters"],
-                    shares["knn_plane"],
-                    f"{held_out} ({other['texts']:,} of {other['file']})" if other else held_out,
-                    shares["majority"],
-                    f"{layout['quality']['trustworthiness']:.3f}",
-                ]
+                {
+                    "checkpoint": f"`{folder.name}`",
+                    "map of": layout["name"],
+                    "texts": f"{len(made['items']):,} of {made['data']['file']}",
+                    "k": made["quality_neighbours"],
+                    "in filter space": shares["knn_filters"],
+                    "in the plane": shares["knn_plane"],
+                    "held out, filter space": shares.get("knn_held_out", "–") + held_out_texts,
+                    "largest class": shares["majority"],
+                    "trustworthiness": f"{layout['quality']['trustworthiness']:.3f}",
+                }
             )
     if rows:
-        yield MAPS
-        yield markdown.table(
-            [
-                "checkpoint",
-                "map of",
-                "texts",
-                "k",
-                "in filter space",
-                "in the plane",
-                "held out, filter space",
-                "largest class",
-                "trustworthiness",
-            ],
-            rows,
-        )
+        yield markdown.table(rows)
         yield markdown.commands(commands)
 
 
 def word_table(path: Path) -> Iterator[str]:
     """What the shared word table is made of."""
     card = _json(path)
-    last = max(card["epochs"], key=lambda epoch: epoch["epoch"])
-    sources = "; ".join(f"{source['name']} ({source['licence']})" for source in card["made_from"])
-    yield WORDS
-    head = ["words", "numbers a word", "made from", "SNLI dev after its last epoch", "training", "licence"]
-    yield markdown.table(
-        head,
-        [
-            [
-                f"{card['words']:,}",
-                card["width"],
-                sources,
-                _text(last["snli_dev"], "accuracy"),
-                f"{minutes(card)}, {_count(card['training']['threads'], 'thread')}, torch {card['training']['torch']}",
-                card["licence"],
-            ]
-        ],
-    )
+    last, training = max(card["epochs"], key=lambda epoch: epoch["epoch"]), card["training"]
+    row = {
+        "words": f"{card['words']:,}",
+        "numbers a word": card["width"],
+        "made from": "; ".join(f"{source['name']} ({source['licence']})" for source in card["made_from"]),
+        "SNLI dev after its last epoch": _text(last["snli_dev"], "accuracy"),
+        "training": f"{minutes(card)}, {counted(training['threads'], 'thread')}, torch {training['torch']}",
+        "licence": card["licence"],
+    }
+    yield markdown.table([row])
     if card.get("notes"):
         yield markdown.plain(card["notes"])
-    yield markdown.commands([card["training"]["command"]])
+    yield markdown.commands([training["command"]])
 
 
 def speeds(path: Path) -> Iterator[str]:
     """The saved run of `python -m trainers.bench`; without one, how to make it."""
     again = f"python -m trainers.bench --json docs/{SPEED}"
-    yield "## Speed"
     if not path.is_file():
         yield f"No speeds are kept here yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
@@ -423,12 +320,14 @@ def speeds(path: Path) -> Iterator[str]:
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
     yield markdown.table(
-        ["what", "measured", "bar", "kept", "note"],
-        [[row.name, row.measured, row.required, row.outcome, row.note] for row in rows],
+        [
+            {"what": row.name, "measured": row.measured, "bar": row.required, "kept": row.outcome, "note": row.note}
+            for row in rows
+        ]
     )
     yield (
-        f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({_count(machine['cores'], 'core')}, "
-        f"{_count(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
+        f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({counted(machine['cores'], 'core')}, "
+        f"{counted(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
         f"{machine['python']}, torch {machine['torch']}, float32) by"
     )
     yield markdown.commands([again])
@@ -436,14 +335,18 @@ def speeds(path: Path) -> Iterator[str]:
 
 def licences(cards: Mapping[Path, Card]) -> Iterator[str]:
     """Under which licence each checkpoint's weights stand, and from which data they come."""
-    yield "## Licences and data"
-    rows = []
-    for card in cards.values():
-        sources = "; ".join(f"{source['name']} ({source['rows']:,}, {source['licence']})" for source in card["data"])
-        start = f"`{card['init']['name']}`" if card.get("init") else "random weights"
-        rows.append([f"`{card['name']}`", card["licence"], sources, start])
-    yield markdown.table(["checkpoint", "licence of the weights", "trained on (rows, licence)", "started from"], rows)
-    yield "All of them read the word table above, whose sources have licences of their own."
+    rows = [
+        {
+            "checkpoint": f"`{card['name']}`",
+            "licence of the weights": card["licence"],
+            "trained on (rows, licence)": "; ".join(
+                f"{source['name']} ({source['rows']:,}, {source['licence']})" for source in card["data"]
+            ),
+            "started from": f"`{card['init']['name']}`" if card.get("init") else "random weights",
+        }
+        for card in cards.values()
+    ]
+    yield markdown.table(rows)
 
 
 def _complete(folder: Path) -> Card:
@@ -467,7 +370,3 @@ def _measure(name: str) -> str:
 
 def _text(value: float, measure: str) -> str:
     return sweeps.text(Mean(value, None, 1), measure)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -10,64 +10,56 @@ A word's vector is a sum of five learned parts,
 - s(w): one learned vector for each kind of inflection when n(w) is the base form's: "runs" and "running" differ.
 - h(w): its hashed character n-grams (``ngram_vector``), for words without a Numberbatch row; a(w) is one
   scale for words that only GloVe knows and one for unknown words.
-- r(w): a residual for words seen at least ``MIN_COUNT`` times in the training pairs.
+- r(w): a residual for words that at least two training texts have.
 
-All of them are trained through the entailment loss of a light attentive convolution; the table holds their
-sum, int8 with a scale a row. The classifier on top is discarded.
+All of them are trained through the entailment loss of a light attentive convolution (the recipe nli-attconv-light); the
+table holds their sum, int8 with a scale a row. The classifier on top is discarded.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
-import math
-import random
-import time
+import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from tqdm import tqdm
 
-from core.data import DataError, read
 from core.errors import RunError
 from core.files import check_writable, whole_folder
-from core.memory import keep_freed_memory
-from core.models import build
-from core.reading.batch import Batch
-from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, ngram_vector
-from trainers.precision import add_precision, used_precision
+from trainers import loop
+from trainers import recipe as recipes
+from trainers.precision import add_precision
+from trainers.recipe import Recipe
+from trainers.set_up import Options
+from trainers.trained_words import StartVectors, TrainedWords, random_table
+from trainers.training_data import TrainingData, load_data
+from trainers.vectors import words_and_vectors
 
 NUMBERBATCH, GLOVE = "vectors/numberbatch_300d_41k", "vectors/glove6B_50d"
-TRAIN = ("snli/snli_1.0_train_86k.jsonl", "snli/cad_revised_train.jsonl", "mnli/multinli_train_23k.jsonl")
-DEV = "snli/snli_1.0_dev.jsonl"
-LABELS = ("entailment", "neutral", "contradiction")
 GLOVE_ROWS = 72_000
 """GloVe words taken by frequency; with Numberbatch's words and their inflected forms about 101,000 in all."""
 MIN_COUNT = 2
 OFTEN = 5
 """Training words of this count enter the table even when neither vector file has them ("rollerskating")."""
-WEIGHTS = {"disco": 0.2}
-"""Weight in the loss by the part of SNLI-86k that a pair's id names (1 elsewhere). The pairs named ``disco`` were
-picked, not drawn: a model that gets 75 % of the other parts right gets 55 % of them."""
 INFLECTIONS = ("s", "ing", "ed", "er", "est", "ly", "n", "other")
 OWN, GLOVE_ONLY, UNKNOWN = 0, 1, 2
 
-Pair = tuple[list[str], list[str], int, float]
-Encoded = list[tuple[list[int], list[int], int, float]]
-
 
 class Sources:
-    """The two vector files side by side, looked up by word. Raises DataError when one is missing or misshapen."""
+    """The two vector files side by side, looked up by word. Raises RunError when one is missing or misshapen."""
 
     def __init__(self, data: Path) -> None:
-        self.numberbatch_words, self.numberbatch = _vectors(data / NUMBERBATCH)
-        self.glove_words, glove = _vectors(data / GLOVE)
+        self.numberbatch_words, self.numberbatch = words_and_vectors(data / NUMBERBATCH)
+        self.glove_words, rows = words_and_vectors(data / GLOVE)
+        glove = rows.astype(np.float32)
         glove -= glove[:50_000].mean(0)
         self.glove = glove / np.maximum(np.linalg.norm(glove, axis=1, keepdims=True), 1e-6)
         self.numberbatch_row = {word: i for i, word in enumerate(self.numberbatch_words)}
@@ -100,66 +92,44 @@ def inflection(form: str) -> int:
     return len(INFLECTIONS)
 
 
-def _vectors(folder: Path) -> tuple[list[str], np.ndarray]:
-    try:
-        words = (folder / "words.txt").read_text(encoding="utf-8").splitlines()
-        vectors = np.load(folder / "vectors.npy", allow_pickle=False).astype(np.float32)
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read the word vectors in {folder.name} ({error}); see the README on data") from error
-    if len(words) != len(vectors):
-        raise DataError(f"{folder.name} has {len(words)} words but {len(vectors)} vectors; get both files again")
-    return words, vectors
-
-
-class TrainedTable(nn.Module):
-    """The sum of parts above for V words: ``ids [...] -> vectors [..., D]``; id 0 is the pad."""
+class SummedParts(StartVectors):
+    """The sum of the parts above but r(w), of which ``table`` is h."""
 
     n: Tensor
     g: Tensor
-    h: Tensor
     kinds: Tensor
     endings: Tensor
-    seen: Tensor
 
-    def __init__(self, words: Sequence[str], sources: Sources, counts: Counter[str], width: int) -> None:
-        super().__init__()
+    def __init__(self, words: Sequence[str], sources: Sources, width: int, scale: float) -> None:
         size = len(words) + 1
-        features = {"n": np.zeros((size, 300), np.float32), "g": np.zeros((size, 50), np.float32)}
-        h = np.zeros((size, width), np.float32)
-        kinds, endings, seen = (np.zeros(size, np.int64) for _ in range(3))
+        n, g, h = (np.zeros((size, columns), np.float32) for columns in (300, 50, width))
+        kinds, endings = np.zeros(size, np.int64), np.zeros(size, np.int64)
         for i, word in enumerate(words, start=1):
             row, endings[i] = sources.meaning(word)
             if row >= 0:
-                features["n"][i] = sources.numberbatch[row]
+                n[i] = sources.numberbatch[row]
             if word in sources.glove_row:
-                features["g"][i] = sources.glove[sources.glove_row[word]]
+                g[i] = sources.glove[sources.glove_row[word]]
             kinds[i] = OWN if row >= 0 else GLOVE_ONLY if word in sources.glove_row else UNKNOWN
             if kinds[i] != OWN:
                 h[i] = ngram_vector(word, width)
-            seen[i] = counts[word] >= MIN_COUNT
-        for name, value in {**features, "h": h, "kinds": kinds, "endings": endings, "seen": seen}.items():
+        super().__init__(torch.from_numpy(h))
+        self.scale = scale
+        for name, value in {"n": n, "g": g, "kinds": kinds, "endings": endings}.items():
             self.register_buffer(name, torch.from_numpy(value), persistent=False)
         self.meaning, self.distribution = nn.Linear(300, width, bias=False), nn.Linear(50, width, bias=False)
         for layer, gain in ((self.meaning, 1.3), (self.distribution, 0.6)):
             nn.init.orthogonal_(layer.weight, gain)
         self.ending = nn.Parameter(torch.randn(len(INFLECTIONS) + 1, width) * 0.02)
-        self.residual = nn.Embedding(size, width, sparse=True)
-        nn.init.zeros_(self.residual.weight)
         self.spelling = nn.Parameter(torch.tensor([0.0, 0.5, 0.7]))
 
-    def rows(self, ids: Tensor) -> Tensor:
-        """Vectors ``[N, D]`` of ids ``[N]``."""
-        kinds = self.kinds[ids]
+    def forward(self, numbers: Tensor) -> Tensor:
+        unique, inverse = torch.unique(numbers, return_inverse=True)
+        kinds, endings = self.kinds[unique], self.endings[unique]
         spelling = self.spelling[kinds] * (kinds != OWN)
-        out = self.meaning(self.n[ids]) + self.distribution(self.g[ids]) + spelling[:, None] * self.h[ids]
-        out = out + self.ending[self.endings[ids]] * (self.endings[ids] > 0)[:, None]
-        out = out + self.residual(ids) * self.seen[ids][:, None]
-        rows: Tensor = out * (ids > 0)[:, None]
-        return rows
-
-    def forward(self, ids: Tensor) -> Tensor:
-        unique, inverse = torch.unique(ids, return_inverse=True)
-        return F.embedding(inverse, self.rows(unique))
+        rows = self.meaning(self.n[unique]) + self.distribution(self.g[unique]) + spelling[:, None] * self.table[unique]
+        rows = rows + self.ending[endings] * (endings > 0)[:, None]
+        return F.embedding(inverse, rows * (unique > 0)[:, None])
 
 
 def run(options: argparse.Namespace) -> int:
@@ -168,117 +138,52 @@ def run(options: argparse.Namespace) -> int:
     check_writable(out, "--out", folder=True)
     if (out / "words.safetensors").exists() and not options.overwrite:
         raise RunError(f"{out} holds a word table; give another --out, or --overwrite to replace it")
-    keep_freed_memory()
-    precision = used_precision(options.precision, "cpu")
-    torch.manual_seed(options.seed)
-    data, start = Path(options.data), time.time()
-    sources = Sources(data)
-    train, dev = [_pairs(data / name) for name in TRAIN], _pairs(data / DEV)
-    flat = [pair for part in train for pair in part]
-    counts = Counter(norm for first, second, *_ in flat for norm in (*first, *second))
-    words = sources.choose(counts)
-    more = sorted({norm for first, second, *_ in [*flat, *dev] for norm in (*first, *second)} - set(words))
-    table = TrainedTable([*words, *more], sources, counts, options.width)
-    ids = {word: i for i, word in enumerate([*words, *more], start=1)}
-    dropouts = {"embedding_dropout": options.dropout, "dropout": options.dropout}
-    net = build("attconv-light", {"input_size": options.width, **dropouts})
-    curve = _train(table, net, _encode(flat, ids), _encode(dev, ids), precision, options)
-    table.eval()
+    recipe = _recipe(options)
+    torch.manual_seed(recipe.seed)
+    sources, data = Sources(Path(options.data)), load_data(recipe, Path(options.data))
+    words = sources.choose(_counts(data))
+    every = [*data.vocabulary.ids, *(word for word in words if word not in data.vocabulary.ids)]
+    parts = SummedParts(every, sources, options.width, options.residual_lr / options.lr)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Options(Path(folder), "cpu", options.precision)
+        trained = loop.ready(recipe, data, random_table(data.vocabulary, options.width, recipe.seed), settings, parts)
+        trained.fit()
+    assert isinstance(trained.model, TrainedWords)
+    number = {word: i for i, word in enumerate(every, start=1)}
     with torch.no_grad():
-        vectors = table.rows(torch.arange(1, len(words) + 1))
-    made = WordTable.from_vectors(words, vectors, float(table.spelling[UNKNOWN].detach()), f"nli-{options.width}")
+        vectors = trained.model.vectors(torch.tensor([number[word] for word in words]))
+    made = WordTable.from_vectors(words, vectors, float(parts.spelling[UNKNOWN].detach()), f"nli-{options.width}")
     with whole_folder(out, last="card.json") as scratch:
-        _write_card(scratch, made, made.save(scratch), precision, options, curve, time.time() - start)
+        _write_card(scratch, made, made.save(scratch), trained, options)
     print(f"{len(words):,} words x {options.width} -> {out}")
     return 0
 
 
-def _pairs(path: Path) -> list[Pair]:
-    def side(text: str) -> list[str]:
-        return [token.norm for token in tokenize(text)[:MAX_TOKENS]]
-
-    pairs = [
-        (side(row.first), side(row.second), LABELS.index(row.label), WEIGHTS.get(row.id.rsplit("-", 1)[0], 1.0))
-        for row in read(path).rows
-        if row.label in LABELS
-    ]
-    return [pair for pair in pairs if pair[0] and pair[1]]
-
-
-def _encode(pairs: Sequence[Pair], ids: dict[str, int]) -> Encoded:
-    return [
-        ([ids[w] for w in first], [ids[w] for w in second], label, weight) for first, second, label, weight in pairs
-    ]
-
-
-def _batches(data: Encoded, size: int, order: random.Random) -> Iterator[tuple[Batch, Tensor, Tensor]]:
-    """Batches of like length in random order: word numbers, labels, weights."""
-    shuffled = order.sample(range(len(data)), len(data))
-    batches: list[list[int]] = []
-    for at in range(0, len(data), size * 50):
-        block = sorted(shuffled[at : at + size * 50], key=lambda i: (len(data[i][1]), len(data[i][0])))
-        batches += [block[k : k + size] for k in range(0, len(block), size)]
-    order.shuffle(batches)
-    for rows in batches:
-        first, second = ([torch.tensor(data[i][side]) for i in rows] for side in (0, 1))
-        labels, weights = (torch.tensor([data[i][column] for i in rows]) for column in (2, 3))
-        yield Batch.of(first, second), labels, weights
-
-
-def _train(
-    table: TrainedTable, net: nn.Module, train: Encoded, dev: Encoded, precision: str, options: argparse.Namespace
-) -> list[dict[str, float]]:
-    dense = [*(p for n, p in table.named_parameters() if n != "residual.weight"), *net.parameters()]
-    optimizer = torch.optim.AdamW(dense, lr=options.lr, weight_decay=0.0, fused=True)
-    # Only the rows of a batch's words are touched: a dense step over 100,000 residuals would cost more than the rest.
-    sparse = torch.optim.SparseAdam([table.residual.weight], lr=options.residual_lr)
-    shares = torch.tensor([sum(weight for *_, label, weight in train if label == k) for k in range(len(LABELS))])
-    class_weights = shares.sum() / (len(LABELS) * shares)
-    steps, step, curve = options.epochs * math.ceil(len(train) / options.batch_size), 0, []
-    for epoch in range(options.epochs):
-        table.train(), net.train()
-        batches = _batches(train, options.batch_size, random.Random(options.seed * 1000 + epoch))
-        total = 0.0
-        for batch, labels, weights in tqdm(
-            batches, total=steps // options.epochs, desc=f"epoch {epoch + 1}", unit="batch"
-        ):
-            rate = min(1.0, (step + 1) / 300) * (0.5 * (1 + math.cos(math.pi * step / steps)) + 1e-3)
-            optimizer.param_groups[0]["lr"] = options.lr * rate
-            sparse.param_groups[0]["lr"] = options.residual_lr * rate
-            with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
-                logits = net(batch.embedded(table)).logits
-            weights = weights * class_weights[labels]
-            loss = (F.cross_entropy(logits.float(), labels, reduction="none") * weights).sum() / weights.sum()
-            optimizer.zero_grad(), sparse.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(dense, 5.0)
-            optimizer.step(), sparse.step()  # type: ignore[no-untyped-call]
-            step, total = step + 1, total + float(loss.detach()) * len(labels)
-        accuracy = _accuracy(table, net, dev)
-        curve.append({"epoch": epoch + 1, "loss": round(total / len(train), 4), "snli_dev": round(accuracy, 4)})
-        print(curve[-1], flush=True)
-    return curve
-
-
-@torch.inference_mode()
-def _accuracy(table: TrainedTable, net: nn.Module, dev: Encoded) -> float:
-    table.eval(), net.eval()
-    right = sum(
-        int((net(batch.embedded(table)).logits.argmax(1) == labels).sum())
-        for batch, labels, _ in _batches(dev, 256, random.Random(0))
+def _recipe(options: argparse.Namespace) -> Recipe:
+    """That of the light model, without what a checkpoint needs beside its training."""
+    recipe = recipes.load("nli-attconv-light")
+    dropouts = {"embedding_dropout": options.dropout, "dropout": options.dropout}
+    return dataclasses.replace(
+        recipe,
+        model={**recipe.model, **dropouts},
+        report=(),
+        tune_words=2,
+        epochs=options.epochs,
+        batch_size=options.batch_size,
+        lr=options.lr,
+        ema=0,
+        seed=options.seed,
     )
-    return right / len(dev)
 
 
-def _write_card(
-    out: Path,
-    made: WordTable,
-    sha256: str,
-    precision: str,
-    options: argparse.Namespace,
-    curve: list[dict[str, float]],
-    seconds: float,
-) -> None:
+def _counts(data: TrainingData) -> Counter[str]:
+    """How often each word stands in the training pairs."""
+    flat = torch.cat([texts.flat for texts in (data.train.first, *data.train.contexts)])
+    counts = torch.bincount(flat, minlength=len(data.vocabulary.ids) + 1)[1:]
+    return Counter(dict(zip(data.vocabulary.ids, counts.tolist(), strict=True)))
+
+
+def _write_card(out: Path, made: WordTable, sha256: str, trained: loop.Run, options: argparse.Namespace) -> None:
     settings = {
         k: getattr(options, k) for k in ("width", "epochs", "batch_size", "lr", "residual_lr", "dropout", "seed")
     }
@@ -296,11 +201,11 @@ def _write_card(
             {"name": "MultiNLI-23k", "licence": "OANC and others"},
         ],
         "settings": settings,
-        "epochs": curve,
+        "epochs": trained.progress.history,
         "training": {
-            "seconds": round(seconds),
+            "seconds": round(trained.progress.seconds),
             "threads": torch.get_num_threads(),
-            "precision": precision,
+            "precision": trained.precision,
             "precision_asked": options.precision,
             "torch": torch.__version__,
             "command": "python -m trainers.paper words --data DATA "

@@ -6,27 +6,64 @@ A final state that looks at words is a matrix of one row, and its ribbons begin 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from app.panels.attention_map.first_word import telling_word
 from app.panels.panel import Panel, Payload
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
 
+Column = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class NullWord:
+    """The column of the null word: the same numbers as of the words."""
+
+    word: str
+    weights: Column
+    scores: Column
+    values: Column
+
+
+@dataclass(frozen=True)
+class WordMap(Payload):
+    """What the matrix and the ribbons draw. ``values`` are what the cells show, from ``low`` to ``high``; ``weights``
+    are always what the model used; ``none`` is None in a model without a null word."""
+
+    units: str
+    weights: Matrix
+    scores: Matrix
+    values: Matrix
+    none: NullWord | None
+    apart: bool
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class WindowMap(Payload):
+    """Where each window of ``width`` words looks. A line: first word of the window, first word of the other text's most
+    looked-at window (None where no window is like it), their cosine, and the share that it has in the mix."""
+
+    units: str
+    width: int
+    lines: tuple[tuple[float | None, ...], ...]
+
 
 def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: str) -> list[Payload]:
     """A matrix for each map over words, a list for each map over windows. A map over phrases is not drawn here."""
     words = [matrix(record, explanation, show) for record in records if record.units in WORD_COLUMNS]
-    return words + [drawn for record in records if (drawn := windows(record, explanation)) is not None]
+    filters: FilterProvenance | None = explanation.find(FilterProvenance)
+    if filters is None:
+        return [*words]
+    return [*words, *(windows(record, filters.width) for record in records if record.units == "windows")]
 
 
-def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload:
-    """What the matrix and the ribbons draw.
-
-    ``values`` are what the cells show (``show``: weight, column or score); ``weights`` are always what the model used.
-    ``none`` has the same of the null word's column, in a model that has one.
-    """
+def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
+    """The matrix of a map over words; its cells ``show`` weight, column or score."""
     values: Matrix = record.weights
-    null_scores = [record.null_score] * len(record.null)
+    null_scores = (record.null_score,) * len(record.null)
     null: Sequence[float | None] = record.null
     if show == "score":
         values, null = record.scores, null_scores
@@ -34,50 +71,32 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> Payload
         values, null = rescaled(record.weights), _shares(record.null)
     flat = [value for row in (*values, null) for value in row if value is not None]
     low = min(flat) if show == "score" else 0.0
-    return {
-        "units": record.units,
-        "rows": record.rows,
-        "columns": record.columns,
-        "show": show,
-        "weights": compact(record.weights),
-        "scores": compact(record.scores),
-        "values": compact(values),
-        "none": {
-            "word": NO_WORD,
-            "weights": _rounded(record.null),
-            "scores": _rounded(null_scores),
-            "values": _rounded(null),
-        }
-        if record.null
-        else None,
-        "apart": record.apart,
-        "low": low,
-        "high": max(max(flat), low + 1e-9),
-        "lead": lead(record, explanation),
-        "focus": telling_word(record, explanation),
-    }
+    columns = (_rounded(column) for column in (record.null, null_scores, null))
+    return WordMap(
+        record.units,
+        compact(record.weights),
+        compact(record.scores),
+        compact(values),
+        NullWord(NO_WORD, *columns) if record.null else None,
+        record.apart,
+        low,
+        max(max(flat), low + 1e-9),
+        rows=record.rows,
+        columns=record.columns,
+        focus=telling_word(record, explanation),
+        show=show,
+        lead=lead(record, explanation),
+    )
 
 
-def windows(record: AttentionMap, explanation: Explanation) -> Payload | None:
-    """Where each window of the rows' text looks, or None for a map over other units.
-
-    A line is a list: first word of the window, first word of the other text's most looked-at window (None where no
-    window is like it), their cosine, and the share that it has in the mix. Windows have ``width`` words.
-    """
-    filters: FilterProvenance | None = explanation.find(FilterProvenance)
-    if record.units != "windows" or filters is None:
-        return None
-    lines: list[list[float | None]] = []
+def windows(record: AttentionMap, width: int) -> WindowMap:
+    """Where each window of the rows' text looks."""
+    lines = []
     for i, (scores, weights) in enumerate(zip(record.scores, record.weights, strict=True)):
         best = max(range(len(weights)), key=weights.__getitem__)
-        lines.append([i, best if weights[best] > 0 else None, *compact([[scores[best], weights[best]]])[0]])
-    return {
-        "units": record.units,
-        "rows": record.rows,
-        "columns": record.columns,
-        "width": filters.width,
-        "lines": lines,
-    }
+        cosine_and_share = _rounded((scores[best], weights[best]))
+        lines.append((i, best if weights[best] > 0 else None, *cosine_and_share))
+    return WindowMap(record.units, width, tuple(lines), rows=record.rows, columns=record.columns)
 
 
 def rescaled(weights: Matrix) -> Matrix:
@@ -98,13 +117,13 @@ def lead(record: AttentionMap, explanation: Explanation) -> float | None:
     return sum(leads) / len(leads) if leads else None
 
 
-def compact(values: Sequence[Sequence[float]]) -> list[list[float]]:
+def compact(values: Matrix) -> Matrix:
     """Six significant digits: what a figure can show, at a third of the characters."""
-    return [[float(f"{value:.6g}") for value in row] for row in values]
+    return tuple(tuple(float(f"{value:.6g}") for value in row) for row in values)
 
 
-def _rounded(values: Sequence[float | None]) -> list[float | None]:
-    return [None if value is None else float(f"{value:.6g}") for value in values]
+def _rounded(values: Sequence[float | None]) -> Column:
+    return tuple(None if value is None else float(f"{value:.6g}") for value in values)
 
 
 PANEL = Panel(("attention_map",), "main", payloads)

@@ -1,6 +1,6 @@
 // The attention matrix: square cells, words along both edges; a long pair scrolls inside its frame, edges fixed.
 
-import { legend, savedLegend, scaleColour } from "../../components/colours.js";
+import { legend, scaleColour } from "../../components/colours.js";
 import {
   directionOf,
   exactPercent,
@@ -8,12 +8,14 @@ import {
   heaviest,
   html,
   percent,
+  refill,
   shorten,
   signed,
   svg,
   the,
 } from "../../components/elements.js";
-import { label, place, saveButtons } from "../../components/save.js";
+import { saveButtons } from "../../components/save.js";
+import { Tip } from "../../components/tip.js";
 import { PANELS } from "../../components/view.js";
 import { WindowPanel } from "./windows.js";
 
@@ -32,9 +34,8 @@ export class MatrixPanel {
     this.several = this.lines.length > 1; // lines of a text, such as sentences of evidence
     this.none = attention.none; // the null word's column, in a model that has one
     this.mirrored = directionOf(this.columns) === "rtl";
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
-    this.frame = html("div", {
-      class: "matrix",
+    this.tip = new Tip();
+    this.frame = html("div.matrix.scroll", {
       role: "grid",
       "aria-label": this.title(),
       "aria-rowcount": this.rows.length,
@@ -42,46 +43,53 @@ export class MatrixPanel {
     });
     const [how, more] = this.reading();
     this.scrolls = html(
-      "span",
+      "span.screen",
       { hidden: true },
       `${this.rows.length} × ${this.columns.length} words: scroll inside the frame`,
     );
     const key = this.legend();
     key.append(this.scrolls);
     const { agreement } = view.data;
-    if (agreement?.rows === attention.rows) key.append(html("span", {}, agreement.text));
-    const saves = saveButtons(view, this.what, this.file, (ink) => this.saved(ink));
+    if (agreement?.rows === attention.rows) key.append(html("span", agreement.text));
+    const saves = saveButtons(view, this.what, () => ({
+      file: this.file,
+      title: this.title(),
+      elements: [this.frame, key],
+    }));
     this.element = html(
-      "section",
-      { class: "attention", "aria-label": this.title() },
+      "section.attention",
+      { "aria-label": this.title() },
       heading(this.headed, how, more, saves),
       this.frame,
       key,
-      this.tip,
+      this.tip.element,
     );
     this.listen();
   }
 
   // How to read it: one line, and more on demand.
   reading() {
-    const { view, attention } = this;
-    const how =
-      attention.show === "column"
-        ? "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column."
-        : attention.show === "score"
-          ? "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it."
-          : `Brighter cell: more weight. A row adds up to 1${attention.apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`;
-    const [judged, context] = view.sideOf(attention.rows).judged
-      ? [", the sentence that is judged", ", its context"]
-      : ["", ""];
-    const rows =
+    const { rows, columns, apart, show } = this.attention;
+    const how = {
+      weight: `Brighter cell: more weight. A row adds up to 1${apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`,
+      score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
+      column:
+        "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column.",
+    };
+    const { judged } = this.view.sideOf(rows);
+    const more = [
       this.final === null
-        ? `Rows are ${the(attention.rows)}${judged}`
-        : `The row is the state after the last word of ${the(attention.rows)}, the only one that looks back`;
-    const more =
-      `${rows}; columns ${the(attention.columns)}${context}. ` +
-      `${this.several ? `Numbered blocks of columns are its lines${attention.apart ? ": the model reads each of them by itself" : ""}. ` : ""}The colour scale runs to the largest value of this pair. ${this.none ? `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(attention.columns)}; with it a row adds up to 1. ` : ""}Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.`;
-    return [how, more];
+        ? `Rows are ${the(rows)}${judged ? ", the sentence that is judged" : ""}`
+        : `The row is the state after the last word of ${the(rows)}, the only one that looks back`,
+      `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
+      this.several &&
+        `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
+      "The colour scale runs to the largest value of this pair. ",
+      this.none &&
+        `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
+      "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
+    ];
+    return [how[show], more.filter(Boolean).join("")];
   }
 
   get headed() {
@@ -114,6 +122,10 @@ export class MatrixPanel {
   // Columns with the null word's.
   get count() {
     return this.columns.length + (this.none ? 1 : 0);
+  }
+
+  get places() {
+    return [...Array(this.count).keys()];
   }
 
   // Where a column begins: lines and the null word's column stand apart, and words that run leftwards stand leftwards.
@@ -230,30 +242,22 @@ export class MatrixPanel {
     const whole = this.view.type > 1 && tall + down < 0.8 * window.innerHeight ? tall + down : 0;
     this.frame.style.maxHeight = `${Math.max(height, tall + 6 * cell, whole) + 3}px`;
     this.cramped = left + across + slack > width;
-    this.top = svg(
-      "svg",
-      { class: "top", width: across + slack, height: tall, "aria-hidden": "true" },
-      this.columnWords(),
-    );
-    this.side = svg("svg", { class: "side", width: left, height: down, "aria-hidden": "true" }, this.rowWords());
-    this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
+    const letters = { "font-size": (cell < 20 ? 12 : 13.5) * this.view.type, "aria-hidden": "true" };
+    this.top = svg("svg.top", { width: across + slack, height: tall, ...letters }, this.columnWords());
+    this.side = svg("svg.side", { width: left, height: down, ...letters }, this.rowWords());
+    this.marks = svg("g.marks", { "aria-hidden": "true" });
     this.body = svg(
-      "svg",
-      {
-        class: "cells",
-        width: across + slack,
-        height: down + (this.several ? 20 * this.view.type : 2),
-        role: "rowgroup",
-      },
+      "svg.cells",
+      { width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" },
       this.cellRows(),
       this.numbers(),
       this.marks,
       this.lineNumbers(down),
     );
     this.frame.replaceChildren(
-      html("div", { class: "corner" }),
-      html("div", { class: "pin-top" }, this.top),
-      html("div", { class: "pin-side" }, this.side),
+      html("div.corner"),
+      html("div.pin-top", this.top),
+      html("div.pin-side", this.side),
       this.body,
     );
     this.scrolls.hidden = tall + down <= this.frame.clientHeight + 4 && left + across <= this.frame.clientWidth;
@@ -265,52 +269,32 @@ export class MatrixPanel {
     this.revealed = !same || untouched ? [this.frame.scrollLeft, this.frame.scrollTop].join() : null;
   }
 
-  get size() {
-    return (this.cell < 20 ? 12 : 13.5) * this.view.type;
-  }
-
   columnWords() {
-    const { cell, tall, size } = this;
-    return Array.from({ length: this.count }, (_, j) => {
-      const word = this.word(j);
+    const y = this.tall - 7;
+    return this.places.map((j) => {
       const none = j === this.columns.length;
-      const x = this.x(j) + cell * 0.5;
-      const text = svg(
+      const x = this.x(j) + this.cell * 0.5;
+      return svg(
         "text",
         {
           x,
-          y: tall - 7,
-          transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${tall - 7})`,
+          y,
+          transform: `rotate(${none && this.cramped ? -90 : -45} ${x} ${y})`,
           "data-column": none ? null : j,
-          class: none ? "none" : null,
-          "font-size": size,
+          class: none && "none",
         },
-        shorten(word, 24),
+        shorten(this.word(j), 24),
+        svg("title", none ? `The null word: no counterpart in ${the(this.attention.columns)}` : this.word(j)),
       );
-      text.append(svg("title", {}, none ? `The null word: no counterpart in ${the(this.attention.columns)}` : word));
-      return text;
     });
   }
 
   rowWords() {
     const { cell, left } = this;
     const room = Math.max(6, Math.floor((left - 12) / (7 * this.view.type)));
-    return this.rows.map((word, i) => {
-      const text = svg(
-        "text",
-        {
-          x: left - 8,
-          y: i * cell + cell * 0.5,
-          "text-anchor": "end",
-          "dominant-baseline": "central",
-          "data-row": i,
-          "font-size": this.size,
-        },
-        shorten(word, room),
-      );
-      text.append(svg("title", {}, word));
-      return text;
-    });
+    return this.rows.map((word, i) =>
+      svg("text", { x: left - 8, y: (i + 0.5) * cell, "data-row": i }, shorten(word, room), svg("title", word)),
+    );
   }
 
   colour(value) {
@@ -328,7 +312,7 @@ export class MatrixPanel {
       svg(
         "g",
         { role: "row", "aria-rowindex": i + 1 },
-        Array.from({ length: this.count }, (_, j) => {
+        this.places.map((j) => {
           const value = this.number("values", i, j);
           return svg("rect", {
             x: this.x(j) + gap,
@@ -356,26 +340,17 @@ export class MatrixPanel {
   // Below the cells, the number of each line over the width of its words.
   lineNumbers(down) {
     if (!this.several) return null;
+    const { type } = this.view;
     const ends = [...this.lines.slice(1), this.columns.length];
-    return svg(
-      "g",
-      { class: "line-numbers", "aria-hidden": "true" },
-      this.lines
-        .map((start, line) => {
-          const [left, right] = [this.x(start), this.x(ends[line] - 1)].sort((a, b) => a - b);
-          const middle = (left + right + this.cell) / 2;
-          const y = down + 4 * this.view.type;
-          return [
-            svg("line", { x1: left + 1, x2: right + this.cell - 1, y1: y, y2: y }),
-            svg(
-              "text",
-              { x: middle, y: down + 16 * this.view.type, "text-anchor": "middle", "font-size": 12 * this.view.type },
-              String(line + 1),
-            ),
-          ];
-        })
-        .flat(),
-    );
+    const numbers = this.lines.map((start, line) => {
+      const [left, right] = [this.x(start), this.x(ends[line] - 1)].sort((a, b) => a - b);
+      const y = down + 4 * type;
+      return [
+        svg("line", { x1: left + 1, x2: right + this.cell - 1, y1: y, y2: y }),
+        svg("text", { x: (left + right + this.cell) / 2, y: down + 16 * type }, line + 1),
+      ];
+    });
+    return svg("g.line-numbers", { "aria-hidden": "true" }, numbers);
   }
 
   rect(i, j) {
@@ -391,9 +366,7 @@ export class MatrixPanel {
       else if (column !== undefined) this.view.pick({ [this.axes[1]]: Number(column) });
     });
     this.frame.addEventListener("pointermove", (event) => this.point(this.placeOf(event), event));
-    this.frame.addEventListener("pointerleave", () => {
-      this.tip.hidden = true;
-    });
+    this.frame.addEventListener("pointerleave", () => this.tip.hide());
     this.frame.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -408,31 +381,25 @@ export class MatrixPanel {
   }
 
   point(at, event) {
-    this.tip.hidden = !at;
-    if (!at) return;
+    if (!at) return this.tip.hide();
     const [i, j] = at;
-    this.tip.replaceChildren(
-      html("b", {}, html("bdi", {}, this.rows[i]), " → ", html("bdi", {}, this.word(j))),
-      ...this.facts(i, j),
-    );
-    const right = event.clientX + 190 > window.innerWidth;
-    this.tip.style.left = `${event.clientX + (right ? -170 : 14)}px`;
-    this.tip.style.top = `${event.clientY + 16}px`;
+    const cell = html("b", html("bdi", this.rows[i]), " → ", html("bdi", this.word(j)));
+    this.tip.show(event, cell, this.facts(i, j));
   }
 
   // A cell's exact values.
   facts(i, j) {
     const lines = [
-      html("span", {}, `weight ${exactPercent(this.number("weights", i, j))}`),
-      html("span", {}, this.score(i, j, 4)),
+      html("span", `weight ${exactPercent(this.number("weights", i, j))}`),
+      html("span", this.score(i, j, 4)),
     ];
     if (this.attention.show === "column")
-      lines.push(html("span", {}, `${exactPercent(this.number("values", i, j))} of its column (not used)`));
+      lines.push(html("span", `${exactPercent(this.number("values", i, j))} of its column (not used)`));
     const back = this.view.back(this.attention);
     if (back && j < this.columns.length)
       lines.push(
-        html("b", {}, html("bdi", {}, this.word(j)), " → ", html("bdi", {}, this.rows[i])),
-        html("span", {}, `weight ${exactPercent(back.weights[j][i])}`),
+        html("b", html("bdi", this.word(j)), " → ", html("bdi", this.rows[i])),
+        html("span", `weight ${exactPercent(back.weights[j][i])}`),
       );
     return lines;
   }
@@ -468,10 +435,7 @@ export class MatrixPanel {
     if (row === null) return [heaviest(this.rows.map((_, i) => this.number("weights", i, column))), column];
     return [
       row,
-      column ??
-        (this.onNone
-          ? this.at[1]
-          : heaviest(Array.from({ length: this.count }, (_, j) => this.number("weights", row, j)))),
+      column ?? (this.onNone ? this.at[1] : heaviest(this.places.map((j) => this.number("weights", row, j)))),
     ];
   }
 
@@ -494,29 +458,18 @@ export class MatrixPanel {
     const { cell } = this;
     this.top.querySelectorAll("text").forEach((text, j) => text.classList.toggle("on", j === column));
     this.side.querySelectorAll("text").forEach((text, i) => text.classList.toggle("on", i === row));
-    const outline = (x, y, width, height) =>
-      ["halo", "mark"].map((kind) => svg("rect", { class: kind, x, y, width, height, rx: 4, fill: "none" }));
-    const marks = [];
-    const { across } = this;
-    const down = this.rows.length * cell;
-    if (row !== null) marks.push(...outline(1, row * cell, across - 1, cell));
-    else if (column !== null) marks.push(...outline(this.x(column), 1, cell, down - 1));
-    if (row !== null && column !== null)
-      marks.push(
-        svg("rect", {
-          class: "cell-mark",
-          x: this.x(column) + 1,
-          y: row * cell + 1,
-          width: cell - 2,
-          height: cell - 2,
-          rx: 3,
-          fill: "none",
-        }),
-      );
-    this.marks.replaceChildren(...marks);
+    const outline = (kind, x, y, width, height) => svg(`rect.${kind}`, { x, y, width, height, rx: 4, fill: "none" });
+    const both = row !== null && column !== null;
+    const line =
+      row !== null ? [1, row * cell, this.across - 1, cell] : [this.x(column), 1, cell, this.rows.length * cell - 1];
+    refill(
+      this.marks,
+      row !== null || column !== null ? ["halo", "mark"].map((kind) => outline(kind, ...line)) : null,
+      both && outline("cell-mark", this.x(column) + 1, row * cell + 1, cell - 2, cell - 2),
+    );
     this.marked?.removeAttribute("aria-selected");
     this.reach([row ?? 0, column ?? (this.onNone ? this.at[1] : 0)]);
-    if (row !== null && column !== null) this.marked?.setAttribute("aria-selected", "true");
+    if (both) this.marked?.setAttribute("aria-selected", "true");
   }
 
   // Whether the keyboard stands on the null word of the selected row.
@@ -530,27 +483,6 @@ export class MatrixPanel {
     this.at = at;
     this.marked = this.rect(...at);
     this.marked?.setAttribute("tabindex", "0");
-  }
-
-  saved(ink) {
-    const { left, tall } = this;
-    const across = Number(this.body.getAttribute("width"));
-    const down = Number(this.body.getAttribute("height"));
-    return [
-      Math.max(left + across, 420) + 24,
-      down + tall + 70,
-      [
-        label(12, 22, this.title(), { fill: ink, "font-weight": 600 }),
-        place(this.top, 12 + left, 30),
-        place(this.side, 12, 30 + tall),
-        place(this.body, 12 + left, 30 + tall),
-        this.savedLegend(down + tall + 44, ink),
-      ],
-    ];
-  }
-
-  savedLegend(y, ink) {
-    return savedLegend(y, ...this.ends(), ink);
   }
 }
 

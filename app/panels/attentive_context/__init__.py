@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from app.panels.attention_map import compact
 from app.panels.panel import Panel, Payload
-from core.evidence import AttentiveContext, Explanation
+from core.evidence import AttentiveContext, Explanation, Matrix
 from core.evidence.attentive_context import NOT_IN_THE_TABLE
 
 
-def payloads(records: Sequence[AttentiveContext], explanation: Explanation, show: str) -> list[Payload]:
-    """The weights of every word's context, and its heaviest word that is not in the table: it is named where the mix
-    has no nearest words."""
+@dataclass(frozen=True)
+class Contexts(Payload):
+    """The weights of every word's context, and its heaviest word that is not in the table: it is named, with ``why``,
+    where the mix has no nearest words."""
+
+    weights: Matrix
+    unknown: tuple[str | None, ...]
+    why: str = NOT_IN_THE_TABLE
+
+
+def payloads(records: Sequence[AttentiveContext], explanation: Explanation, show: str) -> list[Contexts]:
+    """A panel for each side whose words have contexts."""
     return [
-        {
-            "rows": r.rows,
-            "columns": r.columns,
-            "weights": compact(r.weights),
-            "unknown": [r.unknown(explanation, row) for row in range(len(r.weights))],
-            "why": NOT_IN_THE_TABLE,
-        }
-        for r in records
+        Contexts(
+            compact(record.weights),
+            tuple(record.unknown(explanation, row) for row in range(len(record.weights))),
+            rows=record.rows,
+            columns=record.columns,
+        )
+        for record in records
     ]
 
 
-def nearest(records: Sequence[AttentiveContext]) -> Payload:
+def nearest(records: Sequence[AttentiveContext]) -> Mapping[str, object]:
     """Nearest words of the contexts that were looked up, by the role of the rows and the row."""
     words = {
         record.rows: {

@@ -1,17 +1,7 @@
 // The selected word's side of the attention: what its context is mixed from, or who looks at it.
 
-import {
-  exactPercent,
-  heading,
-  html,
-  moreButton,
-  percent,
-  plural,
-  shorten,
-  svg,
-  the,
-} from "../../components/elements.js";
-import { inkOf, label, saveButtons } from "../../components/save.js";
+import { exactPercent, heading, html, moreButton, percent, plural, refill, the } from "../../components/elements.js";
+import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
 const LEAST_BAR = 0.001; // a smaller weight has no line of its own
@@ -20,7 +10,7 @@ const MOST_BARS = 7;
 class ContextPanel {
   constructor(view, record) {
     Object.assign(this, { view, record, axes: view.axes(record), looked: new Map(), open: false });
-    this.element = html("section", { class: "context", "aria-live": "polite", "aria-label": "Attentive context" });
+    this.element = html("section.context", { "aria-live": "polite", "aria-label": "Attentive context" });
   }
 
   get direction() {
@@ -32,13 +22,9 @@ class ContextPanel {
     this.late = this.view.data.late.attentive_context?.[this.record.rows] || this.late;
     for (const [row, nearest] of Object.entries(this.late || {})) this.looked.set(Number(row), nearest);
     const [row, column] = this.axes.map((axis) => this.view.selection[axis]);
-    const parts =
-      row !== null
-        ? this.ofRow(row, column)
-        : column !== null
-          ? this.ofColumn(column)
-          : [html("p", { class: "empty" }, "Select a word to see its context.")];
-    this.element.replaceChildren(...parts.filter(Boolean));
+    if (row !== null) refill(this.element, this.ofRow(row, column));
+    else if (column !== null) refill(this.element, this.ofColumn(column));
+    else refill(this.element, html("p.empty", "Select a word to see its context."));
   }
 
   ofRow(row, column) {
@@ -79,13 +65,12 @@ class ContextPanel {
 
   heading(title, role, index, how, more) {
     const word = this.view.sideOf(role).tokens[index];
-    this.shown = { title: title + word };
-    return heading(
-      [title, html("bdi", { class: "selected", "data-part": "context-word" }, word)],
-      how,
-      more,
-      saveButtons(this.view, "bars", `context-${role}-${index + 1}`, (ink) => this.saved(ink)),
-    );
+    const saves = saveButtons(this.view, "bars", () => ({
+      file: `context-${role}-${index + 1}`,
+      title: title + word,
+      elements: [this.element.querySelector(".bars")],
+    }));
+    return heading([title, html("bdi.selected", { "data-part": "context-word" }, word)], how, more, saves);
   }
 
   ranked(weights, edge) {
@@ -117,141 +102,58 @@ class ContextPanel {
       best.push(ranked.find((bar) => bar.index === selected));
     }
     if (nothing !== undefined) best.push({ weight: nothing, index: null, word: this.none.word });
-    this.shown.bars = best;
     const rest = weights.length - best.filter((bar) => bar.index !== null).length;
     const left = weights.reduce((a, b) => a + b, 0) - best.reduce((a, b) => a + (b.index === null ? 0 : b.weight), 0);
-    const { selection } = this.view;
-    const other = this.axes[1 - edge];
-    const name = ({ index, word }) =>
-      index === null
-        ? html("span", { class: "none" }, word)
-        : html(
-            "button",
-            {
-              type: "button",
-              dir: "auto",
-              "data-word": index,
-              onclick: () => this.view.pick({ [this.axes[edge]]: index, [other]: selection[other] }),
-            },
-            word,
-          );
+    const others = plural(rest, "other word", "other words");
+    const line = ({ weight, index, word }) => {
+      const [own, other] = [this.axes[edge], this.axes[1 - edge]];
+      const pick = () => this.view.pick({ [own]: index, [other]: this.view.selection[other] });
+      return html(
+        "li",
+        { class: index === null ? "of-nothing" : index === selected && "on", title: exactPercent(weight) },
+        index === null
+          ? html("span.none", word)
+          : html("button", { dir: "auto", "data-word": index, onclick: pick }, word),
+        html("i", html("span", { style: `width:${100 * weight}%` })),
+        html("em", percent(weight)),
+      );
+    };
+    const under = (bar) => `${others} each under ${percent(bar.weight + 5e-4)}`;
     return html(
-      "div",
-      { class: "scaled" },
-      html(
-        "ol",
-        { class: "bars" },
-        best.map((bar) =>
-          html(
-            "li",
-            {
-              class: bar.index === null ? "of-nothing" : bar.index === selected ? "on" : null,
-              title: exactPercent(bar.weight),
-            },
-            name(bar),
-            html("i", {}, html("span", { style: `width:${100 * bar.weight}%` })),
-            html("em", {}, percent(bar.weight)),
-          ),
-        ),
+      "ol.bars",
+      best.map(line),
+      html("li.axis", { "aria-hidden": "true" }, html("i", html("span", "0"), html("span", "100\u00a0%"))),
+      rest > 0 &&
         html(
-          "li",
-          { class: "axis", "aria-hidden": "true" },
-          html("span", {}),
-          html("i", {}, html("span", {}, "0"), html("span", {}, "100\u00a0%")),
-          html("span", {}),
+          "li.rest",
+          edge ? `${others} together ${percent(Math.max(0, left))}` : under(ranked.find((bar) => !best.includes(bar))),
         ),
-        rest > 0
-          ? html(
-              "li",
-              { class: "rest" },
-              edge
-                ? `${plural(rest, "other word", "other words")} together ${percent(Math.max(0, left))}`
-                : `${plural(rest, "other word", "other words")} each under ${percent(ranked.filter((bar) => !best.includes(bar))[0].weight + 5e-4)}`,
-            )
-          : null,
-        worth.length > MOST_BARS
-          ? html("li", { class: "rest" }, moreButton(this, worth.length, MOST_BARS, "words"))
-          : null,
-      ),
+      worth.length > MOST_BARS && html("li.rest", moreButton(this, worth.length, MOST_BARS, "words")),
     );
   }
 
   nearest(row) {
     if (!this.late) return null;
     const nearest = this.looked.get(row);
-    if (nearest && !nearest.words.length)
-      return html(
-        "p",
-        { class: "nearest", "data-part": "nearest" },
-        "Mostly ",
-        html("b", {}, html("bdi", {}, this.record.unknown[row])),
-        `, ${this.record.why}`,
-      );
-    const words = nearest
-      ? nearest.words.flatMap((word, i) => [
-          i ? ", " : "",
-          html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", {}, word)),
-        ])
-      : [html("span", { class: "wait" }, "looking them up …")];
-    return html(
-      "p",
-      { class: "nearest", "data-part": "nearest" },
-      this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ",
-      words,
-    );
+    const line = (...words) => html("p.nearest", { "data-part": "nearest" }, words);
+    const title = this.map?.apart ? "Nearest words to these mixes together: " : "Nearest words to this mix: ";
+    if (!nearest) return line(title, html("span.wait", "looking them up …"));
+    if (!nearest.words.length)
+      return line("Mostly ", html("b", html("bdi", this.record.unknown[row])), `, ${this.record.why}`);
+    const words = nearest.words.map((word, i) => [
+      i ? ", " : "",
+      html("b", { title: `cosine ${nearest.similarity[i].toFixed(3)}` }, html("bdi", word)),
+    ]);
+    return line(title, words);
   }
 
   won(row) {
-    const filters = this.view
-      .dataOf("filter_provenance")
-      ?.sides.find((side) => side.role === this.record.rows)?.filters;
-    return filters
-      ? html(
-          "p",
-          { class: "nearest" },
-          `This word is at the centre of the winning n-gram in ${filters.filter((filter) => filter[1] === row).length} of ${filters.length} filters.`,
-        )
-      : null;
-  }
-
-  saved(ink) {
-    const { title, bars } = this.shown;
-    const colour = inkOf(this.view, "context");
-    const lines = bars.map((bar, i) => [
-      label(130, 56 + i * 26, shorten(bar.word, 18), {
-        fill: ink,
-        "text-anchor": "end",
-        "font-style": bar.index === null ? "italic" : null,
-      }),
-      svg("rect", {
-        x: 140,
-        y: 46 + i * 26,
-        width: 200,
-        height: 11,
-        rx: 3,
-        fill: "none",
-        stroke: inkOf(this.view, "line"),
-      }),
-      svg("rect", {
-        x: 140,
-        y: 46 + i * 26,
-        width: Math.max(1, 200 * bar.weight),
-        height: 11,
-        rx: 3,
-        fill: bar.index === null ? inkOf(this.view, "soft") : colour,
-      }),
-      label(350, 56 + i * 26, percent(bar.weight), { fill: ink }),
-    ]);
-    return [
-      420,
-      76 + bars.length * 26,
-      [
-        label(12, 24, title, { fill: ink, "font-weight": 600 }),
-        lines.flat(),
-        label(140, 62 + bars.length * 26, "0", { fill: ink, "font-size": 12 }),
-        label(340, 62 + bars.length * 26, "100\u00a0%", { fill: ink, "font-size": 12, "text-anchor": "end" }),
-      ],
-    ];
+    const { sides = [] } = this.view.dataOf("filter_provenance") ?? {};
+    const filters = sides.find((side) => side.role === this.record.rows)?.filters;
+    if (!filters) return null;
+    const count = filters.filter((filter) => filter[1] === row).length;
+    const text = `This word is at the centre of the winning n-gram in ${count} of ${filters.length} filters.`;
+    return html("p.nearest", text);
   }
 }
 

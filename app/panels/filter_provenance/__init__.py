@@ -3,57 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from app.panels.panel import Panel, Payload
-from core.evidence import Explanation, FilterProducts, FilterProvenance
+from core.evidence import Explanation, FilterProducts, FilterProvenance, FilterRecord, Record
+
+Numbers = tuple[float, ...]
 
 
-def provenances(explanation: Explanation) -> list[FilterProvenance]:
-    """One record a side with filters, the judged side first; none for a model without filters."""
-    return [record for record in explanation.evidence if isinstance(record, FilterProvenance)]
+@dataclass(frozen=True)
+class SideFilters:
+    """The filters of one side. A filter is a list (shorter than a dict a filter): index, position, first and last token
+    of its window, one number a part (see ``parts``), pre-activation, activation, then one share a class (none where the
+    record has no shares). ``wins`` and ``beside``: of a text of several lines, how often each won, and beside which."""
+
+    role: str
+    made_from: str
+    activation: str
+    parts: tuple[str, ...]
+    wins: tuple[int, ...]
+    beside: tuple[int | None, ...]
+    filters: tuple[Numbers, ...]
 
 
-def payloads(records: Sequence[object], explanation: Explanation, show: str) -> list[Payload]:
-    """What the table draws of all sides' filters.
+@dataclass(frozen=True)
+class Filters(Payload):
+    """What the table draws of all sides' filters. ``rest``: what else adds to the logits, by name."""
 
-    A filter is a list (shorter than a dict a filter): index, position, first and last token of its window, one number
-    a part (see ``parts``), pre-activation, activation, then one share a class (none where the record has no shares).
-    """
-    sides = provenances(explanation)
+    sides: tuple[SideFilters, ...]
+    shares: bool
+    rest: tuple[tuple[str, Numbers], ...]
+    bias: Numbers
+    logits: Numbers
+
+
+def payloads(records: Sequence[Record], explanation: Explanation, show: str) -> list[Filters]:
+    """One table for all sides with filters, the judged side first; none for a model without filters."""
+    sides = [record for record in records if isinstance(record, FilterProvenance)]
     if not sides:
         return []
     products = explanation.find(FilterProducts)
-    drawn = {
-        "sides": [
-            {
-                "role": record.rows,
-                "made_from": record.made_from,
-                "activation": record.activation,
-                "parts": record.part_names,
-                "wins": list(record.wins),
-                "beside": [f.beside for f in record.filters] if record.wins else [],
-                "filters": [
-                    [
-                        f.index,
-                        f.position,
-                        *f.window,
-                        *_short((*f.offsets, f.context, f.bias, f.preactivation, f.activation, *f.logit_shares)),
-                    ]
-                    for f in record.filters
-                ],
-            }
-            for record in sides
-        ],
-        "shares": all(record.shared for record in sides),
-        "rest": [[name, _short(shares)] for name, shares in (products.parts() if products else ())],
-        "bias": _short(sides[0].logit_bias),
-        "logits": _short(explanation.logits),
-    }
-    return [drawn]
+    rest = tuple((name, _short(shares)) for name, shares in (products.parts() if products else ()))
+    shared = all(record.shared for record in sides)
+    bias, logits = _short(sides[0].logit_bias), _short(explanation.logits)
+    return [Filters(tuple(map(_side, sides)), shared, rest, bias, logits)]
 
 
-def _short(values: Sequence[float]) -> list[float]:
-    return [float(f"{value:.6g}") for value in values]
+def _side(record: FilterProvenance) -> SideFilters:
+    beside = tuple(one.beside for one in record.filters) if record.wins else ()
+    filters = tuple(map(_filter, record.filters))
+    return SideFilters(
+        record.rows, record.made_from, record.activation, tuple(record.part_names), tuple(record.wins), beside, filters
+    )
+
+
+def _filter(one: FilterRecord) -> Numbers:
+    numbers = (*one.offsets, one.context, one.bias, one.preactivation, one.activation, *one.logit_shares)
+    return (one.index, one.position, *one.window, *_short(numbers))
+
+
+def _short(values: Sequence[float]) -> Numbers:
+    return tuple(float(f"{value:.6g}") for value in values)
 
 
 PANEL = Panel(("filter_provenance", "filter_products"), "below", payloads)

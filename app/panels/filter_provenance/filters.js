@@ -1,7 +1,19 @@
 // What won the filters: one row a filter, its parts as a strip around zero, its share in every class's logit, and the sums.
 
-import { heading, html, moreButton, plural, shorten, signed, svg, the } from "../../components/elements.js";
-import { label, place, saveButtons } from "../../components/save.js";
+import {
+  choice,
+  heading,
+  heaviest,
+  html,
+  moreButton,
+  plural,
+  refill,
+  signed,
+  svg,
+  table,
+  the,
+} from "../../components/elements.js";
+import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
 const FIRST_ROWS = 8;
@@ -19,12 +31,7 @@ function partLook(part, parts) {
   const words = parts.filter((name) => name.startsWith("word "));
   const place = words.indexOf(part);
   if (place < 0) return { class: `part-${part}` };
-  const share = words.length > 1 ? place / (words.length - 1) : 0;
-  const grey = (from, to) => `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * share)).join(",")})`;
-  return {
-    class: "part-word",
-    style: `fill:light-dark(${grey([214, 221, 228], [78, 92, 107])},${grey([58, 71, 83], [186, 199, 212])})`,
-  };
+  return { class: "part-word", style: `--share:${words.length > 1 ? (100 * place) / (words.length - 1) : 0}%` };
 }
 
 class FilterPanel {
@@ -36,22 +43,13 @@ class FilterPanel {
     this.mode = "word";
     this.room = "wide";
     this.open = false;
-    this.whose = html("div", { class: "whose", role: "group", "aria-label": "Filters that read the" });
-    this.choices = html("div", { class: "choices", role: "group", "aria-label": "Which filters" });
-    this.table = html("div", { class: "scroll", tabindex: "-1" });
-    const saves = saveButtons(
-      view,
-      "filters",
-      () =>
-        `filters-of-${this.side.role}-${this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest"}`.replace(
-          /\s+/g,
-          "-",
-        ),
-      (ink) => this.saved(ink),
-    );
+    this.whose = html("div.whose.wraps", { role: "group", "aria-label": "Filters that read the" });
+    this.choices = html("div.choices.wraps", { role: "group", "aria-label": "Which filters" });
+    this.table = html("div.scroll", { tabindex: "-1" });
+    const saves = saveButtons(view, "filters", () => this.saved());
     this.element = html(
-      "section",
-      { class: "filters listing", "aria-label": "What won the filters" },
+      "section.filters.listing",
+      { "aria-label": "What won the filters" },
       heading("What won the filters", this.how(), this.more(), saves),
       this.whose,
       this.choices,
@@ -133,64 +131,41 @@ class FilterPanel {
     return this.classes.findIndex((k) => k.label === this.view.data.verdict.label);
   }
 
+  // A button that makes `value` this panel's side or mode.
+  choice(what, value, ...label) {
+    const choose = () => {
+      this[what] = value;
+      this.open = false;
+      this.draw();
+    };
+    return choice(this[what] === value, choose, ...label);
+  }
+
   drawWhose() {
+    const { made_from } = this.side;
     this.whose.hidden = this.sides.length < 2;
-    this.whose.replaceChildren(
-      html("span", {}, "Filters that read the"),
-      ...this.sides.map((side) =>
-        html(
-          "button",
-          {
-            type: "button",
-            class: "choice",
-            "aria-pressed": String(side === this.side),
-            onclick: () => {
-              this.side = side;
-              this.open = false;
-              this.draw();
-            },
-          },
-          side.role,
-        ),
-      ),
-      html(
-        "span",
-        {},
-        this.side.made_from ? `They are made from ${the(this.side.made_from)}.` : "They are the same for every text.",
-      ),
+    refill(
+      this.whose,
+      html("span", "Filters that read the"),
+      this.sides.map((side) => this.choice("side", side, side.role)),
+      html("span", made_from ? `They are made from ${the(made_from)}.` : "They are the same for every text."),
     );
   }
 
-  drawChoices(hasWord) {
-    const word = hasWord ? this.side.tokens[this.row] : null;
-    const count = hasWord ? this.all.filter((f) => f.position === this.row).length : 0;
-    const choice = (mode, ...label) =>
-      html(
-        "button",
-        {
-          type: "button",
-          "aria-pressed": String(this.mode === mode),
-          class: "choice",
-          onclick: () => {
-            this.mode = mode;
-            this.open = false;
-            this.draw();
-          },
-        },
-        ...label,
-      );
-    this.choices.replaceChildren(
-      ...[
-        hasWord ? choice("word", "Won by ", html("bdi", { class: "selected" }, word), ` (${count})`) : null,
-        ...(this.classes.length
-          ? this.classes.map((k, i) => choice(String(i), "Strongest towards ", this.swatch(k), k.label))
-          : [choice("all", "Strongest")]),
-      ].filter(Boolean),
+  drawChoices() {
+    const won = this.all.filter((f) => f.position === this.row).length;
+    const word = html("bdi.selected", this.side.tokens[this.row]);
+    refill(
+      this.choices,
+      this.row === null ? null : this.choice("mode", "word", "Won by ", word, ` (${won})`),
+      this.classes.length
+        ? this.classes.map((k, i) => this.choice("mode", String(i), "Strongest towards ", this.swatch(k), k.label))
+        : this.choice("mode", "all", "Strongest"),
     );
   }
 
   swatch(k) {
-    return html("i", { class: "swatch", style: `background:light-dark(${k.light},${k.dark})` });
+    return html("i.swatch", { style: `background:light-dark(${k.light},${k.dark})` });
   }
 
   // Where there is little room, the strip stands below its n-gram, and on a phone the numbers beside the shares are left
@@ -217,64 +192,66 @@ class FilterPanel {
 
   draw() {
     this.follow();
-    const hasWord = this.row !== null;
     this.drawWhose();
-    this.drawChoices(hasWord);
+    this.drawChoices();
     const listed = this.listed();
     const shown = this.open ? listed : listed.slice(0, FIRST_ROWS);
     this.shown = shown;
     if (!listed.length) {
       this.table.replaceChildren(
         html(
-          "p",
-          { class: "empty" },
+          "p.empty",
           "No filter’s winning n-gram is centred on this word: select another word, or look at the strongest filters.",
         ),
       );
       return;
     }
-    const { activation, context } = this.side;
-    const names = ["filter", "winning n-gram", "with context", "parts", "sum", activation];
-    const columns = names.filter((name) =>
-      name === "with context"
-        ? context && this.room === "wide"
-        : name === "parts"
-          ? this.room === "wide"
-          : this.room !== "phone" || name === "winning n-gram",
-    );
-    this.columns = columns.length;
-    const head = html(
-      "tr",
-      {},
-      columns.map((t) =>
-        html(
-          "th",
-          { scope: "col", class: ["sum", activation].includes(t) ? "number" : null },
-          this.room === "wide" || t !== "winning n-gram" ? t : `${t} and its parts`,
-        ),
-      ),
+    const columns = this.columns(this.scale(shown));
+    this.across = columns.length;
+    const head = [
+      columns.map(({ name, number }) => html("th", { scope: "col", class: number && "number" }, name)),
       this.classes.map((k) =>
-        html(
-          "th",
-          { scope: "col", class: "number" },
-          this.swatch(k),
-          this.room === "phone" ? html("br") : null,
-          k.label,
-        ),
+        html("th.number", { scope: "col" }, this.swatch(k), this.room === "phone" ? html("br") : null, k.label),
+      ),
+    ];
+    const lines = shown.map((f) =>
+      html(
+        "tr",
+        { class: f.position === this.row && this.mode !== "word" && "on" },
+        columns.map(({ cell }) => cell(f)),
+        f.shares.map((share, i) => this.number(share, i === heaviest(f.shares) && "best")),
       ),
     );
-    const scale = this.scale(shown);
-    const body = html(
-      "tbody",
-      {},
-      shown.map((f) => this.line(f, scale)),
-    );
-    const foot = this.classes.length ? html("tfoot", {}, this.sums(listed)) : "";
-    this.table.replaceChildren(
-      html("table", {}, html("thead", {}, head), body, foot),
+    refill(
+      this.table,
+      table(head, lines, this.classes.length ? this.sums(listed) : null),
       this.partsLegend(),
-      moreButton(this, listed.length, FIRST_ROWS, "filters") || "",
+      moreButton(this, listed.length, FIRST_ROWS, "filters"),
     );
+  }
+
+  // The columns for which there is room, before the shares.
+  columns(scale) {
+    const [wide, phone] = [this.room === "wide", this.room === "phone"];
+    const { activation, context } = this.side;
+    const strip = (f) => this.strip(f, scale, phone ? 124 : 190);
+    const ngram = (f) => {
+      const pick = () => this.view.pick({ [this.side.axis]: f.position });
+      const words = html("button", { dir: "auto", title: `Filter ${f.index}`, onclick: pick }, this.ngram(f));
+      return html("td.ngram", words, wide ? null : strip(f));
+    };
+    return [
+      !phone && { name: "filter", cell: (f) => html("td", f.index) },
+      { name: wide ? "winning n-gram" : "winning n-gram and its parts", cell: ngram },
+      context && wide && { name: "with context", cell: (f) => html("td", { dir: "auto" }, this.contextWords(f)) },
+      wide && { name: "parts", cell: (f) => html("td", strip(f)) },
+      !phone && { name: "sum", number: true, cell: (f) => this.number(f.pre) },
+      !phone && { name: activation, number: true, cell: (f) => this.number(f.activation) },
+    ].filter(Boolean);
+  }
+
+  number(value, look) {
+    return html("td.number", { class: look, title: String(value) }, signed(value, this.room === "phone" ? 2 : 3));
   }
 
   scale(filters) {
@@ -285,7 +262,10 @@ class FilterPanel {
   }
 
   ngram(f) {
-    return this.side.tokens.slice(...f.window).map((word, i) => ({ word, centre: f.window[0] + i === f.position }));
+    const [first, end] = f.window;
+    return this.side.tokens
+      .slice(first, end)
+      .map((word, i) => [i ? " " : null, first + i === f.position ? html("b", word) : word]);
   }
 
   // The two words that weigh most in the attentive context of the winning n-gram, of several contexts in the one that it
@@ -302,44 +282,6 @@ class FilterPanel {
       .slice(0, 2)
       .filter((j, place) => place === 0 || row[j] >= LEAST_CONTEXT);
     return order.map((j) => tokens[j]).join(", ") + (f.beside === null ? "" : ` (line ${f.beside + 1})`);
-  }
-
-  line(f, scale) {
-    const best = f.shares.indexOf(Math.max(...f.shares));
-    const words = this.ngram(f).flatMap(({ word, centre }, i) => [i ? " " : "", centre ? html("b", {}, word) : word]);
-    const [wide, phone] = [this.room === "wide", this.room === "phone"];
-    const strip = this.strip(f, scale, phone ? 124 : 190);
-    return html(
-      "tr",
-      { class: f.position === this.row && this.mode !== "word" ? "on" : null },
-      phone ? null : html("td", {}, String(f.index)),
-      html(
-        "td",
-        { class: "ngram" },
-        html(
-          "button",
-          {
-            type: "button",
-            dir: "auto",
-            title: `Filter ${f.index}`,
-            onclick: () => this.view.pick({ [this.side.axis]: f.position }),
-          },
-          words,
-        ),
-        wide ? null : strip,
-      ),
-      this.side.context && wide ? html("td", { dir: "auto" }, this.contextWords(f)) : null,
-      wide ? html("td", {}, strip) : null,
-      phone
-        ? null
-        : [
-            html("td", { class: "number", title: String(f.pre) }, signed(f.pre)),
-            html("td", { class: "number", title: String(f.activation) }, signed(f.activation)),
-          ],
-      f.shares.map((share, i) =>
-        html("td", { class: `number${i === best ? " best" : ""}`, title: String(share) }, signed(share, phone ? 2 : 3)),
-      ),
-    );
   }
 
   // A part's name in words: of a whole window, the word that stands there.
@@ -372,16 +314,16 @@ class FilterPanel {
           width: Math.max(0.5, size - 0.6).toFixed(2),
           height: 10,
         },
-        svg("title", {}, `${this.named(name, f)} ${signed(value, 4)}`),
+        svg("title", `${this.named(name, f)} ${signed(value, 4)}`),
       );
     });
     const at = middle + f.pre * unit;
     return svg(
-      "svg",
-      { class: "strip", width, height: 16, role: "img", "aria-label": text },
+      "svg.strip",
+      { width, height: 16, role: "img", "aria-label": text },
       pieces,
-      svg("line", { class: "zero", x1: middle, x2: middle, y1: 0, y2: 16 }),
-      svg("line", { class: "total", x1: at, x2: at, y1: 1, y2: 15 }),
+      svg("line.zero", { x1: middle, x2: middle, y1: 0, y2: 16 }),
+      svg("line.total", { x1: at, x2: at, y1: 1, y2: 15 }),
     );
   }
 
@@ -395,12 +337,10 @@ class FilterPanel {
 
   partsLegend() {
     return html(
-      "div",
-      { class: "legend parts" },
+      "div.legend.wraps.parts",
       this.side.used.map((name) =>
         html(
           "span",
-          {},
           svg(
             "svg",
             { width: 12, height: 10 },
@@ -411,8 +351,7 @@ class FilterPanel {
       ),
       html(
         "span",
-        {},
-        svg("svg", { width: 8, height: 12 }, svg("line", { class: "total", x1: 4, x2: 4, y1: 0, y2: 12 })),
+        svg("svg", { width: 8, height: 12 }, svg("line.total", { x1: 4, x2: 4, y1: 0, y2: 12 })),
         "their sum",
       ),
     );
@@ -420,44 +359,27 @@ class FilterPanel {
 
   // Rows that show the shares adding up to the logits.
   sums(listed) {
-    const total = (filters, c) => filters.reduce((sum, f) => sum + f.shares[c], 0);
-    const across = this.columns;
-    const left = this.all.length - listed.length;
-    const line = (label, values, kind) =>
+    const sum = (filters) => this.classes.map((_, c) => filters.reduce((all, f) => all + f.shares[c], 0));
+    const left = this.all.filter((f) => !listed.includes(f));
+    const others = this.sides.filter((side) => side !== this.side);
+    const over = (side) => `all ${side.filters.length} filters over ${the(side.role)}`;
+    const all = others.length ? over(this.side) : `all ${this.all.length} filters`;
+    const rows = [
+      left.length ? [`${plural(listed.length, "filter", "filters")} of this list`, sum(listed)] : [all, sum(this.all)],
+      ...(left.length ? [[`the other ${left.length}`, sum(left)]] : []),
+      ...others.map((side) => [over(side), sum(side.filters)]),
+      ...this.record.rest,
+      ["the classifier’s bias", this.record.bias],
+      ["= logit", this.record.logits, "logit"],
+    ];
+    return rows.map(([label, values, kind]) =>
       html(
         "tr",
-        { class: kind || null },
-        html("th", { scope: "row", colspan: across }, label),
-        values.map((v) => html("td", { class: "number", title: String(v) }, signed(v, this.room === "phone" ? 2 : 3))),
-      );
-    const each = (of) => this.classes.map((_, c) => of(c));
-    const others = this.sides.filter((side) => side !== this.side);
-    return [
-      left > 0
-        ? line(
-            `${plural(listed.length, "filter", "filters")} of this list`,
-            each((c) => total(listed, c)),
-          )
-        : null,
-      left > 0
-        ? line(
-            `the other ${left}`,
-            each((c) => total(this.all, c) - total(listed, c)),
-          )
-        : line(
-            `all ${this.all.length} filters${others.length ? ` over ${the(this.side.role)}` : ""}`,
-            each((c) => total(this.all, c)),
-          ),
-      others.map((side) =>
-        line(
-          `all ${side.filters.length} filters over ${the(side.role)}`,
-          each((c) => total(side.filters, c)),
-        ),
+        { class: kind },
+        html("th", { scope: "row", colspan: this.across }, label),
+        values.map((value) => this.number(value)),
       ),
-      this.record.rest.map(([label, shares]) => line(label, shares)),
-      line("the classifier’s bias", this.record.bias),
-      line("= logit", this.record.logits, "logit"),
-    ];
+    );
   }
 
   // What the list that is shown holds, in words.
@@ -470,56 +392,13 @@ class FilterPanel {
       : `strongest (${of})`;
   }
 
-  saved(ink) {
-    const width = 560 + Math.max(1, this.classes.length) * 110;
-    const names = ["filter", "winning n-gram", "parts", "sum"];
-    const at = [12, 70, 300, 500];
-    const head = [
-      ...names.map((name, i) => label(at[i], 52, name, { fill: ink, "font-size": 12 })),
-      ...this.classes.map((k, i) =>
-        label(640 + i * 110, 52, k.label, { fill: ink, "font-size": 12, "text-anchor": "end" }),
-      ),
-    ];
-    const drawn = Array.from(this.table.querySelectorAll("svg.strip"));
-    const lines = this.shown.map((f, r) => {
-      const y = 76 + r * 26;
-      const words = this.ngram(f).flatMap(({ word, centre }, i) => [
-        svg("tspan", {}, i ? " " : ""),
-        svg("tspan", { "font-weight": centre ? 700 : 400 }, shorten(word, 16)),
-      ]);
-      return [
-        label(at[0], y, String(f.index), { fill: ink }),
-        svg("text", { x: at[1], y, fill: ink, "font-size": 14 }, words),
-        place(drawn[r], at[2], y - 12),
-        label(at[3], y, signed(f.pre), { fill: ink }),
-        ...f.shares.map((share, i) => label(640 + i * 110, y, signed(share), { fill: ink, "text-anchor": "end" })),
-      ];
-    });
-    const probes = Array.from(this.table.querySelectorAll(".legend.parts rect"));
-    const legend = (probes.length ? this.side.used : []).map((name, i) => [
-      svg("rect", {
-        x: 12 + i * 100,
-        y: 84 + this.shown.length * 26,
-        width: 11,
-        height: 10,
-        fill: getComputedStyle(probes[i]).fill,
-        stroke: getComputedStyle(probes[i]).stroke,
-      }),
-      label(28 + i * 100, 93 + this.shown.length * 26, name, { fill: ink, "font-size": 12 }),
-    ]);
-    return [
-      width,
-      110 + this.shown.length * 26,
-      [
-        label(12, 24, `What won the filters that read ${the(this.side.role)}: ${this.listTitle()}`, {
-          fill: ink,
-          "font-weight": 600,
-        }),
-        head,
-        lines.flat(),
-        legend.flat(),
-      ].flat(),
-    ];
+  saved() {
+    const list = this.mode === "word" ? `word-${this.row + 1}` : this.classes[this.mode]?.label || "strongest";
+    return {
+      file: `filters-of-${this.side.role}-${list}`.replace(/\s+/g, "-"),
+      title: `What won the filters that read ${the(this.side.role)}: ${this.listTitle()}`,
+      elements: [this.table],
+    };
   }
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from core.evidence import Explanation, FilterProvenance, FilterRecord, GeneratedFilters, Matrix
 from core.filter_map.ngrams import ReadWords
@@ -52,10 +51,21 @@ def place(number: int) -> str:
     return f"word {number}"
 
 
-def heatmap(weights: Matrix) -> dict[str, Any]:
-    """One filter ``[h, d]`` as it is drawn: a row a place of its window, and the number at which colours end."""
+@dataclass(frozen=True)
+class Heatmap:
+    """A filter's weights: a row a place of its window, and the number at which colours end."""
+
+    filter: int
+    rows: tuple[str, ...]
+    values: Matrix
+    top: float
+    reading: str
+
+
+def heatmap(index: int, weights: Matrix, reading: str) -> Heatmap:
+    """One filter ``[h, d]`` as it is drawn."""
     top = max(abs(value) for row in weights for value in row) or 1.0
-    return {"rows": [place(i) for i in range(1, len(weights) + 1)], "values": weights, "top": top}
+    return Heatmap(index, tuple(place(i) for i in range(1, len(weights) + 1)), weights, top, reading)
 
 
 def windows(explanation: Explanation, side: Made, values: Sequence[float]) -> list[tuple[str, float]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
+from app.examples import Gold
 from app.page_state.phrases import LARGEST_K
-from app.panels.panel import Page, Panel, Payload, sentence
-from app.panels.verdict import class_names, classes
+from app.panels.panel import Page, Panel, Payload, Words
+from app.panels.verdict import Share, class_names, classes
 from core.evidence import Explanation, PhraseChoice, PhraseSelection, PhraseSide, Sentence
 from core.evidence.record import the
 
@@ -23,52 +24,124 @@ def selection(explanation: Explanation) -> PhraseSelection:
     return record
 
 
-def kept_phrases(records: Sequence[PhraseSelection], explanation: Explanation, show: str) -> list[Payload]:
-    """On Explore: the spans that each pooling keeps of both sentences at the trained k."""
-    out = []
-    for record in records:
-        k = min(record.k, LARGEST_K)
-        choices = {pooling: record.choice(pooling, k) for pooling in ("kmin", "kmax")}
-        sides = [
-            {"role": side.role}
-            | {
-                pooling: [side.phrases[i].span for i in choice.kept[place]]
-                for pooling, choice in choices.items()
-                if choice is not None
-            }
-            for place, side in enumerate(record.sides)
-        ]
-        out.append({"k": k, "trained": record.pooling, "sides": sides})
-    return out
+Spans = tuple[tuple[int, int], ...]
 
 
-def payload(explanation: Explanation) -> Payload:
-    """What the page Phrases draws.
+@dataclass(frozen=True)
+class KeptSide:
+    """The spans of a sentence that k-min and k-max keep."""
 
-    A phrase is a list: first and last token of its span, partner in the other sentence, score. ``choices`` hold, for
-    k-min and k-max, one choice for each k from 1.
-    """
+    role: str
+    kmin: Spans
+    kmax: Spans
+
+
+@dataclass(frozen=True)
+class Kept(Payload):
+    """On Explore: what each pooling keeps of both sentences at the trained k."""
+
+    k: int
+    trained: str
+    sides: tuple[KeptSide, ...]
+
+
+def kept_phrases(records: Sequence[PhraseSelection], explanation: Explanation, show: str) -> list[Kept]:
+    """A panel a record."""
+    return [_kept(record, min(record.k, LARGEST_K)) for record in records]
+
+
+def _kept(record: PhraseSelection, k: int) -> Kept:
+    def spans(place: int, side: PhraseSide, pooling: str) -> Spans:
+        choice = record.choice(pooling, k)
+        return () if choice is None else tuple(side.phrases[i].span for i in choice.kept[place])
+
+    sides = tuple(
+        KeptSide(side.role, spans(i, side, "kmin"), spans(i, side, "kmax")) for i, side in enumerate(record.sides)
+    )
+    return Kept(k, record.pooling, sides)
+
+
+@dataclass(frozen=True)
+class PhraseWords(Words):
+    """A sentence with its phrases. A phrase is a list: first and last token of its span, partner in the other sentence,
+    score."""
+
+    phrases: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Both sides' phrases that a pooling keeps, and the classes' probabilities then."""
+
+    kept: tuple[tuple[int, ...], ...]
+    p: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The pooling that the model was trained with."""
+
+    pooling: str
+    k: int
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What the page Phrases draws. ``choices`` hold, for k-min and k-max, one choice for each k from 1, as ``readings``
+    hold what the trained pooling looks at; ``full``: probabilities under full pooling."""
+
+    model: str
+    sides: tuple[PhraseWords, ...]
+    classes: tuple[Share, ...]
+    trained: Trained
+    choices: dict[str, tuple[Choice | None, ...]]
+    full: tuple[float, ...] | None
+    readings: tuple[str, ...]
+    gold: Gold | None
+
+
+def payload(explanation: Explanation, gold: Gold | None = None) -> Phrases:
+    """What the page Phrases draws of an explanation; ``gold``: what a data set says of the pair."""
     record = selection(explanation)
-    names = class_names(explanation)
     sides = []
     for words, side in zip((explanation.first, explanation.second), record.sides, strict=True):
-        phrases = [[*phrase.span, phrase.partner, float(f"{phrase.score:.5g}")] for phrase in side.phrases]
-        sides.append(sentence(words) | {"phrases": phrases})
+        phrases = tuple((*phrase.span, phrase.partner, float(f"{phrase.score:.5g}")) for phrase in side.phrases)
+        sides.append(PhraseWords.of(words, phrases))
     ks = range(1, LARGEST_K + 1)
     full = record.choice("full")
-    return {
-        "model": explanation.title,
-        "sides": sides,
-        "classes": classes(names, explanation.probabilities),
-        "trained": {"pooling": record.pooling, "k": record.k},
-        "choices": {p: [_choice(record.choice(p, k)) for k in ks] for p in ("kmin", "kmax")},
-        "full": None if full is None else [float(f"{p:.5g}") for p in full.probabilities],
-        "readings": [reading(explanation, k) for k in ks],
-    }
+    return Phrases(
+        explanation.title,
+        tuple(sides),
+        classes(class_names(explanation), explanation.probabilities),
+        Trained(record.pooling, record.k),
+        {pooling: tuple(_choice(record.choice(pooling, k)) for k in ks) for pooling in ("kmin", "kmax")},
+        None if full is None else _short(full.probabilities),
+        tuple(reading(explanation, k) for k in ks),
+        gold,
+    )
 
 
-def row(explanation: Explanation, name: str, title: str, task: str) -> dict[str, Any]:
-    """A model's own verdict, for the comparison of models: under the pooling and the k that it was trained with."""
+@dataclass(frozen=True)
+class ModelVerdict:
+    """A model's own verdict, for the comparison of models: ``how`` it reads, or why it cannot be used; ``shown``: it is
+    the one whose phrases are drawn."""
+
+    name: str
+    title: str
+    how: str
+    classes: tuple[Share, ...]
+    shown: bool
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The verdicts of several models on the pair."""
+
+    models: tuple[ModelVerdict, ...]
+
+
+def how(explanation: Explanation, task: str) -> str:
+    """What a model was trained for and with, and what it has not read of this pair."""
     record = selection(explanation)
     cut = [
         f"read {len(side.tokens)} words of {the(side.role)}"
@@ -76,12 +149,7 @@ def row(explanation: Explanation, name: str, title: str, task: str) -> dict[str,
         if side.truncated
     ]
     pooling = "full pooling" if record.pooling == "full" else f"{NAMES[record.pooling]}, k = {record.k}"
-    return {
-        "name": name,
-        "title": title,
-        "how": "; ".join([task, pooling, *cut]),
-        "classes": classes(class_names(explanation), explanation.probabilities),
-    }
+    return "; ".join([task, pooling, *cut])
 
 
 def reading(explanation: Explanation, k: int) -> str:
@@ -130,10 +198,12 @@ def _text(words: Sentence, side: PhraseSide, index: int) -> str:
     return " ".join(token.text for token in words.tokens[slice(*side.phrases[index].span)])
 
 
-def _choice(choice: PhraseChoice | None) -> dict[str, Any] | None:
-    if choice is None:
-        return None
-    return {"kept": [list(side) for side in choice.kept], "p": [float(f"{p:.5g}") for p in choice.probabilities]}
+def _choice(choice: PhraseChoice | None) -> Choice | None:
+    return None if choice is None else Choice(choice.kept, _short(choice.probabilities))
+
+
+def _short(probabilities: Sequence[float]) -> tuple[float, ...]:
+    return tuple(float(f"{p:.5g}") for p in probabilities)
 
 
 PANEL = Panel(("phrase_selection",), "main", kept_phrases, page=Page("phrases", "Phrases", "Show this pair’s phrases"))

@@ -1,301 +1,141 @@
 // The bars of aᵢ of one sentence: phrases in the paper's order, grouped by their last word; two lanes below mark what
 // k-min and k-max keep.
 
-import { capital, html, plural, shorten, svg, the } from "../../components/elements.js";
-import { POOLINGS, POOLING_NAMES, phraseName, phraseOf } from "./phrases.js";
+import { capital, html, plural, refill, shorten, svg, the } from "../../components/elements.js";
+import { POOLINGS, POOLING_NAMES, phraseName, phraseOf, poolingSign } from "./phrases.js";
 
-// Sizes in pixels; `type`: how many times as large as usual.
-function chartSizes(type) {
-  const [top, tall, lane, foot] = [8, 92 * type, 13 * type, 22 * type];
-  const lanes = { kmin: top + tall + 9 * type, kmax: top + tall + 9 * type + lane };
-  return {
-    least: 7,
-    most: 22 * type,
-    gap: 6,
-    top,
-    tall,
-    lanes,
-    foot,
-    letters: 12.5 * type,
-    marks: 12 * type,
-    axis: 46 * type,
-    height: lanes.kmax + lane + foot,
-  };
-}
+const BAR = { least: 7, most: 22 };
+const GAP = 6; // between the bars of two words
+const AXIS = 46;
 
-const measureText = (() => {
-  const pen = document.createElement("canvas").getContext("2d");
-  return (text, letters) => {
-    pen.font = `${letters}px sans-serif`;
-    return pen.measureText(text).width;
-  };
-})();
+// k-min's pattern, as high as its bar.
+const stripes = () => svg("svg.stripes", svg("line", { x1: "50%", x2: "50%", y1: "100%", y2: 0 }));
 
 export class BarChart {
   constructor(view, side) {
-    Object.assign(this, { view, side, at: 0, sizes: chartSizes(view.type) });
+    Object.assign(this, { view, side, at: 0 });
     const { role, tokens, phrases } = view.data.sides[side];
-    this.tokens = tokens;
+    const { start, ticks } = view.scale;
+    const height = (score) => `--height:${Math.max(0, score - start) / (1 - start)}`;
     this.phrases = phrases;
-    this.frame = html("div", { class: "chart", "data-side": side });
-    this.scrolls = html("span", { hidden: true }, ": scroll inside the frame");
-    const count = html("small", {}, plural(phrases.length, "phrase", "phrases"), this.scrolls);
-    this.element = html(
-      "div",
-      { class: "bars-of", "data-role": role },
-      html("div", { class: "role" }, `${capital(role)} `, count),
-      this.frame,
+    this.hits = phrases.map(([, , , score], index) =>
+      html("div.hit", {
+        role: "option",
+        tabindex: index ? -1 : 0,
+        "aria-selected": false,
+        "data-phrase": phraseName({ side, index }),
+        style: height(score),
+      }),
     );
+    const groups = [...Map.groupBy(this.hits, (_, index) => phrases[index][1] - 1)];
+    this.words = new Map(
+      groups.map(([word]) => [word, html("span.last", { title: tokens[word] }, shorten(tokens[word], 14))]),
+    );
+    const axis = [
+      ticks.map((tick) => html("span", { style: height(tick) }, tick.toFixed(1).replace("-", "\u2212"))),
+      POOLINGS.map((pooling) => html(`span.${pooling}`, POOLING_NAMES[pooling])),
+    ];
+    const lines = [
+      ticks.map((tick) => html("i.grid", { style: height(tick) })),
+      POOLINGS.map((pooling) => html(`i.grid.${pooling}`)),
+    ];
+    this.plot = html(
+      "div.plot",
+      {
+        role: "listbox",
+        "aria-label": `Best alignment scores of the phrases of ${the(role)}`,
+        "aria-orientation": "horizontal",
+      },
+      lines,
+      groups.map(([word, hits]) => html("div.group", html("div", hits), this.words.get(word))),
+    );
+    this.frame = html(
+      "div.chart.scroll",
+      { "data-side": side },
+      html("div.pin", { "aria-hidden": true }, axis),
+      this.plot,
+    );
+    this.scrolls = html("span.screen", { hidden: true }, ": scroll inside the frame");
+    const count = html("small", plural(phrases.length, "phrase", "phrases"), this.scrolls);
+    const name = html("div.role.soft", `${capital(role)} `, count);
+    this.element = html("div.bars-of", { "data-role": role }, name, this.frame);
     this.listen();
   }
 
-  // Left edges and widths of the bars; a group is as wide as its word.
-  layout(width) {
-    const groups = [];
-    this.phrases.forEach(([, last], index) => {
-      if (!groups.length || groups[groups.length - 1].last !== last) groups.push({ last, from: index, count: 0 });
-      groups[groups.length - 1].count += 1;
-    });
-    const room = width - this.sizes.axis - groups.length * this.sizes.gap - 2;
-    const bar = Math.min(this.sizes.most, Math.max(this.sizes.least, Math.floor(room / this.phrases.length)));
-    let x = 2;
-    this.lefts = [];
-    for (const group of groups) {
-      group.word = shorten(this.tokens[group.last - 1], 14);
-      const wide = Math.max(group.count * bar, measureText(group.word, this.sizes.letters) + 2);
-      group.x = x;
-      group.width = wide;
-      for (let i = 0; i < group.count; i += 1) this.lefts.push(x + (wide - group.count * bar) / 2 + i * bar);
-      x += wide + this.sizes.gap;
-    }
-    return { groups, bar, across: x };
-  }
-
-  y(value) {
-    const { start } = this.view.scale;
-    return this.sizes.top + this.sizes.tall * (1 - Math.max(0, value - start) / (1 - start));
-  }
-
   build(width) {
-    const { groups, bar, across } = this.layout(width);
-    this.bar = bar;
-    this.scrolls.hidden = this.sizes.axis + across <= width;
-    const base = this.sizes.top + this.sizes.tall;
-    const { ticks } = this.view.scale;
-    this.axis = svg(
-      "svg",
-      { class: "axis", width: this.sizes.axis, height: this.sizes.height, "aria-hidden": "true" },
-      ticks.map((tick) =>
-        svg(
-          "text",
-          {
-            x: this.sizes.axis - 6,
-            y: this.y(tick),
-            "text-anchor": "end",
-            "dominant-baseline": "central",
-            "font-size": this.sizes.marks,
-          },
-          tick.toFixed(1).replace("-", "\u2212"),
-        ),
-      ),
-      POOLINGS.map((pooling) =>
-        svg(
-          "text",
-          {
-            x: this.sizes.axis - 6,
-            y: this.sizes.lanes[pooling] + 6,
-            "text-anchor": "end",
-            "dominant-baseline": "central",
-            "font-size": this.sizes.marks,
-          },
-          POOLING_NAMES[pooling],
-        ),
-      ),
-    );
-    this.bars = svg("g", { class: "kept-bars", "aria-hidden": "true" });
-    this.marks = svg("g", { class: "marks", "aria-hidden": "true" });
-    this.hits = svg(
-      "g",
-      {
-        role: "listbox",
-        "aria-label": `Best alignment scores of the phrases of ${the(this.view.data.sides[this.side].role)}`,
-        "aria-orientation": "horizontal",
-      },
-      this.lefts.map((x, i) =>
-        svg("rect", {
-          class: "hit",
-          x,
-          y: 0,
-          width: bar,
-          height: this.sizes.height - this.sizes.foot + 2,
-          fill: "transparent",
-          role: "option",
-          tabindex: i === this.at ? 0 : -1,
-          "aria-selected": "false",
-          "aria-label": this.view.phrases.describe(this.view.k, this.side, i),
-          "data-phrase": phraseName({ side: this.side, index: i }),
-        }),
-      ),
-    );
-    this.body = svg(
-      "svg",
-      { class: "body", width: Math.max(across, width - this.sizes.axis), height: this.sizes.height },
-      svg(
-        "g",
-        { "aria-hidden": "true" },
-        ticks.map((tick) => svg("line", { class: "grid", x1: 0, x2: across, y1: this.y(tick), y2: this.y(tick) })),
-        this.lefts.map((x, i) =>
-          svg("rect", {
-            class: "score",
-            x: x + 0.75,
-            y: this.y(this.phrases[i][3]),
-            width: bar - 1.5,
-            height: Math.max(1, base - this.y(this.phrases[i][3])),
-          }),
-        ),
-        POOLINGS.map((pooling) =>
-          svg("line", {
-            class: "lane",
-            x1: 0,
-            x2: across,
-            y1: this.sizes.lanes[pooling] + 6,
-            y2: this.sizes.lanes[pooling] + 6,
-          }),
-        ),
-        groups.map((group) => {
-          const text = svg(
-            "text",
-            {
-              class: "last",
-              x: group.x + group.width / 2,
-              y: this.sizes.height - 6,
-              "text-anchor": "middle",
-              "font-size": this.sizes.letters,
-              "data-word": group.last - 1,
-            },
-            group.word,
-          );
-          text.append(svg("title", {}, this.tokens[group.last - 1]));
-          return text;
-        }),
-      ),
-      this.bars,
-      this.marks,
-      this.hits,
-    );
-    this.frame.replaceChildren(html("div", { class: "pin" }, this.axis), this.body);
-    this.drawKept();
-    this.drawFocus();
+    const { type } = this.view;
+    const room = width - AXIS * type - this.words.size * GAP - 2;
+    const bar = Math.min(BAR.most * type, Math.max(BAR.least, Math.floor(room / this.phrases.length)));
+    this.plot.style.setProperty("--bar", `${bar}px`);
+    this.scrolls.hidden = this.frame.scrollWidth <= this.frame.clientWidth;
   }
 
   // For another k: the kept bars get a colour and a pattern, and a sign in their lane.
   drawKept() {
-    if (!this.body) return;
     const { phrases, k } = this.view;
-    const base = this.sizes.top + this.sizes.tall;
-    const poolings = new Map(
-      POOLINGS.flatMap((pooling) => phrases.pooled(pooling, k, this.side)).map((index) => [
-        index,
-        phrases.poolingsOf(k, this.side, index),
-      ]),
-    );
-    this.bars.replaceChildren(
-      ...[...poolings].flatMap(([index, by]) => {
-        const wide = (this.bar - 1.5) / by.length;
-        const top = Math.min(this.y(this.phrases[index][3]), base - 1);
-        return by.flatMap((pooling, place) => {
-          const x = this.lefts[index] + 0.75 + place * wide;
-          const sign = Math.min(9, this.bar);
-          const middle = this.lefts[index] + this.bar / 2;
-          const y = this.sizes.lanes[pooling] + 6;
-          const points =
-            pooling === "kmin"
-              ? `M${middle - sign / 2},${y - 4}h${sign}l${-sign / 2},8.5Z`
-              : `M${middle},${y - 4.5}l${sign / 2},8.5h${-sign}Z`;
-          const drawn = [
-            svg("rect", { class: pooling, x, y: top, width: wide, height: base - top }),
-            svg("path", { class: pooling, d: points }),
-          ];
-          if (pooling === "kmin") {
-            const lines = [];
-            for (let at = base - 4; at > top + 1; at -= 4) lines.push(`M${x},${at}h${wide}`);
-            drawn.push(svg("path", { class: "stripes", d: lines.join(""), fill: "none" }));
-          }
-          return drawn;
-        });
-      }),
-    );
-    for (const index of new Set([...(this.described || []), ...poolings.keys()]))
-      this.hits.children[index].setAttribute("aria-label", phrases.describe(k, this.side, index));
-    this.described = [...poolings.keys()];
+    this.hits.forEach((hit, index) => {
+      const by = phrases.poolingsOf(k, this.side, index);
+      const bars = by.map((pooling) => html(`i.${pooling}`, pooling === "kmin" ? stripes() : null));
+      refill(
+        hit,
+        html("span.score", bars),
+        by.map((pooling) => poolingSign(pooling)),
+      );
+      hit.setAttribute("aria-label", phrases.describe(k, this.side, index));
+    });
   }
 
   drawFocus() {
-    if (!this.body) return;
     const { focus, partner, pinned } = this.view;
-    const outline = (at, kind) =>
-      at && at.side === this.side
-        ? ["halo", kind].map((name) =>
-            svg("rect", {
-              class: name,
-              x: this.lefts[at.index] - 1,
-              y: 2,
-              width: this.bar + 2,
-              height: this.sizes.height - this.sizes.foot,
-              rx: 3,
-              fill: "none",
-            }),
-          )
-        : [];
-    this.marks.replaceChildren(...outline(partner, "partner"), ...outline(focus, "mark"));
-    this.body.querySelectorAll(".last").forEach((text) => {
-      const of = [focus, partner].find((at) => at && at.side === this.side);
-      text.classList.toggle("on", Boolean(of) && this.phrases[of.index][1] - 1 === Number(text.dataset.word));
+    const here = (at) => (at?.side === this.side ? at.index : null);
+    this.hits.forEach((hit, index) => {
+      hit.classList.toggle("mark", index === here(focus));
+      hit.classList.toggle("partner", index === here(partner));
+      hit.setAttribute("aria-selected", String(index === here(pinned)));
     });
-    for (const hit of this.hits.querySelectorAll('[aria-selected="true"]')) hit.setAttribute("aria-selected", "false");
-    if (pinned && pinned.side === this.side) {
-      this.hits.children[pinned.index].setAttribute("aria-selected", "true");
-      this.reach(pinned.index);
-    }
+    const looked = here(focus) ?? here(partner);
+    const last = looked === null ? null : this.phrases[looked][1] - 1;
+    this.words.forEach((text, word) => text.classList.toggle("on", word === last));
+    if (here(pinned) !== null) this.reach(here(pinned));
   }
 
   // The one bar in the tab order.
   reach(index) {
-    this.hits.children[this.at].setAttribute("tabindex", "-1");
+    this.hits[this.at].tabIndex = -1;
     this.at = index;
-    this.hits.children[index].setAttribute("tabindex", "0");
+    this.hits[index].tabIndex = 0;
   }
 
   // Scroll the frame, not the page, until the bar is clear of the fixed axis.
   reveal(index) {
-    const x = this.lefts[index];
     const { frame } = this;
+    const x = this.hits[index].offsetLeft;
+    const room = frame.clientWidth - AXIS * this.view.type;
     if (x - 20 < frame.scrollLeft) frame.scrollLeft = x - 60;
-    else if (x + 40 > frame.scrollLeft + frame.clientWidth - this.sizes.axis)
-      frame.scrollLeft = x + 100 - frame.clientWidth + this.sizes.axis;
+    else if (x + 40 > frame.scrollLeft + room) frame.scrollLeft = x + 100 - room;
   }
 
   focus(index) {
     this.reach(index);
     this.reveal(index);
-    this.hits.children[index].focus({ preventScroll: true });
+    this.hits[index].focus({ preventScroll: true });
   }
 
   listen() {
-    const bar = (event) => phraseOf(event.target.dataset?.phrase);
-    this.frame.addEventListener("pointerover", (event) => this.view.hover(bar(event), event.target));
-    this.frame.addEventListener("pointerleave", () => this.view.hover(null));
-    this.frame.addEventListener("click", (event) => bar(event) && this.view.pin(bar(event)));
-    this.frame.addEventListener(
-      "focusin",
-      (event) => bar(event) && event.target.matches(":focus-visible") && this.view.hover(bar(event), event.target),
-    );
-    this.frame.addEventListener("focusout", () => this.view.hover(null));
-    this.frame.addEventListener("keydown", (event) => this.key(event, bar(event)));
+    const on = (name, act) =>
+      this.frame.addEventListener(name, (event) => {
+        const hit = event.target.closest(".hit");
+        act(phraseOf(hit?.dataset.phrase), hit, event);
+      });
+    on("pointerover", (at, hit) => this.view.hover(at, hit));
+    on("pointerleave", () => this.view.hover(null));
+    on("click", (at) => at && this.view.pin(at));
+    on("focusin", (at, hit) => hit?.matches(":focus-visible") && this.view.hover(at, hit));
+    on("focusout", () => this.view.hover(null));
+    on("keydown", (at, _, event) => at && this.key(event, at));
   }
 
   key(event, at) {
-    if (!at) return;
     const last = this.phrases.length - 1;
     const next = { ArrowLeft: at.index - 1, ArrowRight: at.index + 1, Home: 0, End: last }[event.key];
     if (next !== undefined) this.focus(Math.min(last, Math.max(0, next)));

@@ -17,18 +17,16 @@ class KeptPhrases {
       { "aria-label": "The phrases that are kept" },
       heading("The phrases that are kept", how, more),
       html(
-        "div",
-        { class: "columns brief" },
+        "div.columns.brief",
         POOLINGS.map((pooling) =>
           html(
             "section",
             { class: `column ${pooling}`, "data-pooling": pooling, "aria-label": POOLING_NAMES[pooling] },
             html(
-              "div",
-              { class: "title" },
+              "div.title",
               poolingSign(pooling),
-              html("h2", {}, POOLING_NAMES[pooling]),
-              html("span", { class: "note" }, pooling === record.trained ? "as trained" : "what if"),
+              html("h2", POOLING_NAMES[pooling]),
+              html("span.note.soft", pooling === record.trained ? "as trained" : "what if"),
             ),
             record.sides.map((side) => this.rebuilt(side, side[pooling])),
           ),
@@ -40,15 +38,15 @@ class KeptPhrases {
   rebuilt({ role }, spans) {
     const { tokens, axis } = this.view.sideOf(role);
     const texts = spans.map(([first, last]) => {
-      const text = html("span", { class: "phrase", dir: "auto" }, tokens.slice(first, last).join(" "));
+      const text = html("span.phrase", { dir: "auto" }, tokens.slice(first, last).join(" "));
       this.phrases.push({ text, axis, first, last });
       return text;
     });
     return html(
-      "div",
-      { class: "rebuilt", "data-role": role },
-      html("span", { class: "role" }, capital(role)),
-      html("div", { class: "phrases" }, texts),
+      "div.rebuilt",
+      { "data-role": role },
+      html("span.role.soft", capital(role)),
+      html("div.phrases.wraps", texts),
     );
   }
 

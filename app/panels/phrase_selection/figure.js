@@ -1,7 +1,7 @@
 // Figure 5: the best alignment score of every phrase of both sentences, and the phrase that is looked at in words.
 
-import { capital, heading, html, the } from "../../components/elements.js";
-import { label, place, saveButtons } from "../../components/save.js";
+import { heading, html, the } from "../../components/elements.js";
+import { saveButtons } from "../../components/save.js";
 import { BarChart } from "./chart.js";
 import { POOLING_NAMES } from "./phrases.js";
 
@@ -9,22 +9,21 @@ export class ScoreFigure {
   constructor(view) {
     this.view = view;
     this.charts = [0, 1].map((side) => new BarChart(view, side));
-    this.readout = html("p", { class: "readout", "aria-live": "polite" });
+    this.readout = html("p.readout", { "aria-live": "polite" });
     const { start } = view.scale;
     const from = start > 0 ? ` The axis starts at ${start.toFixed(1)}.` : "";
     const how = `A taller bar: the phrase has a better partner in the other sentence. Bars above a word are the phrases that end with it, shortest first.${from}`;
     const more =
       "The height is aᵢ, the largest cosine of the phrase with any phrase of the other sentence (equation 5 of Yin & Schütze 2017; this is its figure 5). Striped, with ▼ below: k-min keeps it; filled, with ▲: k-max keeps it. " +
       "Tab comes to a chart, the arrow keys left and right walk along it, up and down go to the partner in the other sentence, Enter keeps the phrase selected and Escape lets it go. The partner of a phrase may itself have another partner.";
-    const saves = saveButtons(
-      view,
-      "bars",
-      () => `phrase-bars-k${view.k}`,
-      (ink) => this.saved(ink),
-    );
+    const saves = saveButtons(view, "bars", () => ({
+      file: `phrase-bars-k${view.k}`,
+      title: `Best alignment of every phrase, and what k-min and k-max keep at k = ${view.k}`,
+      elements: this.charts.map((chart) => chart.element),
+    }));
     this.element = html(
-      "section",
-      { class: "figure", "aria-label": "Best alignment of every phrase" },
+      "section.figure",
+      { "aria-label": "Best alignment of every phrase" },
       heading("How well every phrase is matched", how, more, saves),
       this.readout,
       this.charts.map((chart) => chart.element),
@@ -54,30 +53,6 @@ export class ScoreFigure {
     );
     this.readout.classList.toggle("idle", !pinned);
   }
-
-  saved(ink) {
-    const { axis, height } = this.charts[0].sizes;
-    const width = Math.max(...this.charts.map((chart) => Number(chart.body.getAttribute("width")))) + axis + 24;
-    const parts = this.charts.map((chart, i) => {
-      const top = 56 + i * (height + 30);
-      return [
-        label(12, top, capital(this.view.data.sides[i].role), { fill: ink, "font-weight": 600 }),
-        place(chart.axis, 12, top + 6),
-        place(chart.body, 12 + axis, top + 6),
-      ];
-    });
-    return [
-      width,
-      46 + 2 * (height + 30),
-      [
-        label(12, 26, `Best alignment of every phrase, and what k-min and k-max keep at k = ${this.view.k}`, {
-          fill: ink,
-          "font-weight": 600,
-        }),
-        parts.flat(),
-      ],
-    ];
-  }
 }
 
 // “smiling nearby” of the premise: a = 0.62, best matched by “a smile” of the hypothesis; kept by k-min.
@@ -85,9 +60,9 @@ export function tellPhrase(phrases, k, { side, index }) {
   const by = phrases.poolingsOf(k, side, index).map((pooling) => POOLING_NAMES[pooling]);
   const partner = phrases.partner(side, index);
   return [
-    html("b", { class: "selected" }, "“", html("bdi", {}, phrases.text(side, index)), "”"),
+    html("b.selected", "“", html("bdi", phrases.text(side, index)), "”"),
     ` of ${the(phrases.sides[side].role)}: aᵢ = ${phrases.score(side, index).toFixed(3).replace("-", "\u2212")}, best matched by `,
-    html("b", {}, "“", html("bdi", {}, phrases.text(1 - side, partner)), "”"),
+    html("b", "“", html("bdi", phrases.text(1 - side, partner)), "”"),
     ` of ${the(phrases.sides[1 - side].role)}; ${by.length ? `kept by ${by.join(" and ")}` : `not kept at k = ${k}`}.`,
   ];
 }

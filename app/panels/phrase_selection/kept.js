@@ -1,9 +1,9 @@
 // Both sentences under k-min and under k-max, side by side: words marked by how many kept phrases cover them, and the
 // kept phrases in the order of the text (the paper's fake sentence).
 
-import { clipLines, cutMark } from "../../components/chips.js";
-import { LONG, capital, directionOf, heading, html, plural, svg } from "../../components/elements.js";
-import { inkOf, label, saveButtons } from "../../components/save.js";
+import { clipLines, cutMark, truncation } from "../../components/chips.js";
+import { LONG, capital, directionOf, heading, html, plural } from "../../components/elements.js";
+import { saveButtons } from "../../components/save.js";
 import { POOLINGS, POOLING_NAMES, phraseName, poolingSign } from "./phrases.js";
 
 const KEPT_LINES = 7; // of a long sentence are shown, the others scroll
@@ -19,11 +19,10 @@ export class KeptPanel {
       "Point at a phrase to see its partner; a click keeps it selected. A dotted line under a word: the word table does not know it.";
     const long = view.data.sides.some((side) => side.tokens.length > LONG);
     this.element = html(
-      "section",
-      { class: `kept${long ? " long" : ""}`, "aria-label": "What each pooling keeps" },
+      "section.kept",
+      { class: long && "long", "aria-label": "What each pooling keeps" },
       html(
-        "div",
-        { class: "columns" },
+        "div.columns",
         this.columns.map((column) => column.element),
       ),
       heading(null, how, more),
@@ -31,101 +30,32 @@ export class KeptPanel {
   }
 
   column(pooling) {
-    const title = html("h2", {});
+    const title = html("h2");
     const sides = this.view.data.sides.map((side, place) => this.side(pooling, side, place));
+    const name = POOLING_NAMES[pooling];
+    const saves = saveButtons(this.view, `half of ${name}`, () => ({
+      file: `${pooling}-k${this.view.k}`,
+      title: title.textContent,
+      elements: sides.flatMap(({ block, rebuilt }) => [block, rebuilt]),
+    }));
     const element = html(
-      "section",
-      { class: `column ${pooling}`, "data-pooling": pooling, "aria-label": POOLING_NAMES[pooling] },
-      html(
-        "div",
-        { class: "title" },
-        poolingSign(pooling),
-        title,
-        html(
-          "span",
-          { class: "saves" },
-          this.saves(pooling, () => sides),
-        ),
-      ),
+      `section.column.${pooling}`,
+      { "data-pooling": pooling, "aria-label": name },
+      html("div.title", poolingSign(pooling), title, html("span.saves", saves)),
       sides.map(({ block, rebuilt }) => [block, rebuilt]),
     );
     return { pooling, title, sides, element };
   }
 
-  // One half as a figure: words marked as they are on the page, and the kept phrases below them.
-  saves(pooling, sides) {
-    const name = POOLING_NAMES[pooling];
-    return saveButtons(
-      this.view,
-      `half of ${name}`,
-      () => `${pooling}-k${this.view.k}`,
-      (ink) => {
-        const { phrases, k, data } = this.view;
-        const wide = 640;
-        const colour = inkOf(this.view, pooling);
-        let y = 22;
-        const out = [
-          label(12, y, this.columns.find((column) => column.pooling === pooling).title.textContent, {
-            fill: ink,
-            "font-weight": 600,
-          }),
-        ];
-        // Words or phrases in lines, each in a frame.
-        const flow = (texts, frame) => {
-          let x = 12;
-          y += 12;
-          texts.forEach((text, i) => {
-            const across = 7.4 * Array.from(text).length + 14;
-            if (x > 12 && x + across > wide - 12) {
-              x = 12;
-              y += 28;
-            }
-            out.push(
-              svg("rect", { x, y, width: across, height: 22, rx: 4, ...frame(i) }),
-              label(x + across / 2, y + 15.5, text, { fill: ink, "text-anchor": "middle", "font-size": 13.5 }),
-            );
-            x += across + 6;
-          });
-          y += 22;
-        };
-        data.sides.forEach((side, place) => {
-          const pooled = phrases.pooled(pooling, k, place);
-          y += 26;
-          out.push(label(12, y, capital(side.role), { fill: ink, "font-size": 12.5 }));
-          flow(side.tokens, (word) => ({
-            fill: colour,
-            "fill-opacity": 0.05 + 0.4 * (Number(sides()[place].chips[word].style.getPropertyValue("--share")) || 0),
-          }));
-          y += 22;
-          out.push(label(12, y, "Kept phrases in order", { fill: ink, "font-size": 12.5 }));
-          flow(
-            pooled.map((index) => phrases.text(place, index)),
-            () => ({ fill: "none", stroke: colour }),
-          );
-        });
-        return [wide, y + 12, out];
-      },
-    );
-  }
-
   side(pooling, side, place) {
     const unknown = new Set(side.unknown);
     const chips = side.tokens.map((token, index) =>
-      html("span", { class: `chip${unknown.has(index) ? " unknown" : ""}` }, token),
+      html("span.chip", { class: unknown.has(index) && "unknown" }, token),
     );
     const dir = directionOf(side.tokens);
-    const words = html("div", { class: "chips", dir }, chips);
-    if (side.truncated)
-      words.append(
-        html(
-          "span",
-          { class: "cut", dir: "ltr" },
-          `… ${plural(side.truncated, "more word was", "more words were")} cut`,
-        ),
-      );
+    const words = html("div.chips.wraps", { dir }, chips, truncation(side));
     const cut = cutMark(side.tokens.length);
-    const phrases = html("div", {
-      class: "phrases",
+    const phrases = html("div.phrases.wraps", {
       dir,
       role: "group",
       "aria-label": `${capital(side.role)}: kept phrases in order, ${POOLING_NAMES[pooling]}`,
@@ -136,18 +66,13 @@ export class KeptPanel {
       cut,
       phrases,
       block: html(
-        "div",
-        { class: "side", "data-role": side.role, "data-side": place },
-        html("span", { class: "role" }, capital(side.role)),
+        "div.side",
+        { "data-role": side.role, "data-side": place },
+        html("span.role.soft", capital(side.role)),
         words,
         cut,
       ),
-      rebuilt: html(
-        "div",
-        { class: "rebuilt", "data-side": place },
-        html("span", { class: "role" }, "kept phrases in order"),
-        phrases,
-      ),
+      rebuilt: html("div.rebuilt", { "data-side": place }, html("span.role.soft", "kept phrases in order"), phrases),
     };
   }
 
@@ -197,10 +122,8 @@ export class KeptPanel {
     const { view } = this;
     const target = { side, index };
     const button = html(
-      "button",
+      "button.phrase",
       {
-        type: "button",
-        class: "phrase",
         "data-phrase": phraseName(target),
         "aria-label": view.phrases.describe(view.k, side, index),
         onclick: () => view.pin(target),

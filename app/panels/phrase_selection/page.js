@@ -2,6 +2,7 @@
 
 import { html } from "../../components/elements.js";
 import { drawNotices, headline, named } from "../../components/shares.js";
+import { Tip } from "../../components/tip.js";
 import { goldLabel } from "../../components/verdict.js";
 import { VIEWS, View } from "../../components/view.js";
 import { ScoreFigure, tellPhrase } from "./figure.js";
@@ -11,21 +12,11 @@ import { KSlider } from "./slider.js";
 import { VerdictPanel } from "./verdicts.js";
 
 class PhraseView extends View {
-  constructor(root) {
-    super(root);
-    this.onKey = (event) => {
+  listen(on) {
+    super.listen(on);
+    on(this.root, "keydown", (event) => {
       if (event.key === "Escape" && this.pinned) this.pin(this.pinned);
-    };
-  }
-
-  start() {
-    super.start();
-    this.root.addEventListener("keydown", this.onKey);
-  }
-
-  end() {
-    super.end();
-    this.root.removeEventListener("keydown", this.onKey);
+    });
   }
 
   get focus() {
@@ -48,29 +39,27 @@ class PhraseView extends View {
     this.scale = this.scores();
     this.hovered = null;
     this.width = null;
-    this.tip = html("div", { class: "tip", role: "tooltip", hidden: true });
+    this.tip = new Tip();
     this.slider = new KSlider(this);
     this.columns = new KeptPanel(this);
     this.verdicts = new VerdictPanel(this);
     this.figure = new ScoreFigure(this);
-    this.said = html("div", { class: "said", "data-part": "verdict" });
-    this.said_by = html("div", { class: "note" });
+    this.said = html("div.said", { "data-part": "verdict" });
+    this.said_by = html("div.note.soft");
     const said = html(
       "div",
-      {},
       this.said,
-      html("div", { class: "note model" }, html("bdi", {}, data.model), data.gold ? " · " : null, goldLabel(data.gold)),
+      html("div.note.soft.model", html("bdi", data.model), data.gold ? " · " : null, goldLabel(data.gold)),
       this.said_by,
     );
     return html(
-      "div",
-      { class: "phrase_selection" },
-      html("div", { class: "top" }, said, this.slider.element),
+      "div.phrase_selection",
+      html("div.top", said, this.slider.element),
       drawNotices(data.notices),
       this.columns.element,
       this.verdicts.element,
       this.figure.element,
-      this.tip,
+      this.tip.element,
     );
   }
 
@@ -115,18 +104,12 @@ class PhraseView extends View {
 
   // The tooltip beside the pointer or the focused bar.
   point(target, element) {
-    this.tip.hidden = !target;
-    if (!target) return;
-    this.tip.replaceChildren(...tellPhrase(this.phrases, this.k, target));
-    const at = element.getBoundingClientRect();
-    const wide = this.tip.offsetWidth;
-    this.tip.style.left = `${Math.max(8, Math.min(at.left, window.innerWidth - wide - 16))}px`;
+    if (!target) return this.tip.hide();
+    const { left, top, bottom } = element.getBoundingClientRect();
+    this.tip.show({ clientX: left - 14, clientY: bottom - 10 }, tellPhrase(this.phrases, this.k, target));
     // Above the first chart, so that it does not hide the partner in the second.
-    const tall = this.tip.offsetHeight;
-    const above =
-      at.bottom + tall + 8 > window.innerHeight ||
-      (element.classList.contains("hit") && target.side === 0 && at.top > tall + 8);
-    this.tip.style.top = `${above ? at.top - tall - 4 : at.bottom + 6}px`;
+    const higher = top - this.tip.element.offsetHeight - 4;
+    if (element.matches(".hit") && target.side === 0 && higher > 4) this.tip.element.style.top = `${higher}px`;
   }
 
   draw() {

@@ -16,8 +16,8 @@ export class KSlider {
       oninput: () => this.view.setK(Number(this.input.value), 300),
       onchange: () => this.view.setK(Number(this.input.value)),
     });
-    this.value = html("output", {});
-    this.note = html("span", { class: "note" });
+    this.value = html("output");
+    this.note = html("span.note.soft");
     const marks = Array.from({ length: last }, (_, i) =>
       html(
         "span",
@@ -29,10 +29,9 @@ export class KSlider {
       ),
     );
     this.element = html(
-      "div",
-      { class: "slider" },
-      html("div", { class: "words" }, this.value, this.note),
-      html("div", { class: "track" }, this.input, html("div", { class: "ticks", "aria-hidden": "true" }, marks)),
+      "div.slider",
+      html("div.words", this.value, this.note),
+      html("div.track", this.input, html("div.ticks", { "aria-hidden": "true" }, marks)),
     );
   }
 

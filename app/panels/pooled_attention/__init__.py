@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from app.panels.attention_map import compact
 from app.panels.panel import Panel, Payload
-from core.evidence import Explanation
+from core.evidence import Explanation, PooledAttention
 
 
-def payloads(records: Sequence[Any], explanation: Explanation, show: str) -> list[Payload]:
-    """One panel for all sentences, each on a scale up to its ``high``. ``shares``: their weights add up to 1."""
-    weights = compact([record.weights for record in records])
-    sides = [
-        {"role": record.role, "weights": own, "high": max(*own, 1e-9)}
-        for record, own in zip(records, weights, strict=True)
-    ]
-    return [{"name": records[0].name, "sides": sides, "shares": all(abs(sum(own) - 1) < 1e-3 for own in weights)}]
+@dataclass(frozen=True)
+class PooledSide:
+    """A sentence's weights, on a scale up to ``high``."""
+
+    role: str
+    weights: tuple[float, ...]
+    high: float
+
+
+@dataclass(frozen=True)
+class Pooled(Payload):
+    """All sentences of a pair. ``shares``: their weights add up to 1."""
+
+    name: str
+    sides: tuple[PooledSide, ...]
+    shares: bool
+
+
+def payloads(records: Sequence[PooledAttention], explanation: Explanation, show: str) -> list[Pooled]:
+    """One panel for all sentences."""
+    weights = compact(tuple(record.weights for record in records))
+    sides = (PooledSide(record.role, own, max(*own, 1e-9)) for record, own in zip(records, weights, strict=True))
+    return [Pooled(records[0].name, tuple(sides), all(abs(sum(own) - 1) < 1e-3 for own in weights))]
 
 
 PANEL = Panel(("pooled_attention",), "main", payloads)

@@ -1,9 +1,9 @@
 // How much each word weighs when its sentence is pooled into one vector: a bar above the word.
 
-import { WordChips, drawnWords } from "../../components/chips.js";
-import { legend, savedLegend, scaleColour } from "../../components/colours.js";
-import { LONG, capital, heading, html, percent, svg, the } from "../../components/elements.js";
-import { label, saveButtons } from "../../components/save.js";
+import { WordChips } from "../../components/chips.js";
+import { legend, scaleColour } from "../../components/colours.js";
+import { LONG, capital, heading, html, percent, the } from "../../components/elements.js";
+import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
 class PooledPanel {
@@ -15,20 +15,17 @@ class PooledPanel {
         describe: (index) => `${side.tokens[index]}: weight ${this.written(weights[index])}`,
         inside: (index) =>
           html(
-            "i",
-            { class: "tall" },
-            html("i", {
-              class: "weight",
+            "i.tall",
+            html("i.weight", {
               style: `height:${(100 * weights[index]) / high}%;background:${scaleColour(weights[index] / high)}`,
             }),
           ),
       });
-      return { role, weights, words, name: html("span", { class: "role" }, capital(role)) };
+      return { role, weights, words, name: html("span.role.soft", capital(role)) };
     });
     this.stage = html(
-      "div",
-      { class: "stage" },
-      this.sides.map(({ role, words, name }) => html("div", { class: "side", "data-role": role }, name, words.element)),
+      "div.stage",
+      this.sides.map(({ role, words, name }) => html("div.side", { "data-role": role }, name, words.element)),
     );
     const how = "A taller, brighter bar: the word weighs more when its sentence is pooled into one vector.";
     const more = `${record.shares ? "The weights of a sentence add up to 1. " : ""}The scale of each sentence runs to its largest weight. Point at a word for its weight; with the keyboard, Tab to a sentence and move with the arrow keys.`;
@@ -36,29 +33,20 @@ class PooledPanel {
       this.written(0),
       record.sides.map(({ role, high }) => `${this.written(high)} of ${the(role)}`).join(", "),
     ];
-    const saves = saveButtons(view, "pooling", "pooling", (ink) => {
-      const box = this.stage.getBoundingClientRect();
-      const height = Math.ceil(box.height);
-      const words = svg("g", { transform: "translate(0,28)" }, drawnWords(view, this.stage));
-      return [
-        Math.max(Math.ceil(box.width) + 20, 640),
-        height + 82,
-        [
-          label(12, 24, this.title, { fill: ink, "font-weight": 600 }),
-          words,
-          savedLegend(height + 56, ...ends, ink),
-        ].flat(),
-      ];
-    });
-    this.readout = html("span", { class: "readout", "aria-live": "polite" });
     const key = legend("weight", ...ends);
+    const saves = saveButtons(view, "pooling", () => ({
+      file: "pooling",
+      title: this.title,
+      elements: [this.stage, key],
+    }));
+    this.readout = html("span.readout", { "aria-live": "polite" });
     key.append(this.readout);
     const long = this.sides.some(({ weights }) => weights.length > LONG);
     this.element = html(
       "section",
       { class: long ? "long" : null, "aria-label": this.title },
       heading(this.title, how, more, saves),
-      html("div", { class: "frame", tabindex: "-1" }, this.stage),
+      html("div.scroll", { tabindex: "-1" }, this.stage),
       key,
     );
   }
@@ -83,7 +71,7 @@ class PooledPanel {
       return index === null
         ? null
         : [
-            html("bdi", { class: "selected" }, this.view.sideOf(role).tokens[index]),
+            html("bdi.selected", this.view.sideOf(role).tokens[index]),
             ` ${this.written(weights[index])} of ${the(role)}`,
           ];
     });

@@ -27,21 +27,21 @@ above 0, training leaves whole words out as well (not in the paper).
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.evidence import FilterProvenance, FilterRecord, GeneratedFilters, Record
+from core.evidence import FilterProvenance, GeneratedFilters
 from core.evidence.record import matrix
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
 from core.models.acnn.filters import FilterGenerator, StaticConvolution, Windows, adaptive_convolution, valid_windows
-from core.models.base import Evidence, FilterMaker, ModelConfig, setting
+from core.models.base import FilterMaker, ModelConfig, setting
 from core.models.features import PairFeatures
+from core.models.filters import filter_records
 from core.reading.batch import Side
 
 
@@ -149,12 +149,6 @@ class AdaptiveModel(PairFeatures):
         # The ReLU is the same after the max as before it, on K numbers in place of T'·K.
         return TextTrace(windows, code, filters, applied, values, torch.relu(pooled), winners, side.mask.sum(1), added)
 
-    @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
-        """With fixed filters none are generated."""
-        fixed = config.get("adaptivity") == "none"
-        return tuple(kind for kind in cls.spec.shows if not (fixed and kind is GeneratedFilters))
-
     # --- generated filters, as the filter map asks for them (core.models.base.FilterMaker) ---
 
     @property
@@ -199,48 +193,31 @@ class AdaptiveModel(PairFeatures):
     ) -> FilterProvenance:
         """Each filter's winning window with its exact parts; ``shares [C, K]`` in the logits, None where they have
         none."""
-        width, winners, length = self.config.width, side.winners[0], int(side.words)
+        width, winners = self.config.width, side.winners[0]
         if side.applied is not None:
             filters = side.applied[0]
         else:
             assert self.static is not None, "a text without generated filters has fixed ones"
             filters = self.static.filters
         window = side.windows.values[0, winners].view(-1, width, self.config.words)
-        offsets, half = (window * filters).sum(2), width // 2
-        preactivations = side.preactivations[0].gather(0, winners[None])[0]
-        in_logits = [[] for _ in winners] if shares is None else shares.T.tolist()
-        columns = (winners, offsets, side.bias, preactivations, side.pooled[0])
-        records = tuple(
-            FilterRecord(
-                k,
-                min(first + half, length - 1),
-                (first, min(first + width, length)),
-                sum(parts[:half]),
-                parts[half],
-                sum(parts[half + 1 :]),
-                0.0,
-                bias,
-                preactivation,
-                activation,
-                tuple(in_logits[k]),
-                tuple(parts),
-            )
-            for k, (first, parts, bias, preactivation, activation) in enumerate(
-                zip(*(column.tolist() for column in columns), strict=True)
-            )
+        records = filter_records(
+            int(side.words),
+            winners,
+            (window * filters).sum(2),
+            side.bias,
+            side.preactivations[0].gather(0, winners[None])[0],
+            side.pooled[0],
+            shares=None if shares is None else shares.T,
         )
         logit_bias = tuple(self.classifier.bias.tolist())
         return FilterProvenance(name, role, width, records, logit_bias, "ReLU", made_from)
 
-    @staticmethod
-    def generated(side: TextTrace, made_from: str, applied_to: str) -> Evidence:
-        """The bank made from one text, where it makes one."""
-        if side.code is not None and side.filters is not None:
-            code, bank = tuple(side.code[0].tolist()), side.filters[0]
-            yield (
-                GeneratedFilters,
-                lambda: GeneratedFilters("generated filters", made_from, applied_to, code, tuple(map(matrix, bank))),
-            )
+
+def generated(side: TextTrace, made_from: str, applied_to: str) -> Iterator[GeneratedFilters]:
+    """The bank made from one text, where it makes one."""
+    if side.code is not None and side.filters is not None:
+        code, bank = tuple(side.code[0].tolist()), tuple(map(matrix, side.filters[0]))
+        yield GeneratedFilters("generated filters", made_from, applied_to, code, bank)
 
 
 def _alone(vectors: Tensor) -> Side:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, FilterProducts, FilterProvenance, GeneratedFilters, Record
 from core.evidence.record import matrix
-from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace
+from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.acnn.multi_perspective import Matched, MultiPerspective
-from core.models.base import Evidence, Output, register, setting
+from core.models.base import Evidence, Output, Settings, Wanted, register, setting
 from core.models.features import EXTRA_SIZES
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
-ADAPTIVITIES = ("none", "self", "one-way", "two-way")
+MAKERS = {
+    "none": (None, None),
+    "self": ("first", "second"),
+    "one-way": (None, "first"),
+    "two-way": ("second", "first"),
+}
+"""By adaptivity the sides that make the filters of the question, and of the answer."""
 MATCHINGS = ("none", "multi-perspective")
 
 
@@ -29,7 +32,7 @@ class AdaQAConfig(ACNNConfig):
     of its four kinds. ``extra``: a set of linguistic features, or none."""
 
     filters: int = setting(300, least=1)
-    adaptivity: str = setting("two-way", one_of=ADAPTIVITIES)
+    adaptivity: str = setting("two-way", one_of=tuple(MAKERS))
     matching: str = setting("none", one_of=MATCHINGS)
     perspectives: int = setting(10, least=1)
     extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
@@ -57,7 +60,6 @@ class PairTrace:
     paper="Shen et al. 2018",
     section="3.3",
     tasks=("answer selection", "paraphrase"),
-    shows=(FilterProvenance, FilterProducts, GeneratedFilters, AttentionMap),
 )
 class AdaQA(AdaptiveModel):
     """A pair, each text convolved with filters made from itself or from the other one, or with fixed ones (section
@@ -82,7 +84,7 @@ class AdaQA(AdaptiveModel):
 
     @property
     def made_from(self) -> tuple[str, ...]:  # type: ignore[override]
-        return {"none": (), "one-way": ("first",)}.get(self.config.adaptivity, ("first", "second"))
+        return tuple(side for side in ("first", "second") if side in MAKERS[self.config.adaptivity])
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
         """``override [B, T'_a, T'_q]`` takes the place of the weights by which the answer's windows mix the question's.
@@ -90,17 +92,11 @@ class AdaQA(AdaptiveModel):
         Raises ValueError when it has another shape or the model has no attention.
         """
         q_windows, a_windows = self.windows(batch.first), self.windows(batch.second)
-        q_own = self.generate(q_windows) if "first" in self.made_from else None  # [Shen18 eq. 4] [Shen18 eq. 5]
-        a_own = self.generate(a_windows) if "second" in self.made_from else None
-        q_made, a_made = (None if own is None else own[1] for own in (q_own, a_own))
-        q_applied, a_applied = {
-            "none": (None, None),
-            "self": (q_made, a_made),
-            "one-way": (None, q_made),
-            "two-way": (a_made, q_made),
-        }[self.config.adaptivity]
-        q = self.convolve(q_windows, batch.first, q_own, q_applied, self.bias_q)
-        a = self.convolve(a_windows, batch.second, a_own, a_applied, self.bias_a)
+        windows = {"first": q_windows, "second": a_windows}
+        made = {side: self.generate(windows[side]) for side in self.made_from}  # [Shen18 eq. 4] [Shen18 eq. 5]
+        q_applied, a_applied = (None if maker is None else made[maker][1] for maker in MAKERS[self.config.adaptivity])
+        q = self.convolve(q_windows, batch.first, made.get("first"), q_applied, self.bias_q)
+        a = self.convolve(a_windows, batch.second, made.get("second"), a_applied, self.bias_a)
         own = [q.pooled, a.pooled, q.pooled - a.pooled, q.pooled * a.pooled]  # [Shen18 eq. 6]
         matched = None
         if self.matching is not None:
@@ -111,43 +107,40 @@ class AdaQA(AdaptiveModel):
         elif override is not None:
             raise ValueError("this model compares pooled vectors: it has no attention to replace")
         features = self.feature_vector(torch.cat(own, dim=1), batch.extra)
-        logits = self.classifier(F.dropout(features, self.config.dropout, self.training))  # [Shen18 eq. 7]
+        logits = self.classifier(self.dropped(features))  # [Shen18 eq. 7]
         return Output(logits, features, PairTrace(q, a, matched))
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """With matching the classifier reads more than the filters, so that these have no shares; without it there is
-        no attention."""
-        absent = AttentionMap if config.get("matching", "none") == "none" else FilterProducts
-        return tuple(kind for kind in super().shows(config) if kind is not absent)
+        no attention. With fixed filters none are generated."""
+        generated_ = () if config.get("adaptivity") == "none" else (GeneratedFilters,)
+        if config.get("matching", "none") == "none":
+            return FilterProvenance, FilterProducts, *generated_
+        return FilterProvenance, *generated_, AttentionMap
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: PairTrace = output.trace
         q, a, matched = trace.q, trace.a, trace.matched
-        q_role, a_role, size = reading.first.role, reading.second.role, self.config.filters
+        roles = {"first": reading.first.role, "second": reading.second.role, None: ""}
+        q_role, a_role, size = roles["first"], roles["second"], self.config.filters
         weight = self.classifier.weight
         of_q, of_a, of_difference, of_product = weight[:, : 4 * size].chunk(4, dim=1)
         h_q, h_a = q.pooled[0], a.pooled[0]
-        from_a, from_q = {
-            "none": ("", ""),
-            "self": (a_role, q_role),
-            "one-way": (q_role, ""),
-            "two-way": (q_role, a_role),
-        }[self.config.adaptivity]
-        a_shares, q_shares = (
-            ((of_a - of_difference) * h_a, (of_q + of_difference) * h_q) if not matched else (None,) * 2
-        )
-        yield FilterProvenance, lambda: self.provenance(f"{a_role} filters", a_role, a, a_shares, from_a)
-        yield FilterProvenance, lambda: self.provenance(f"{q_role} filters", q_role, q, q_shares, from_q)
-        if matched is None:
+        if FilterProvenance in wanted:
+            from_a, from_q = (roles[maker] for maker in reversed(MAKERS[self.config.adaptivity]))
+            a_shares, q_shares = (of_a - of_difference) * h_a, (of_q + of_difference) * h_q
+            alone = matched is None
+            yield self.provenance(f"{a_role} filters", a_role, a, a_shares if alone else None, from_a)
+            yield self.provenance(f"{q_role} filters", q_role, q, q_shares if alone else None, from_q)
+        if FilterProducts in wanted and matched is None:
             linguistic = (weight[:, 4 * size :] * output.features[0, 4 * size :]).sum(1)
-            products = matrix((of_product * h_q * h_a).T)
-            yield FilterProducts, lambda: FilterProducts("products", products, tuple(linguistic.tolist()))
-        own = self.config.adaptivity == "self"
-        yield from self.generated(q, q_role, q_role if own else a_role)
-        yield from self.generated(a, a_role, a_role if own else q_role)
-        if matched is not None:
+            yield FilterProducts("products", matrix((of_product * h_q * h_a).T), tuple(linguistic.tolist()))
+        if GeneratedFilters in wanted:
+            own = self.config.adaptivity == "self"
+            yield from generated(q, q_role, q_role if own else a_role)
+            yield from generated(a, a_role, a_role if own else q_role)
+        if AttentionMap in wanted and matched is not None:
             rows, columns = a.windows.mask[0], q.windows.mask[0]
             scores, weights = (matrix(values[0][rows][:, columns]) for values in (matched.scores, matched.weights))
-            name = "attentive matching"
-            yield AttentionMap, lambda: AttentionMap(name, a_role, q_role, scores, weights, overridden, "windows")
+            yield AttentionMap("attentive matching", a_role, q_role, scores, weights, overridden, "windows")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-import torch.nn.functional as F
 from torch import Tensor
 
-from core.evidence import FilterProvenance, GeneratedFilters
-from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace
-from core.models.base import Evidence, Output, register
+from core.evidence import FilterProvenance, GeneratedFilters, Record
+from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
+from core.models.base import Evidence, Output, Settings, Wanted, register
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
@@ -22,7 +18,6 @@ from core.reading.reader import Reading
     paper="Shen et al. 2018",
     section="3.2",
     tasks=("text classification",),
-    shows=(FilterProvenance, GeneratedFilters),
 )
 class ACNN(AdaptiveModel):
     """One text, convolved with filters made from itself: S-ACNN with one filter, M-ACNN with many; with adaptivity
@@ -34,7 +29,7 @@ class ACNN(AdaptiveModel):
         super().__init__(config, config.filters)
 
     @classmethod
-    def contexts(cls, config: Mapping[str, Any]) -> tuple[int, ...]:
+    def contexts(cls, config: Settings) -> tuple[int, ...]:
         return (0,)
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
@@ -44,13 +39,18 @@ class ACNN(AdaptiveModel):
         windows = self.windows(batch.first)
         own = None if self.generator is None else self.generate(windows)
         side = self.convolve(windows, batch.first, own, None if own is None else own[1], None)
-        logits = self.classifier(F.dropout(side.pooled, self.config.dropout, self.training))
-        return Output(logits, side.pooled, side)
+        return Output(self.classifier(self.dropped(side.pooled)), side.pooled, side)
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        """With fixed filters none are generated."""
+        return (FilterProvenance,) if config.get("adaptivity") == "none" else (FilterProvenance, GeneratedFilters)
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         side: TextTrace = output.trace
         role = reading.first.role
-        shares = self.classifier.weight * side.pooled[0]
-        made_from = role if side.applied is not None else ""
-        yield FilterProvenance, lambda: self.provenance("filters", role, side, shares, made_from)
-        yield from self.generated(side, role, role)
+        if FilterProvenance in wanted:
+            shares = self.classifier.weight * side.pooled[0]
+            yield self.provenance("filters", role, side, shares, role if side.applied is not None else "")
+        if GeneratedFilters in wanted:
+            yield from generated(side, role, role)

@@ -151,9 +151,11 @@ def keep(score: Tensor, mask: Tensor, pooling: str, k: int) -> Selection:
         width = int(mask.sum(1).max())
     else:
         rounded = score.round(decimals=TIE_DECIMALS)
-        last = float("inf") if pooling == "kmin" else float("-inf")
-        ranks = rounded.masked_fill(~mask, last).sort(dim=1, stable=True, descending=pooling == "kmax").indices
         width = min(k, slots)
+        if pooling == "kmin":
+            ranks = rounded.masked_fill(~mask, torch.inf).argsort(stable=True)  # [Yin17 k-min]
+        else:
+            ranks = rounded.masked_fill(~mask, -torch.inf).argsort(stable=True, descending=True)  # [Yin17 k-max]
         ranks = ranks[:, :width]
         order = ranks.masked_fill(~mask.gather(1, ranks), slots)
     order = order.sort(dim=1).values[:, :width]

@@ -22,11 +22,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
+from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide, Record
 from core.evidence.record import matrix
-from core.layers.projection import read_words, word_projection
+from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, ModelConfig, Output, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
 from core.models.features import EXTRA_SIZES, PairFeatures
 from core.models.phrases.alignment import (
     LONGEST,
@@ -40,7 +40,7 @@ from core.models.phrases.alignment import (
     keep,
     span,
 )
-from core.reading.batch import Batch, Side
+from core.reading.batch import Batch
 from core.reading.reader import Reading
 
 SIMILARITIES = ("cosine+euclid", "cosine")
@@ -88,32 +88,46 @@ class PhraseConfig(ModelConfig):
         return tuple(self.features.split("+"))
 
     @property
+    def similarity_count(self) -> int:
+        """Numbers of simi."""
+        return 4 if self.similarities == "cosine+euclid" else 2
+
+    @property
     def words(self) -> int:
         """Width of a word as GRU 1 reads it."""
         return self.projection or self.input_size
 
 
 @dataclass(frozen=True)
-class PhraseTrace:
-    """What a forward pass computed. P slots of the first sentence (s_1), Q of the second (s_2), see alignment.py."""
+class Phrases:
+    """The phrases of one sentence in P slots, see alignment.py."""
 
-    first: Tensor
-    """Phrase states of s_1, [B, P, h], zero in empty slots."""
-    second: Tensor
-    """[B, Q, h]."""
-    first_mask: Tensor
-    second_mask: Tensor
+    states: Tensor
+    """[B, P, h], zero in empty slots."""
+    mask: Tensor
+    """[B, P], true on slots that hold a phrase."""
+    score: Tensor
+    """a, [B, P]."""
+    partner: Tensor
+    """The slot of each one's best partner in the other sentence, [B, P]."""
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class PhraseTrace:
+    """What a forward pass computed: P slots of the first sentence (s_1), Q of the second (s_2)."""
+
+    first: Phrases
+    second: Phrases
     sums: Tensor
     """Sums of the words of s_1 and of s_2, [B, 2, D]."""
     scores: Tensor
     """A, or the caller's override, [B, Q, P]: rows are the judged sentence's phrases (s_2)."""
-    first_score: Tensor
-    """a_1, [B, P]."""
-    first_partner: Tensor
-    second_score: Tensor
-    second_partner: Tensor
-    first_selection: Selection
-    second_selection: Selection
+
+    @property
+    def cosines(self) -> Tensor:
+        """A of the first row of the batch without empty slots."""
+        return self.scores[0][self.second.mask[0]][:, self.first.mask[0]]
 
 
 @register(
@@ -123,7 +137,6 @@ class PhraseTrace:
     paper="Yin & Schütze 2017",
     section="3",
     tasks=("entailment", "answer selection"),
-    shows=(PhraseSelection, AttentionMap),
 )
 class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
@@ -132,8 +145,7 @@ class PhraseMatcher(PairFeatures):
     def __init__(self, config: PhraseConfig) -> None:
         width, hidden = config.words, config.hidden
         rep = 3 * hidden + 2 * width
-        simi = 4 if config.similarities == "cosine+euclid" else 2
-        sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": simi}
+        sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": config.similarity_count}
         super().__init__(sum(sizes[part] for part in config.parts), config.classes, config.extra)
         self.config = config
         self.projection = word_projection(config.input_size, width) if config.projection else None
@@ -146,7 +158,7 @@ class PhraseMatcher(PairFeatures):
         Raises ValueError when it has another shape, and for linguistic features that do not fit.
         """
         config = self.config
-        first_words, second_words = self._words(batch.first), self._words(batch.second)
+        first_words, second_words = self.words(batch.first), self.words(batch.second)
         first, first_mask = self.phrases(first_words, batch.first.mask)
         second, second_mask = self.phrases(second_words, batch.second.mask)
         if override is None:
@@ -156,82 +168,72 @@ class PhraseMatcher(PairFeatures):
             if list(override.shape) != expected:
                 raise ValueError(f"an override of the alignment must be {expected}, got {list(override.shape)}")
             scores = override.float()
-        a_second, a_first = best(scores, second_mask, first_mask), best(scores.mT, first_mask, second_mask)
-        first_selection = keep(a_first.score, first_mask, config.pooling, config.k)
-        second_selection = keep(a_second.score, second_mask, config.pooling, config.k)
+
+        def matched(states: Tensor, mask: Tensor, scores: Tensor, others: Tensor) -> Phrases:
+            """One sentence's phrases, rows of the scores, with their best partners and what pooling keeps."""
+            partners = best(scores, mask, others)
+            return Phrases(states, mask, *partners, keep(partners.score, mask, config.pooling, config.k))
+
+        s_1 = matched(first, first_mask, scores.mT, second_mask)
+        s_2 = matched(second, second_mask, scores, first_mask)
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
-        own = self.features_of(sums, *self.read(first, first_selection, second, second_selection))
+        own = self.features_of(sums, *self.read(first, s_1.selection, second, s_2.selection))
         features = self.feature_vector(own, batch.extra)
-        dropped = features
-        if self.training and config.dropout:
-            # Similarities and linguistic features are few, each with information of its own: they stay.
-            rep = own.shape[1] - self._similarity_count()
-            dropped = torch.cat([F.dropout(features[:, :rep], config.dropout), features[:, rep:]], dim=1)
-        trace = PhraseTrace(
-            first,
-            second,
-            first_mask,
-            second_mask,
-            sums,
-            scores,
-            a_first.score,
-            a_first.partner,
-            a_second.score,
-            a_second.partner,
-            first_selection,
-            second_selection,
-        )
-        return Output(self.classifier(dropped), features, trace)
+        # Similarities and linguistic features are few, each with information of its own: they stay.
+        rep = own.shape[1] - ("simi" in config.parts) * config.similarity_count
+        dropped = torch.cat([self.dropped(features[:, :rep]), features[:, rep:]], dim=1)
+        return Output(self.classifier(dropped), features, PhraseTrace(s_1, s_2, sums, scores))
 
     def lay_out(self, override: Any, reading: Reading) -> Tensor:
         """An alignment of phrases as :class:`PhraseSelection` numbers them, rows those of the second sentence."""
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        trace: PhraseTrace = output.trace
-        extra = None if reading.extra is None else torch.tensor([reading.extra], dtype=trace.sums.dtype)
-        yield PhraseSelection, lambda: self._selection(reading, trace, extra)
-        if max(len(reading.first.tokens), len(reading.second.tokens)) <= MAP_WORDS:
-            scores = trace.scores[0][trace.second_mask[0]][:, trace.first_mask[0]]
-            roles = reading.second.role, reading.first.role
-            yield AttentionMap, lambda: AttentionMap("alignment", *roles, matrix(scores), (), overridden, "phrases")
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return PhraseSelection, AttentionMap
 
-    def _selection(self, reading: Reading, trace: PhraseTrace, extra: Tensor | None) -> PhraseSelection:
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        trace: PhraseTrace = output.trace
+        if PhraseSelection in wanted:
+            yield self._selection(reading, trace)
+        if AttentionMap in wanted and max(len(side.tokens) for side in reading.texts()) <= MAP_WORDS:
+            roles = reading.second.role, reading.first.role
+            yield AttentionMap("alignment", *roles, matrix(trace.cosines), (), overridden, "phrases")
+
+    def _selection(self, reading: Reading, trace: PhraseTrace) -> PhraseSelection:
         config = self.config
+        extra = None if reading.extra is None else torch.tensor([reading.extra], dtype=trace.sums.dtype)
         trained = (config.pooling, 0 if config.pooling == "full" else config.k)
         methods = [(pooling, k) for pooling in ("kmin", "kmax") for k in KS] + [("full", 0)]
         methods += [trained] if trained not in methods else []
         verdicts = torch.softmax(torch.stack(self.decide(trace, methods, extra)).double(), 1).tolist()
-        masks = (trace.first_mask[0], trace.second_mask[0])
+        both = trace.first, trace.second
         # Records number phrases without the empty slots.
-        numbers = [(mask.cumsum(0) - 1).tolist() for mask in masks]
+        numbers = [(phrases.mask[0].cumsum(0) - 1).tolist() for phrases in both]
         choices = []
         for (pooling, k), probabilities in zip(methods, verdicts, strict=True):
-            indices = []
-            for score, mask, number in zip((trace.first_score, trace.second_score), masks, numbers, strict=True):
-                choice = keep(score, mask[None], pooling, k)
-                indices.append(tuple(number[slot] for slot in choice.slots[0][choice.mask[0]].tolist()))
-            choices.append(
-                PhraseChoice(pooling, k, (indices[0], indices[1]), tuple(probabilities), (pooling, k) == trained)
+            kept = []
+            for phrases, number in zip(both, numbers, strict=True):
+                choice = keep(phrases.score, phrases.mask, pooling, k)
+                kept.append(tuple(number[slot] for slot in choice.slots[0][choice.mask[0]].tolist()))
+            trained_so = (pooling, k) == trained
+            choices.append(PhraseChoice(pooling, k, (kept[0], kept[1]), tuple(probabilities), trained_so))
+
+        def side(role: str, phrases: Phrases, other: list[int]) -> PhraseSide:
+            columns = (values[0].tolist() for values in (phrases.mask, phrases.partner, phrases.score))
+            records = (
+                PhraseRecord(span(slot, config.longest), other[partner], score)
+                for slot, (real, partner, score) in enumerate(zip(*columns, strict=True))
+                if real
             )
-        sides = tuple(
-            PhraseSide(
-                role,
-                tuple(
-                    PhraseRecord(span(slot, config.longest), other[partner], value)
-                    for slot, (real, partner, value) in enumerate(
-                        zip(mask.tolist(), partners[0].tolist(), scores[0].tolist(), strict=True)
-                    )
-                    if real
-                ),
-            )
-            for role, mask, other, partners, scores in (
-                (reading.first.role, masks[0], numbers[1], trace.first_partner, trace.first_score),
-                (reading.second.role, masks[1], numbers[0], trace.second_partner, trace.second_score),
-            )
+            return PhraseSide(role, tuple(records))
+
+        sides = (
+            side(reading.first.role, trace.first, numbers[1]),
+            side(reading.second.role, trace.second, numbers[0]),
         )
-        return PhraseSelection("phrases", (sides[0], sides[1]), tuple(choices), config.pooling, config.k)
+        return PhraseSelection("phrases", sides, tuple(choices), config.pooling, config.k)
 
     @recurrent
     def read(
@@ -256,7 +258,7 @@ class PhraseMatcher(PairFeatures):
             parts.append(torch.cat([s_1, s_2, s_p, sums.flatten(1)], dim=1))
         pairs = ((s_1, s_2), (sums[:, 0], sums[:, 1]))
         if "interaction" in self.config.parts:
-            parts.append(torch.cat([f(a, b) for a, b in pairs for f in (_difference, torch.mul)], dim=1))
+            parts.append(torch.cat([value for a, b in pairs for value in ((a - b).abs(), a * b)], dim=1))
         if "simi" in self.config.parts:
             columns = [F.cosine_similarity(a, b, dim=1) for a, b in pairs]
             if self.config.similarities == "cosine+euclid":
@@ -275,14 +277,15 @@ class PhraseMatcher(PairFeatures):
             places = [i for i, (pooling, _) in enumerate(choices) if (pooling == "full") is full]
             if not places:
                 continue
-            sides = []
-            for score, mask in ((trace.first_score, trace.first_mask), (trace.second_score, trace.second_mask)):
-                sides.append(_stack([keep(score, mask, *choices[i]) for i in places]))
             count = len(places)
-            own = self.features_of(
-                trace.sums.expand(count, -1, -1),
-                *self.read(trace.first.expand(count, -1, -1), sides[0], trace.second.expand(count, -1, -1), sides[1]),
+            first, second = (
+                (
+                    phrases.states.expand(count, -1, -1),
+                    _stack([keep(phrases.score, phrases.mask, *choices[i]) for i in places]),
+                )
+                for phrases in (trace.first, trace.second)
             )
+            own = self.features_of(trace.sums.expand(count, -1, -1), *self.read(*first, *second))
             logits = self.classifier(self.feature_vector(own, None if extra is None else extra.expand(count, -1)))
             out |= dict(zip(places, logits, strict=True))
         return [out[i] for i in range(len(choices))]
@@ -293,14 +296,6 @@ class PhraseMatcher(PairFeatures):
         stacked = [phrases.weight_ih, phrases.weight_hh, reader("weight_ih_l0"), reader("weight_hh_l0")]
         return torch.stack([diversity(gate) for weight in stacked for gate in weight.chunk(3)]).mean()
 
-    def _similarity_count(self) -> int:
-        if "simi" not in self.config.parts:
-            return 0
-        return 4 if self.config.similarities == "cosine+euclid" else 2
-
-    def _words(self, side: Side) -> Tensor:
-        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
-
 
 def _selected(states: Tensor, selection: Selection) -> Tensor:
     selected = states.gather(1, selection.slots[..., None].expand(-1, -1, states.shape[2]))
@@ -309,10 +304,6 @@ def _selected(states: Tensor, selection: Selection) -> Tensor:
 
 def _at(states: Tensor, place: Tensor) -> Tensor:
     return states.gather(1, place[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
-
-
-def _difference(a: Tensor, b: Tensor) -> Tensor:
-    return (a - b).abs()
 
 
 def _distance(a: Tensor, b: Tensor) -> Tensor:

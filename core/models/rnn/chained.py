@@ -7,7 +7,6 @@ looked at (word-by-word attention).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +19,9 @@ from core.evidence.attention_map import FINAL_STATE
 from core.evidence.record import matrix
 from core.layers.attention import put_in_place
 from core.layers.pooling import masked_max
-from core.layers.projection import read_words, word_projection
+from core.layers.projection import word_projection
 from core.layers.recurrent import read_packed, recurrent
-from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
+from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
 from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord, one_after_the_other
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -119,7 +118,6 @@ class Combination(nn.Module):
     paper="Potts, CS224u slides",
     section="Global attention",
     tasks=("entailment",),
-    shows=(AttentionMap,),
 )
 class ChainedRNN(PairModel):
     r"""A recurrent network that reads the hypothesis after the premise, with attention over the premise's states.
@@ -196,19 +194,15 @@ class ChainedRNN(PairModel):
         return self._output(features, trace)
 
     def _output(self, features: Tensor, trace: ChainedTrace) -> Output:
-        read = F.dropout(features, self.config.dropout, self.training)
-        return Output(self.classifier(read), features, trace)  # [Potts classifier]
+        return Output(self.classifier(self.dropped(features)), features, trace)  # [Potts classifier]
 
     def _read_out(self, states: Tensor, last: Tensor, mask: Tensor) -> Tensor:
         """What the classifier reads of every step's ``[B, T, d]``: ``[B, d]``."""
         return _at(states, last) if self.config.readout == "last" else masked_max(states, mask)[0]
 
-    def _words(self, side: Side) -> Tensor:
-        return read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
-
     def _read(self, side: Side, start: Any) -> tuple[Tensor, Any]:
         """States ``[B, T, d]``, zero on pads, and the last real one as torch's networks take it back."""
-        words = self._words(side)
+        words = self.words(side)
         states, end = read_packed(self.rnn, words, side.mask, start)
         return states + words if self.config.with_words else states, end
 
@@ -218,7 +212,7 @@ class ChainedRNN(PairModel):
         """The hypothesis word by word, each h̃ an input of the next step: states, attention and h̃."""
         assert self.feed is not None and self.attention is not None and self.combination is not None
         from_input, _, bias, _ = self.rnn.all_weights[0]
-        words = self._words(side)
+        words = self.words(side)
         inputs = F.linear(words, from_input, bias)
         state: State = tuple(part[0] for part in (end if isinstance(end, tuple) else (end,)))
         combined, before = inputs.new_zeros(len(inputs), self.config.hidden), None
@@ -238,12 +232,12 @@ class ChainedRNN(PairModel):
         return torch.stack(states, 1), one_after_the_other(lookings), torch.stack(outs, 1)
 
     @classmethod
-    def shows(cls, config: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """Without attention there is nothing to show."""
-        return () if config.get("attention") == "none" else super().shows(config)
+        return () if config.get("attention") == "none" else (AttentionMap,)
 
     @classmethod
-    def about(cls, config: Mapping[str, Any]) -> str:
+    def about(cls, config: Settings) -> str:
         """What looks back, in a sentence."""
         back = {
             "none": "without attention: all it knows of the premise is in its state",
@@ -254,14 +248,14 @@ class ChainedRNN(PairModel):
         name = "A GRU" if config.get("cell") == "gru" else "An LSTM"
         return f"{name} that reads the hypothesis after the premise; {back[config.get('attention', 'global')]}."
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: ChainedTrace = output.trace
-        if trace.scores is not None and trace.weights is not None:
+        if AttentionMap in wanted and trace.scores is not None and trace.weights is not None:
             units = FINAL_STATE if self.config.attention == "global" else "words"
             roles = reading.second.role, reading.first.role
             numbers = matrix(trace.scores[0]), matrix(trace.weights[0])
             reach = () if trace.reach is None else tuple(map(_span, trace.reach[0]))
-            yield AttentionMap, lambda: AttentionMap("attention", *roles, *numbers, overridden, units, reach=reach)
+            yield AttentionMap("attention", *roles, *numbers, overridden, units, reach=reach)
 
 
 def _span(within: Tensor) -> tuple[int, int]:

@@ -6,16 +6,15 @@ import math
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap
+from core.evidence import AttentionMap, Record
 from core.evidence.record import matrix
-from core.layers.attention import attention_weights, put_in_place
+from core.layers.attention import attention_weights
 from core.layers.pooling import masked_max
-from core.layers.projection import read_words, word_projection
+from core.layers.projection import word_projection
 from core.layers.recurrent import single
-from core.models.base import Evidence, ModelConfig, Output, PairModel, register, setting
+from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -52,7 +51,6 @@ class TransformerTrace:
     paper="Potts, CS224u slides",
     section="Connection with the Transformer",
     tasks=("entailment",),
-    shows=(AttentionMap,),
 )
 class TransformerReader(PairModel):
     r"""One Transformer layer and no recurrent network: the hypothesis' words look at the premise's by place and word.
@@ -96,24 +94,26 @@ class TransformerReader(PairModel):
         first, second = batch.first, batch.second
         premise, hypothesis = self._inputs(first), self._inputs(second)
         scores = self.query(hypothesis) @ self.key(premise).mT / math.sqrt(self.config.hidden)  # [Potts scaled-dot]
-        weights = attention_weights(single(scores), first.mask)  # [Potts scaled-weights]
-        if override is not None:
-            weights = put_in_place(override, weights, first.mask[:, None])
+        weights = attention_weights(single(scores), first.mask, override)  # [Potts scaled-weights]
         contexts = weights @ premise  # [Potts scaled-context]
         attended = self.attended(hypothesis + self.out(contexts))
         states = self.finished(attended + self.outer(torch.relu(self.inner(attended))))
         features, _ = masked_max(states, second.mask)
-        logits = self.classifier(F.dropout(features, self.config.dropout, self.training))
-        return Output(logits, features, TransformerTrace(scores, weights, contexts, states))
+        trace = TransformerTrace(scores, weights, contexts, states)
+        return Output(self.classifier(self.dropped(features)), features, trace)
 
-    def evidence(self, reading: Reading, output: Output, overridden: bool = False) -> Evidence:
-        scores, weights = (matrix(values[0]) for values in (output.trace.scores, output.trace.weights))
-        roles = reading.second.role, reading.first.role
-        yield AttentionMap, lambda: AttentionMap("attention", *roles, scores, weights, overridden)
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return (AttentionMap,)
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        if AttentionMap in wanted:
+            scores, weights = (matrix(values[0]) for values in (output.trace.scores, output.trace.weights))
+            yield AttentionMap("attention", reading.second.role, reading.first.role, scores, weights, overridden)
 
     def _inputs(self, side: Side) -> Tensor:
         """x + s p, ``[B, T, d]``, zero on pads."""
-        words = read_words(self.projection, side, self.config.embedding_dropout if self.training else 0.0)
+        words = self.words(side)
         return words + self.place_scale * places(side.mask.shape[1], words) * side.mask[..., None]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL, Maker
-from trainers.paper.make_pairs.sentences import Order, Sentence, being, cut_short, negated, shortened, write
+from trainers.paper.make_pairs.sentences import Clause, Order, Sentence, being, cut_short, negated, shortened, write
 from trainers.paper.make_pairs.slots import Frame, one_of
 
 SOMEBODY = {
@@ -30,10 +30,9 @@ SUBJECTS = (
 PRONOUNS = {"his", "her", "its", "their", "it", "them", "him", "who", "that", "and", "which", "each", "other"}
 
 
-def negation(maker: Maker, frame: Frame) -> None:
+def negation(maker: Maker, frame: Frame, parts: Clause) -> None:
     """Pairs with "not" or "nobody" on one side, or on both."""
-    parts, sentence = frame.parts, frame.sentence
-    assert parts is not None
+    sentence = frame.sentence
     whole = being(sentence, parts)
     short = maker.random.choice(frame.shorter) if frame.shorter else whole
     nobody = maker.random.random() < 0.25 and sentence.lower(parts.head) in SOMEBODY
@@ -68,25 +67,24 @@ def _words(sentence: Sentence, order: Order) -> list[str]:
     return write(sentence, order)[:-1].replace(",", " ,").split(" ")
 
 
-def insertion(maker: Maker, frame: Frame) -> None:
+def insertion(maker: Maker, frame: Frame, parts: Clause) -> None:
     """A place, a time or a name put into both sides, the same or another one."""
-    parts, sentence = frame.parts, frame.sentence
-    assert parts is not None
+    sentence = frame.sentence
     draw = maker.random.random()
     if draw < 0.6:
         return
     if draw < 0.68:
-        subject_named(maker, frame)
+        subject_named(maker, frame, parts)
         return
     if draw < 0.73:
-        topic(maker, frame)
+        topic(maker, frame, parts)
         return
     order = maker.random.choice(frame.shorter) if frame.shorter else being(sentence, parts)
     lead, name, end = maker.random.choice(PHRASES)
     kind = "number" if name == "ordinals" else "name"
     if not maker.wants(kind):
         return
-    pool: list[str] = maker.lists.lists[name]
+    pool: list[str] = maker.lists[name]
     words, fewest = (
         _words(sentence, order),
         _words(sentence, shortened(sentence, parts, parts.cuts[0], True, maker.lists)),
@@ -97,15 +95,14 @@ def insertion(maker: Maker, frame: Frame) -> None:
     maker.contrast(Frame(made, made.order(), shorter), one_of(kind, len(words) + len(lead), pool[0], pool))
 
 
-def subject_named(maker: Maker, frame: Frame) -> None:
+def subject_named(maker: Maker, frame: Frame, parts: Clause) -> None:
     """The subject exchanged for a person's name."""
-    parts, sentence = frame.parts, frame.sentence
-    assert parts is not None
+    sentence = frame.sentence
     head = sentence.lower(parts.head)
     if head not in ("man", "woman", "boy", "girl", "lady", "guy") or not maker.wants("name"):
         return
     female = head in ("woman", "girl", "lady")
-    pool: list[str] = maker.lists.lists["female names" if female else "male names"]
+    pool: list[str] = maker.lists["female names" if female else "male names"]
     order = maker.random.choice(frame.shorter) if frame.shorter else being(sentence, parts)
     fewest = shortened(sentence, parts, parts.cuts[0], True, maker.lists)
     rest, few = (
@@ -121,35 +118,32 @@ def subject_named(maker: Maker, frame: Frame) -> None:
     maker.contrast(Frame(made, made.order(), shorter), slot)
 
 
-def topic(maker: Maker, frame: Frame) -> None:
+def topic(maker: Maker, frame: Frame, parts: Clause) -> None:
     """The subject reads or talks about a planet or a country."""
-    parts, sentence = frame.parts, frame.sentence
-    assert parts is not None
+    sentence = frame.sentence
     if parts.plural or sentence.lower(parts.head) not in SOMEBODY or not maker.wants("name"):
         return
-    pool: list[str] = maker.lists.lists[maker.random.choice(("planets", "planets", "countries"))]
+    pool: list[str] = maker.lists[maker.random.choice(("planets", "planets", "countries"))]
     words = [*_words(sentence, tuple(range(parts.head + 1))), "is", *maker.random.choice(SUBJECTS).split(" ")]
-    tail = ending(frame)
+    tail = ending(sentence, parts)
     made = Sentence((*words, pool[0], *tail))
     shorter: tuple[Order, ...] = (tuple(range(len(words) + 1)),) if tail else ()
     maker.contrast(Frame(made, made.order(), shorter), one_of("name", len(words), pool[0], pool))
 
 
-def ending(frame: Frame) -> list[str]:
+def ending(sentence: Sentence, parts: Clause) -> list[str]:
     """The phrase of place that a sentence ends in, as words; none where it is long or speaks of someone."""
-    assert frame.parts is not None
-    if len(frame.parts.cuts) < 2:
+    if len(parts.cuts) < 2:
         return []
-    tail = list(frame.sentence.words[frame.parts.cuts[-2] :])
+    tail = list(sentence.words[parts.cuts[-2] :])
     plain = tail[0].lower() in ("in", "on", "at", "near", "outside", "inside") and len(tail) < 6
     after = tail[1].lower() in ("a", "an", "the") if len(tail) > 1 else False
     return tail if plain and after and not PRONOUNS & {word.lower() for word in tail} else []
 
 
-def roles(maker: Maker, frame: Frame) -> None:
+def roles(maker: Maker, frame: Frame, parts: Clause) -> None:
     """Subject and object of a verb that is not symmetric change places, and with the passive they mean the same."""
-    parts, sentence = frame.parts, frame.sentence
-    assert parts is not None
+    sentence = frame.sentence
     subject = write(sentence, tuple(range(parts.head + 1)))[:-1]
     head, lists = sentence.lower(parts.head), maker.lists
     beast = any(noun.group in ("small animal", "large animal") for noun in lists.forms.get(head, []))
@@ -159,39 +153,35 @@ def roles(maker: Maker, frame: Frame) -> None:
     one, two = maker.subjects[-1], maker.random.choice(maker.subjects[-2000:])
     heads = {one.split(" ")[-1].lower(), two.split(" ")[-1].lower()}
     # Where one may be called what the other is called, a change of places says little.
-    alike = any(
+    interchangeable = any(
         heads & {"person", "adult", *lists.others_of("synonyms", who), *lists.words_above(who, "people")}
         for who in heads
     )
-    if len(heads) < 2 or alike or maker.random.random() < 0.6 or not maker.wants("swapped"):
+    if len(heads) < 2 or interchangeable or maker.random.random() < 0.6 or not maker.wants("swapped"):
         return
     tame = heads <= lists.people.keys() - {"dog", "cat", "baby", "toddler"}
-    verbs: dict[str, str] = lists.lists["roles"]
-    write_roles(
-        maker, one, two, maker.random.choice(list(verbs) if tame else lists.lists["roles of animals"]), ending(frame)
-    )
+    verb = maker.random.choice(list(lists["roles"]) if tame else lists["roles of animals"])
+    write_roles(maker, one, two, verb, ending(sentence, parts))
 
 
 def write_roles(maker: Maker, one: str, two: str, verb: str, tail: list[str]) -> None:
     """Emit a pair of sentences in which ``one`` and ``two`` do ``verb`` to each other, by turns in the passive."""
-    participle = maker.lists.lists["roles"][verb]
+    participle = maker.lists["roles"][verb]
 
-    def said(agent: str, patient: str, passive: bool, end: list[str]) -> str:
+    def sentence(agent: str, patient: str, passive: bool, end: list[str]) -> str:
         words = [patient, "is being", participle, "by", agent] if passive else [agent, "is", verb, patient]
         text = " ".join([*words, *end])
         return f"{text[0].upper()}{text[1:]}."
 
-    passives = maker.random.choice(((False, False), (False, True), (True, False), (True, True)))
-    draw, less = maker.random.random(), tail if maker.random.random() < 0.5 else []
+    first, second = maker.random.choice(((False, False), (False, True), (True, False), (True, True)))
+    draw = maker.random.random()
+    less = tail if maker.random.random() < 0.5 else []
+    whole, short = sentence(one, two, first, tail), sentence(one, two, first, [])
     if draw < 0.45:
-        maker.emit(
-            "swapped", "swapped", CONTRADICTION, said(one, two, passives[0], tail), said(two, one, passives[1], less)
-        )
+        maker.emit("swapped", "swapped", CONTRADICTION, whole, sentence(two, one, second, less))
     elif draw < 0.85:
-        maker.emit(
-            "swapped", "swapped", ENTAILMENT, said(one, two, passives[0], tail), said(one, two, not passives[0], less)
-        )
+        maker.emit("swapped", "swapped", ENTAILMENT, whole, sentence(one, two, not first, less))
     elif tail and draw < 0.93:
-        maker.emit("swapped", "dropped", ENTAILMENT, said(one, two, passives[0], tail), said(one, two, passives[0], []))
+        maker.emit("swapped", "dropped", ENTAILMENT, whole, short)
     elif tail:
-        maker.emit("swapped", "added", NEUTRAL, said(one, two, passives[0], []), said(one, two, passives[0], tail))
+        maker.emit("swapped", "added", NEUTRAL, short, whole)

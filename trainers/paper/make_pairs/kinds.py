@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from trainers.paper.make_pairs.lists import Lists
+from core.linguistics.word_lists import WordLists
 from trainers.paper.make_pairs.sentences import (
     ARTICLES,
     NUMBERS,
@@ -21,7 +21,7 @@ from trainers.paper.make_pairs.sentences import (
     clashes,
     clause,
     negated,
-    places,
+    nouns,
     positions,
     shortened,
     write,
@@ -64,7 +64,7 @@ WANTED = {
 class Maker:
     """Makes pairs from premises until there are as many as are wanted."""
 
-    lists: Lists
+    lists: WordLists
     seed: int
     scale: float = 1.0
     pairs: list[tuple[str, str, str, str]] = field(default_factory=list)
@@ -102,6 +102,11 @@ class Maker:
         self.used[word] += 1
         return word
 
+    def shorter(self, frame: Frame, at: int | None = None) -> Order:
+        """A shorter sentence, one with this position if there is one; the whole one where there is none."""
+        orders = [order for order in frame.shorter if at is None or at in positions(order)]
+        return self.random.choice(orders) if orders else frame.whole
+
     def frame(self, sentence: Sentence) -> Frame:
         """The frame of a premise: with shorter sentences where its clause can be told."""
         parts = clause(sentence, self.lists)
@@ -131,11 +136,10 @@ class Maker:
         same = {form for word in (base, other) for form in self.lists.others_of("synonyms", word)}
         if (forms | same) & present or "" in forms:
             return
-        shorts = [order for order in frame.shorter if slot.at in positions(order)]
-        short = self.random.choice(shorts) if shorts else frame.whole
-        said = short if self.random.random() < 0.65 else frame.whole
-        given = short if self.random.random() < 0.3 else frame.whole
-        sides = [write(frame.sentence, given, slot.change(base)), write(frame.sentence, said, slot.change(other))]
+        short = self.shorter(frame, slot.at)
+        second = short if self.random.random() < 0.65 else frame.whole
+        first = short if self.random.random() < 0.3 else frame.whole
+        sides = [write(frame.sentence, first, slot.change(base)), write(frame.sentence, second, slot.change(other))]
         whole = write(frame.sentence, frame.whole)
         if any(clashes(side, word) for side in (*sides, whole) for word in (base, other) if word != slot.word):
             return
@@ -194,10 +198,10 @@ class Maker:
         """A noun, an adjective or the verb exchanged for a synonym."""
         sentence = frame.sentence
         choices = [
-            (place.at, form)
-            for place in places(sentence, self.lists)
-            for other in self.lists.others_of("synonyms", place.noun.base)
-            if (form := self.lists.form(other, place.noun.number))
+            (at, form)
+            for at, noun in nouns(sentence, self.lists)
+            for other in self.lists.others_of("synonyms", noun.base)
+            if (form := self.lists.form(other, noun.number))
         ]
         for at in range(1, len(sentence.words)):
             if sentence.lower(at - 1) in ARTICLES | NUMBERS:
@@ -208,16 +212,15 @@ class Maker:
         if not choices:
             return
         at, word = self.random.choice(choices)
-        orders = [order for order in frame.shorter if at in positions(order)]
-        short = self.random.choice(orders) if orders else frame.whole
+        short = self.shorter(frame, at)
         if self.random.random() < 0.3:
             self.less_and_more("synonym", frame, {at: word}, short)
             return
-        said = short if self.random.random() < 0.6 else frame.whole
+        second = short if self.random.random() < 0.6 else frame.whole
         changes: list[dict[int, str]] = [{}, {at: word}]
         if self.random.random() < 0.5:
             changes.reverse()
-        premise, hypothesis = write(sentence, frame.whole, changes[0]), write(sentence, said, changes[1])
+        premise, hypothesis = write(sentence, frame.whole, changes[0]), write(sentence, second, changes[1])
         if not clashes(premise, word) and not clashes(hypothesis, word):
             self.emit("synonym", "synonym", ENTAILMENT, premise, hypothesis)
 

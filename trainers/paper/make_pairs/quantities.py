@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from trainers.paper.make_pairs.lists import Lists, article, plural
+from core.linguistics.word_lists import WordLists, article, plural
 from trainers.paper.make_pairs.verbs import contracted
 
 LISTS = Path(__file__).with_name("quantities.yaml")
@@ -29,7 +29,7 @@ UNDOTTED = 0.2
 class Quantities:
     """Draws pairs on quantity and direction."""
 
-    def __init__(self, lists: Lists, seed: int) -> None:
+    def __init__(self, lists: WordLists, seed: int) -> None:
         self.random, self.lists = random.Random(seed), lists
         self.data = yaml.safe_load(LISTS.read_text(encoding="utf-8"))
 
@@ -163,7 +163,7 @@ class Quantities:
         did, do, does, doing, objects = self.random.choice(self.data["turned"])
         steps: list[Step] = [tuple(step) for step in objects]
         narrow, wide = self.random.choice(steps)
-        names = self.lists.lists["male names"] + self.lists.lists["female names"]
+        names = self.lists["male names"] + self.lists["female names"]
         noun = f"the {self.random.choice(self.random.choice(self.data['animate']))}"
         they = self.random.choice((self.random.choice(names), noun, noun, "he", "she"))
         words = {"did": did, "do": do, "does": does, "doing": doing, "They": they, "they": they}

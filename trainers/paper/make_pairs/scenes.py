@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from trainers.paper.make_pairs.lists import article, plural
+from core.linguistics.word_lists import article, plural
 from trainers.paper.make_pairs.statements import Statements, Words
 from trainers.paper.make_pairs.verbs import TENSES, Verb, contracted, groups
 
@@ -63,7 +63,7 @@ class Scenes(Statements):
         if beasts:
             nouns[self.random.randrange(3)] = self.random.choice(self.data["people"])
             nouns[self.random.randrange(3)] = self.random.choice([x for x in self.data["animals"] if x not in nouns])
-        names = self.random.sample(self.lists.lists["male names"] + self.lists.lists["female names"], 3)
+        names = self.random.sample(self.lists["male names"] + self.lists["female names"], 3)
         determiner = self.random.choices(("the", "a", "my"), (14, 5, 1))[0]
         words = words | {
             "definite": "no" if determiner == "a" else "yes",
@@ -155,7 +155,7 @@ class Scenes(Statements):
 
     def subject(self, words: Words) -> Words:
         """Somebody who is the subject."""
-        names = self.lists.lists["male names"] + self.lists.lists["female names"]
+        names = self.lists["male names"] + self.lists["female names"]
         who = self.random.choice(self.data["people"])
         noun = f"{self.random.choice(('the', 'my', article(who)))} {who}"
         return {"They": self.random.choice(("he", "she", self.random.choice(names), noun, noun))}
@@ -173,7 +173,7 @@ class Scenes(Statements):
         """Three attributes that exclude each other, as they stand before or behind a noun."""
         draw = self.random.random()
         if draw < 0.45:
-            colours = self.random.sample(kind.get("colours", self.lists.lists["colours"]), 3)
+            colours = self.random.sample(kind.get("colours", self.lists["colours"]), 3)
             garment = self.random.choice(self.data["garments"])
             return [f"in {article(x)} {x} {garment}" for x in colours] if "man" in kind["nouns"] else colours
         if draw < 0.6:
@@ -211,14 +211,14 @@ class Scenes(Statements):
         elif self.random.random() < 0.3 and "man" in kind["nouns"]:
             thing = self.random.choice(("car", "bike", "hat", "umbrella", "dog", "bag", "cup", "boat", "coat"))
             verb, negation = "has", "does not have"
-            p, q = (f"a {colour} {thing}" for colour in self.random.sample(self.lists.lists["colours"], 2))
+            p, q = (f"a {colour} {thing}" for colour in self.random.sample(self.lists["colours"], 2))
             p, q = (f"{article(x[2:])} {x[2:]}" for x in (p, q))
         return {"one": f"the {one}", "two": f"the {two}", "p": p, "q": q, "is": verb, "is not": negation}
 
     def room(self, words: Words) -> Words:
         return {"place": self.random.choice(self.data["rooms"])}
 
-    def opposites(self, words: Words) -> Words:
+    def opposed(self, words: Words) -> Words:
         kind = self.random.choice(tuple(self.data["opposites"]))
         a, b = self.random.choice(self.data["opposites"][kind])
         if self.random.random() < 0.5:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trainers.paper.make_pairs.lists import MASS, PLURAL, SINGULAR, Lists, Noun, article
+from core.linguistics.word_lists import MASS, PLURAL, SINGULAR, Noun, WordLists, article
 
 ARTICLES = {"a", "an", "the", "his", "her", "their", "its", "one", "another", "this", "that"}
 NUMBERS = {"two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "some", "many"}
@@ -45,14 +45,6 @@ MASKED = {
 """Not read as the verb of a clause: no verbs, or verbs whose object or infinitive cannot be left out."""
 FEMALE = {"she", "her", "hers", "herself", "pregnant", "bra", "bikini", "skirt", "dress", "lipstick"}
 MALE = {"he", "his", "him", "himself", "beard", "bearded", "mustache", "goatee", "moustache"}
-
-
-@dataclass(frozen=True)
-class Place:
-    """A word that can be exchanged: its position in the sentence and what stands there."""
-
-    at: int
-    noun: Noun
 
 
 @dataclass(frozen=True)
@@ -124,18 +116,17 @@ def write(sentence: Sentence, order: Order, changes: Mapping[int, str] | None = 
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def places(sentence: Sentence, lists: Lists) -> list[Place]:
-    """The nouns of a sentence that are heads of their phrases and stand once in it, with the group that fits."""
+def nouns(sentence: Sentence, lists: WordLists) -> list[tuple[int, Noun]]:
+    """The nouns of a sentence that are heads of their phrases and stand once in it: position and what stands there."""
     out = []
     for at in range(len(sentence.words)):
-        nouns = lists.forms.get(sentence.lower(at), [])
-        fitting = [noun for noun in nouns if _is_head(sentence, at, noun, lists)]
+        fitting = [noun for noun in lists.forms.get(sentence.lower(at), []) if _is_head(sentence, at, noun, lists)]
         if fitting and [w.lower() for w in sentence.words].count(sentence.lower(at)) == 1:
-            out.append(Place(at, fitting[0]))
+            out.append((at, fitting[0]))
     return out
 
 
-def _is_head(sentence: Sentence, at: int, noun: Noun, lists: Lists) -> bool:
+def _is_head(sentence: Sentence, at: int, noun: Noun, lists: WordLists) -> bool:
     after = sentence.lower(at + 1)
     if after == "of" or not (after in CLOSED or after in ("", ",") or _participle(after)):
         return False
@@ -158,7 +149,7 @@ def _participle(word: str) -> bool:
     return word.endswith("ing") and len(word) > 5 and word not in ("something", "evening", "morning", "clothing")
 
 
-def clause(sentence: Sentence, lists: Lists) -> Clause | None:
+def clause(sentence: Sentence, lists: WordLists) -> Clause | None:
     """Subject, verb and rest, where the sentence is plain enough to be sure of them."""
     head, many = _subject(sentence, lists)
     if head < 0:
@@ -176,7 +167,7 @@ def clause(sentence: Sentence, lists: Lists) -> Clause | None:
     return Clause(head, many, auxiliary, verb, (*cuts, end))
 
 
-def _subject(sentence: Sentence, lists: Lists) -> tuple[int, bool]:
+def _subject(sentence: Sentence, lists: WordLists) -> tuple[int, bool]:
     """Position of the subject's last word (-1: unsure) and whether it takes "are"."""
     at = 1 if sentence.lower(0) in ARTICLES | NUMBERS else 0
     if (
@@ -203,7 +194,7 @@ def _subject(sentence: Sentence, lists: Lists) -> tuple[int, bool]:
     return at, nouns[0].number == PLURAL
 
 
-def _verb(sentence: Sentence, head: int, many: bool, lists: Lists) -> tuple[int, int]:
+def _verb(sentence: Sentence, head: int, many: bool, lists: WordLists) -> tuple[int, int]:
     """Positions of the auxiliary (-1: none) and of the main verb's participle (-1: unsure)."""
     lower = [word.lower() for word in sentence.words]
     beings = [i for i, word in enumerate(lower) if word in ("is", "are", "was", "were")]
@@ -224,18 +215,18 @@ def _verb(sentence: Sentence, head: int, many: bool, lists: Lists) -> tuple[int,
     return -1, -1
 
 
-def _may_end(sentence: Sentence, verb: int, cut: int, lists: Lists) -> bool:
+def _may_end(sentence: Sentence, verb: int, cut: int, lists: WordLists) -> bool:
     """Whether the sentence may end before position ``cut``."""
     after, last = sentence.lower(cut), sentence.lower(cut - 1)
     if after not in PREPOSITIONS | {"while", "as", ","}:
         return False
     if cut == verb + 1:
-        return last in lists.lists["intransitive"]
+        return last in lists["intransitive"]
     dangling = last in CLOSED or last in lists.adjectives or last == "," or _participle(last)
     return not dangling and (not last.endswith(("ed", "ly")) or last in ("bed", "sled"))
 
 
-def shortened(sentence: Sentence, parts: Clause, end: int, plain: bool, lists: Lists) -> Order:
+def shortened(sentence: Sentence, parts: Clause, end: int, plain: bool, lists: WordLists) -> Order:
     """Subject without what follows its noun, "is" or "are", verb, and the rest up to ``end``; ``plain``: without the
     subject's adjectives too."""
     subject = [at for at in range(parts.head + 1) if not (plain and sentence.lower(at) in lists.adjectives)]
@@ -254,19 +245,8 @@ MEN = {"man", "boy", "gentleman", "guy", "father", "brother", "groom", "grandfat
 WOMEN = {"woman", "girl", "lady", "mother", "sister", "bride", "grandmother", "daughter", "aunt", "wife", "queen"}
 ANIMALS = {"dog", "cat"}
 YOUNG = {"boy", "girl", "child", "kid", "baby", "toddler", "son", "daughter"} | ANIMALS
-OLD = {
-    "old",
-    "elderly",
-    "older",
-    "middle-aged",
-    "bald",
-    "balding",
-    "bearded",
-    "beard",
-    "mustache",
-    "retired",
-    "gray-haired",
-}
+GRAY = {"bald", "balding", "bearded", "beard", "mustache", "gray-haired"}
+OLD = {"old", "elderly", "older", "middle-aged", "retired"} | GRAY
 DONE_BY_ANIMALS = {
     "running", "walking", "sleeping", "sitting", "jumping", "swimming", "eating", "standing", "laying", "lying",
     "looking", "chasing", "resting", "drinking", "runs", "walks", "sleeps", "sits", "jumps", "swims", "stands",

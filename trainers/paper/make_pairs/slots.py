@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from trainers.paper.make_pairs.lists import PLURAL, Lists, Noun
+from core.linguistics.word_lists import PLURAL, Noun, WordLists
 from trainers.paper.make_pairs.sentences import (
     ARTICLES,
     CLOSED,
@@ -17,11 +17,13 @@ from trainers.paper.make_pairs.sentences import (
     Clause,
     Order,
     Sentence,
-    places,
+    nouns,
     positions,
 )
 
 PERSONS = {"people", "occupation", "performer", "athlete"}
+PERSONAL = {"people", "couple", "male", "female", "worker", "workers", "asian", "african", "american"}
+"""Words for people that stand in no group of the lists."""
 COAT_COLOURS = ("black", "white", "brown", "gray")
 """Colours that an animal may have."""
 MOVING = {
@@ -32,19 +34,8 @@ MOVING = {
     "races", "jumps", "dives", "steps",
 }  # fmt: skip
 """What someone does who goes up, down, into or over something."""
-DRINKING = {
-    "drinking",
-    "drinks",
-    "drink",
-    "sipping",
-    "pouring",
-    "pours",
-    "bottle",
-    "bottles",
-    "cup",
-    "serving",
-    "glass",
-}
+VESSELS = {"bottle", "bottles", "cup", "glass"}
+DRINKING = {"drinking", "drinks", "drink", "sipping", "pouring", "pours", "serving"} | VESSELS
 """Without one of these "water" is no drink."""
 STILL = {"in front of", "behind", "inside", "outside", "near", "far from", "on top of"}
 ADVERBS = {"indoors", "outdoors", "uphill", "downhill", "upstairs", "downstairs"}
@@ -103,15 +94,15 @@ def said_of(pair: set[str], person: bool, child: bool) -> bool:
 class Slots:
     """Finds the places in sentences with the words of the lists."""
 
-    def __init__(self, lists: Lists) -> None:
+    def __init__(self, lists: WordLists) -> None:
         self.lists = lists
 
     def of(self, frame: Frame) -> list[Slot]:
         """All places of a frame, by position."""
         sentence = frame.sentence
         drinking = DRINKING & {word.lower() for word in sentence.words}
-        heads = [place for place in places(sentence, self.lists) if drinking or place.noun.group != "drink"]
-        out = [self.noun(place.at, place.noun) for place in heads]
+        heads = nouns(sentence, self.lists)
+        out = [self.noun(at, noun) for at, noun in heads if drinking or noun.group != "drink"]
         for at in range(len(sentence.words)):
             out += [*self.colour(sentence, at), *self.named(sentence, at), *self.number(sentence, at)]
             out += self.adjective(sentence, at)
@@ -139,17 +130,17 @@ class Slots:
         """A colour, but for people's and hair's."""
         word, after = sentence.words[at], sentence.lower(at + 1)
         groups = {noun.group for noun in self.lists.forms.get(after, [])}
-        if word not in self.lists.lists["colours"] or not _before_noun(sentence, at) or groups & PERSONS:
+        if word not in self.lists["colours"] or not _before_noun(sentence, at) or groups & PERSONS:
             return []
         if after in ("people", "male", "female", "hair", "males", "females", "belt", "persons", "american", "guys"):
             return []
         animal = any(group.endswith("animal") for group in groups)
-        words = COAT_COLOURS if animal else tuple(self.lists.lists["colours"])
+        words = COAT_COLOURS if animal else tuple(self.lists["colours"])
         return [one_of("colour", at, word, words)] if word in words else []
 
     def named(self, sentence: Sentence, at: int) -> list[Slot]:
         """A nationality, or the material of a thing."""
-        word, after, named = sentence.words[at], sentence.lower(at + 1), self.lists.lists
+        word, after, named = sentence.words[at], sentence.lower(at + 1), self.lists
         if not _before_noun(sentence, at):
             return []
         if word in named["nationalities"]:
@@ -165,7 +156,7 @@ class Slots:
 
     def number(self, sentence: Sentence, at: int) -> list[Slot]:
         """A number before a plural, where it is the sentence's only one."""
-        words: list[str] = self.lists.lists["numbers"]
+        words: list[str] = self.lists["numbers"]
         if sentence.lower(at) not in words or sum(word.lower() in {*words, "one"} for word in sentence.words) > 1:
             return []
         head = at + 1
@@ -203,17 +194,7 @@ class Slots:
     def person(self, sentence: Sentence, at: int) -> bool:
         """Whether the noun at a position is a word for people."""
         nouns = self.lists.forms.get(sentence.lower(at), [])
-        return sentence.lower(at) in (
-            "people",
-            "couple",
-            "male",
-            "female",
-            "worker",
-            "workers",
-            "asian",
-            "african",
-            "american",
-        ) or any(noun.group in PERSONS for noun in nouns)
+        return sentence.lower(at) in PERSONAL or any(noun.group in PERSONS for noun in nouns)
 
     def opposite(self, name: str, at: int, word: str, width: int = 1) -> Slot:
         """A place for a word and its antonyms."""
@@ -226,7 +207,7 @@ class Slots:
         if after in NO_OPPOSITE:
             return []
         has_object = after in ARTICLES | NUMBERS or after not in CLOSED | {"", ","}
-        free = set(self.lists.lists["intransitive"])
+        free = set(self.lists["intransitive"])
         others = [w for w in self.lists.others_of("verb antonyms", word) if not has_object or not {w, word} & free]
         return [Slot("antonym", at, word, [word], lambda w: others if w == word else [word])] if others else []
 

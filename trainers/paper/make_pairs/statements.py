@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from trainers.paper.make_pairs.lists import Lists, article, plural
+from core.linguistics.word_lists import WordLists, article, plural
 
 FAMILIES = Path(__file__).with_name("statements.yaml")
 EACH = 800
@@ -24,17 +25,24 @@ DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "fifty": "50",
 }  # fmt: skip
-Words = dict[str, str]
+Words = dict[str, Any]
+COLUMNS = {
+    "place": ("places", ["place"]),
+    "one way": ("one way", ["did", "do", "done", "beasts"]),
+    "both ways": ("both ways", ["with"]),
+    "alone": ("alone", ["being"]),
+}
+"""What is drawn from one list of the file: its name, and what the words of an entry are called."""
 
 
 class Statements:
     """Draws pairs of short statements. ``scenes`` are premises of SNLI."""
 
-    def __init__(self, lists: Lists, seed: int, scenes: list[str]) -> None:
+    def __init__(self, lists: WordLists, seed: int, scenes: list[str]) -> None:
         self.random = random.Random(seed)
         self.lists, self.scenes = lists, scenes
         self.data = yaml.safe_load(FAMILIES.read_text(encoding="utf-8"))
-        groups = {name: group["above"] for name, group in lists.lists["count"].items() if group["above"]}
+        groups = {name: group["above"] for name, group in lists["count"].items() if group["above"]}
         self.things = [name for name in groups if name not in ("room", "building")]
         self.countable = [name for name in self.things if not {"person", "piece of furniture"} & set(groups[name])]
 
@@ -53,7 +61,7 @@ class Statements:
                 forms = family["says"][first], family["says"][second]
                 if not self.possible(forms, words):
                     continue
-                premise, hypothesis = (said(form, words) for form in forms)
+                premise, hypothesis = (filled(form, words) for form in forms)
                 if premise != hypothesis and (premise, hypothesis) not in seen:
                     seen.add((premise, hypothesis))
                     yield family.get("kind", name), label, premise, hypothesis
@@ -66,8 +74,10 @@ class Statements:
         """The words of a family's braces."""
         words: Words = {"A": self.random.choice(("a", "the"))}
         for draw in draws:
-            maker: Callable[[], Words] = getattr(self, draw.replace(" ", "_"))
-            words |= maker()
+            if draw in ("gradable", "complementary"):
+                words |= self.opposites(draw)
+            else:
+                words |= self.entry(draw) if draw in COLUMNS else getattr(self, draw.replace(" ", "_"))()
         if {"one way", "alone", "open way"} & set(draws) and "whom" in words:
             words |= self.beasts(words, draws)
         return words
@@ -82,21 +92,19 @@ class Statements:
         above = ["vehicle"] if group == "driven" else self.lists.above[group]
         return {"x": x, "y": y} | ({"up": self.random.choice(above)} if above else {})
 
-    def place(self) -> Words:
-        return {"place": self.random.choice(self.data["places"])}
+    def entry(self, draw: str) -> Words:
+        """The words of an entry of a list."""
+        name, columns = COLUMNS[draw]
+        entry = self.random.choice(self.data[name])
+        return dict(zip(columns, [entry] if isinstance(entry, str) else entry, strict=True))
 
-    def deed(self) -> Words:
-        doing, groups = self.random.choice(self.data["deeds"])
+    def action(self) -> Words:
+        doing, groups = self.random.choice(self.data["actions"])
         return self.thing(groups) | {"doing": doing, "who": self.random.choice(self.data["who"])}
 
-    def gradable(self) -> Words:
-        a, b, _, _, nouns = self.random.choice(self.data["gradable"])
-        if self.random.random() < 0.5:
-            a, b = b, a
-        return {"a": a, "b": b, "n": self.random.choice(nouns)}
-
-    def complementary(self) -> Words:
-        a, b, nouns = self.random.choice(self.data["complementary"])
+    def opposites(self, name: str) -> Words:
+        """Two adjectives in any order, and a noun that both are said of."""
+        a, b, *_, nouns = self.random.choice(self.data[name])
         if self.random.random() < 0.5:
             a, b = b, a
         return {"a": a, "b": b, "n": self.random.choice(nouns)}
@@ -110,7 +118,7 @@ class Statements:
 
     def person(self) -> Words:
         """Somebody who is the subject: a pronoun, a name or a noun; with what is done with things and how many."""
-        names = self.lists.lists["male names"] + self.lists.lists["female names"]
+        names = self.lists["male names"] + self.lists["female names"]
         who = self.random.choice(self.data["who"])
         noun = f"{self.random.choice(('the', 'my', article(who)))} {who}"
         they = self.random.choice(("he", "she", self.random.choice(names), noun, noun))
@@ -118,7 +126,7 @@ class Statements:
 
     def pair(self) -> Words:
         """Two people."""
-        names = self.lists.lists["male names"] + self.lists.lists["female names"]
+        names = self.lists["male names"] + self.lists["female names"]
         if self.random.random() < NAMES:
             who, whom = self.random.sample(names, 2)
             return {"who": who, "whom": whom}
@@ -134,29 +142,19 @@ class Statements:
 
     def beasts(self, words: Words, draws: list[str]) -> Words:
         """Animals in place of people where both can do it, and sometimes a person and an animal."""
-        if words.get("beasts", "true") != "true" or ("one way" not in draws and self.random.random() < 0.7):
+        if not words.get("beasts", True) or ("one way" not in draws and self.random.random() < 0.7):
             return {}
         if self.random.random() < 0.3:
             return self.determined(*self.random.sample(self.data["beasts"], 2))
         return {}
 
-    def one_way(self) -> Words:
-        did, do, done, beasts = self.random.choice(self.data["one way"])
-        return {"did": did, "do": do, "done": done, "beasts": str(beasts).lower()}
-
     def open_way(self) -> Words:
         does, does_not, both = self.random.choice(self.data["open way"])
-        return {"does": does, "does not": does_not, "are do": both, "beasts": str(does.startswith("is ")).lower()}
-
-    def both_ways(self) -> Words:
-        return {"with": self.random.choice(self.data["both ways"])}
+        return {"does": does, "does not": does_not, "are do": both, "beasts": does.startswith("is ")}
 
     def beside(self) -> Words:
         here, there = self.random.sample(self.random.choice(self.data["beside"]), 2)
         return {"here": here, "there": there}
-
-    def alone(self) -> Words:
-        return {"being": self.random.choice(self.data["alone"])}
 
     def habit(self) -> Words:
         does, do, things = self.random.choice(self.data["habits"])
@@ -169,7 +167,8 @@ class Statements:
 
     def worn(self) -> Words:
         x, who = self.random.choice(self.data["worn"]), self.random.choice(self.data["who"])
-        return {"x": x, "who": who, "colour x": f"{self.random.choice(self.lists.lists['colours'])} {x}"} | self.alone()
+        colour = self.random.choice(self.lists["colours"])
+        return {"x": x, "who": who, "colour x": f"{colour} {x}"} | self.entry("alone")
 
     def amount(self) -> Words:
         """m, n and p of a thing, each at least two more than the one before."""
@@ -194,14 +193,14 @@ class Statements:
         return {"thing": thing, "was": was, "was not": was_not, "never": never, "when": self.random.choice(when)}
 
 
-def said(form: str, words: Words) -> str:
+def filled(form: str, words: Words) -> str:
     """A sentence with the words in its braces: ``{a x}`` with its article, ``{A x}`` with the drawn one, ``{x s}`` in
     the plural, ``{#n}`` in digits."""
 
     def put(match: re.Match[str]) -> str:
         key = match[1]
         if key in words:
-            return words[key]
+            return str(words[key])
         if key.startswith("#"):
             return DIGITS[words[key[1:]]]
         if key.endswith(" s"):

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from core.checkpoint import CheckpointError, read_card
+from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         failed = train_systems(args)
         args.baselines = args.baselines or args.runs / BASELINES
     rows = lines(TABLES[args.table], cards(args.runs), scored(args.baselines) if args.baselines else ())
-    shown = markdown.table(list(rows[0]), [list(row.values()) for row in rows])
+    shown = markdown.table(rows)
     write_rows(paths[0], rows)
     with whole_file(paths[1]) as scratch:
         scratch.write_text(f"{shown}\n", encoding="utf-8")
@@ -86,12 +86,7 @@ def train_systems(args: argparse.Namespace) -> int:
 
 def cards(folder: Path) -> Sequence[Card]:
     """The cards of all runs in a folder. Raises RunError for a folder without any."""
-    out = []
-    for path in sorted(folder.glob("*/card.json")):
-        try:
-            out.append(read_card(path.parent))
-        except CheckpointError as error:
-            raise RunError(str(error)) from None
+    out = [read_card(path.parent) for path in sorted(folder.glob("*/card.json"))]
     if not out:
         raise RunError(f"{folder.name} holds no finished run: name the folder that holds the runs' folders")
     return out

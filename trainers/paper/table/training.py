@@ -71,13 +71,13 @@ def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
 def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[System]:
     """Light and advanced attentive convolution beside all of their context at once, and the best system of another
     kind."""
-    ours, rivals = [], []
+    ours, others = [], []
     for system in systems:
         if not system.architecture.startswith("attconv-"):
-            rivals.append(system)
+            others.append(system)
         elif system.architecture != "attconv-feedforward" and system.settings.get("context") in ("extra", "intra"):
             ours.append(system)
-    return ours + sorted((s for s in rivals if s.name in scores), key=lambda s: -scores[s.name])[:1]
+    return ours + sorted((s for s in others if s.name in scores), key=lambda s: -scores[s.name])[:1]
 
 
 def one_run(

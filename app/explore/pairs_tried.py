@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import page_style
 from app.page_state.codec import short
+from app.page_state.widgets import folded
 from app.pairs import Pair, Version
 from app.panels import verdict
 from core.evidence import Explanation
@@ -24,10 +25,11 @@ _TRIED, _CHANGES, _PINNED = "pairs tried", "changes of pairs", "pinned pair"
 
 @dataclass(frozen=True)
 class Tried:
-    """A pair with what a model said of it. ``change``: how it came from another one, empty for a pair typed anew."""
+    """A pair with what the model of this ``name`` said of it; ``model``: its title. ``change``: how the pair came from
+    another one, empty for a pair typed anew."""
 
+    name: str
     model: str
-    title: str
     texts: Version
     label: str
     p: float
@@ -52,8 +54,8 @@ def remember(explanation: Explanation) -> None:
     """Put the pair at the head of the list."""
     texts = explanation.first.text, explanation.second.text
     change = st.session_state.get(_CHANGES, {}).get(texts, "")
-    tried = Tried(explanation.model, explanation.title, texts, *verdict.said(explanation), change)
-    others = [one for one in _listed() if (one.model, one.texts) != (tried.model, texts)]
+    tried = Tried(explanation.model, explanation.title, texts, *verdict.headline(explanation), change)
+    others = [one for one in _listed() if (one.name, one.texts) != (tried.name, texts)]
     st.session_state[_TRIED] = [tried, *others][:MOST]
 
 
@@ -68,11 +70,11 @@ def draw(reopen: Callable[[Tried], None]) -> None:
     listed = _listed()
     if len(listed) < 2 and pinned() is None:
         return
-    with st.expander(f"Pairs tried ({len(listed)})"):
-        for place, tried in enumerate(listed):
+    with folded(f"Pairs tried ({len(listed)})", "pairs tried list") as is_open:
+        for place, tried in enumerate(listed if is_open else ()):
             first, second = (short(text, QUOTED) for text in tried.texts)
             change = f"{tried.change}: " if tried.change else ""
-            label = f"{change}{tried.label} {percent(tried.p)} · {first} / {second} · {tried.title}"
+            label = f"{change}{tried.label} {percent(tried.p)} · {first} / {second} · {tried.model}"
             held = pinned() is not None and replace(tried, change="") == replace(pinned() or tried, change="")
             with st.container(key=f"tried {place}"):
                 st.button(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,14 +12,16 @@ from core.evaluation import alignment_table
 from core.models import REGISTRY
 from core.wording import score_percent
 
+Card = Mapping[str, Any]
 
-def description(card: Mapping[str, Any]) -> str:
+
+def description(card: Card) -> str:
     """What the model is: a sentence on its architecture with these settings, and the card's notes, whose Markdown for
     code becomes quotation marks: this is shown as plain text."""
     return re.sub(r"`([^`]+)`", r"“\1”", " ".join(f"{_about(card)} {card.get('notes') or ''}".split()))
 
 
-def one_line(card: Mapping[str, Any]) -> str:
+def one_line(card: Card) -> str:
     """The paper with its section, and a sentence on what the model is."""
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
     return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
@@ -28,12 +31,12 @@ SECTION = r" \(sections? [^)]*\)"
 """Where a docstring says it: a line that begins with the paper has it there."""
 
 
-def _about(card: Mapping[str, Any]) -> str:
+def _about(card: Card) -> str:
     spec = REGISTRY.get(str(card["architecture"]))
     return spec.model.about(_mapping(card["config"])) if spec else f"Architecture {card['architecture']}."
 
 
-def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def results(card: Card) -> list[tuple[str, str, str]]:
     """One line a measured set: name, accuracy (or MAP) and what it was measured on; the paper's numbers last."""
     lines = []
     for name, result in _mapping(card.get("results")).items():
@@ -60,7 +63,7 @@ def results(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return lines
 
 
-def simple_pairs(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def simple_pairs(card: Card) -> list[tuple[str, str, str]]:
     """One line of how many simple pairs of our own the model gets right, in all and by kind; none where not probed."""
     probed = _mapping(card.get("probe"))
     right, total = probed.get("right"), probed.get("total")
@@ -71,7 +74,7 @@ def simple_pairs(card: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [("Simple pairs", f"{right:,} of {total:,}", ", ".join(kinds))]
 
 
-def score(result: Any) -> str:
+def score(result: object) -> str:
     """The first number of a measured set: accuracy in per cent, or a ranker's MAP; empty when there is neither."""
     result = _mapping(result)
     if _number(result.get("accuracy")):
@@ -88,7 +91,7 @@ class Result(NamedTuple):
     value: float
 
 
-def first_result(card: Mapping[str, Any]) -> Result | None:
+def first_result(card: Card) -> Result | None:
     """The first set that the model was measured on, None for a card without one."""
     for name, result in _mapping(card.get("results")).items():
         result = _mapping(result)
@@ -98,7 +101,7 @@ def first_result(card: Mapping[str, Any]) -> Result | None:
     return None
 
 
-def papers_result(card: Mapping[str, Any]) -> Result | None:
+def papers_result(card: Card) -> Result | None:
     """The first number that the paper has for this model, None where the card names none."""
     for name, value in _mapping(card.get("paper")).items():
         if _number(value):
@@ -108,12 +111,12 @@ def papers_result(card: Mapping[str, Any]) -> Result | None:
     return None
 
 
-def trained_on(card: Mapping[str, Any]) -> list[str]:
+def trained_on(card: Card) -> list[str]:
     """Names of the data sets."""
     return [str(item.get("name", "unnamed")) for item in card.get("data") or () if isinstance(item, Mapping)]
 
 
-def parameters(card: Mapping[str, Any]) -> tuple[int, int] | None:
+def parameters(card: Card) -> tuple[int, int] | None:
     """How many the model has, and how many more project the words; None for a card that does not say."""
     counted = _mapping(card.get("parameters"))
     own, projection = counted.get("model"), counted.get("projection", 0)
@@ -127,7 +130,7 @@ def count(number: int) -> str:
     return f"{number / 1e3:.0f} k" if number >= 9_950 else f"{number:,}"
 
 
-def size(card: Mapping[str, Any]) -> str:
+def size(card: Card) -> str:
     """How many parameters the model has, those that project the words apart; empty for a card that does not say."""
     counted = parameters(card)
     if counted is None:
@@ -135,18 +138,26 @@ def size(card: Mapping[str, Any]) -> str:
     return count(counted[0]) + (f" + {count(counted[1])} word projection" if counted[1] else "")
 
 
-def made_and_measured(card: Mapping[str, Any]) -> list[str]:
+def made_and_measured(card: Card) -> list[str]:
     """The seed and the first result, for a line under a figure."""
     out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
     first = [f"{name} {score(result)}" for name, result in _mapping(card.get("results")).items() if score(result)]
     return out + first[:1]
 
 
-def agreement(card: Mapping[str, Any]) -> dict[str, str] | None:
-    """How well attention agrees with people's word alignments, for a line under the matrix with the second sentence
-    (``rows``) along its rows; None for a card without."""
+@dataclass(frozen=True)
+class AgreementLine:
+    """How well attention agrees with people's word alignments: a line under the matrix with this sentence along its
+    rows."""
+
+    rows: str
+    text: str
+
+
+def agreement(card: Card) -> AgreementLine | None:
+    """The line of a model whose attention was measured, None for a card without."""
     stored = card.get("alignment")
-    return stored and {"rows": card["roles"]["second"], "text": alignment_table.in_one_line(stored)}
+    return stored and AgreementLine(card["roles"]["second"], alignment_table.in_one_line(stored))
 
 
 def tables(folder: Path) -> list[Path]:
@@ -154,12 +165,12 @@ def tables(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.csv"))
 
 
-def dev_set(card: Mapping[str, Any]) -> str:
+def dev_set(card: Card) -> str:
     """The set on which sweeps of the card's recipe were scored."""
     return str(_mapping(_mapping(card.get("recipe")).get("dev")).get("name") or "the dev set")
 
 
-def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
+def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     """How the model was made and how large it is, one line each; fields that the card lacks are left out."""
     lines = [("Licence of the weights", str(card["licence"]))]
     sets = [_data_set(item, _rows(card)) for item in card.get("data") or () if isinstance(item, Mapping)]
@@ -178,8 +189,8 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
         lines.append(("Classifier kept", _classifier(card["classifier"], _mapping(card.get("classifiers")))))
     if card.get("seed") is not None:
         lines.append(("Seed", f"{card['seed']}{_seeds(card)}"))
-    if parameters_said := size(card):
-        lines.append(("Parameters", parameters_said))
+    if size(card):
+        lines.append(("Parameters", size(card)))
     own, of_map = (
         sum(path.stat().st_size for path in place.glob("*") if path.is_file()) for place in (folder, folder / "map")
     )
@@ -189,19 +200,19 @@ def facts(card: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
     return lines
 
 
-def recipe(card: Mapping[str, Any]) -> str:
+def recipe(card: Card) -> str:
     """The recipe's settings on one line: the whole of it is in card.json."""
     names = ("optimizer", "lr", "batch_size", "batch", "epochs", "schedule", "clip", "ema")
     settings = _mapping(card.get("recipe"))
     return ", ".join(f"{name} {settings[name]}" for name in names if settings.get(name) is not None)
 
 
-def command(card: Mapping[str, Any]) -> str:
+def command(card: Card) -> str:
     """How to train it again."""
     return str(_mapping(card.get("training")).get("command") or f"python -m trainers train {card['name']} --data DIR")
 
 
-def curve(card: Mapping[str, Any]) -> list[dict[str, Any]]:
+def curve(card: Card) -> list[dict[str, Any]]:
     """Scores after each epoch as rows ``{"epoch", "set", "score", "measure"}``, for each dev set of the card.
 
     ``measure`` is accuracy, or MAP for a set on which the card has a ranker's result.
@@ -234,7 +245,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _seeds(card: Mapping[str, Any]) -> str:
+def _seeds(card: Card) -> str:
     seeds = _mapping(card.get("seeds"))
     mean, spread = seeds.get("mean"), seeds.get("spread", seeds.get("std"))
     if not _number(mean):
@@ -247,7 +258,7 @@ def _seeds(card: Mapping[str, Any]) -> str:
     return f"; over {count} {score_percent(mean)}" + (f" ± {100 * spread:.1f}" if _number(spread) else "")  # type: ignore[operator, arg-type]
 
 
-def _classifier(name: str, scores: Mapping[str, Any]) -> str:
+def _classifier(name: str, scores: Card) -> str:
     """The classifier on top of the features, its score on dev and that of the network's own last layer."""
     text = f"{name}, {score(scores.get(name))} on dev" if score(scores.get(name)) else name
     if len(scores) > 1:
@@ -256,20 +267,20 @@ def _classifier(name: str, scores: Mapping[str, Any]) -> str:
     return f"{text}; the network’s own {own}" if own and name != "network" else text
 
 
-def _rows(card: Mapping[str, Any]) -> str:
+def _rows(card: Card) -> str:
     """What a row of its data is."""
     return "texts" if _mapping(card.get("roles")).get("second") == "" else "pairs"
 
 
-def _data_set(item: Mapping[str, Any], unit: str) -> str:
+def _data_set(item: Card, unit: str) -> str:
     rows = f" ({item['rows']:,} {unit}" if _number(item.get("rows")) else " ("
     licence = str(item.get("licence") or "licence not stated")
     return f"{item.get('name', 'unnamed')}{rows}{', ' if len(rows) > 2 else ''}{licence})"
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Card:
     return value if isinstance(value, Mapping) else {}
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -35,7 +35,7 @@ def meaning(checkpoint: Checkpoint, explanation: Explanation) -> str:
     if not stored:
         return "Ranked among other candidates below."
     p, base = calibrated(_odds(checkpoint, explanation), stored), stored["right"] / stored["pairs"]
-    return f"Right with probability {percent(p)}; of all candidates in {stored['fixed_on']} {percent(base)} are."
+    return f"Right with probability {percent(p)}; of all candidates in {stored['fixed_on']}, {percent(base)} are right."
 
 
 def _odds(checkpoint: Checkpoint, explanation: Explanation) -> float:
@@ -48,7 +48,7 @@ def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
     """A box for candidates, one a line, and their ranking; the answer of the page is one of them."""
     state, key = page.state, page.key("candidates")
     (question, answer), typed = state.pair.now, state.candidates
-    with st.expander("Rank candidate answers of this question", expanded=True):
+    with st.expander("Rank candidate answers to this question", expanded=True):
         st.text_area(
             "Other candidate answers, one per line (Ctrl + Enter or a click elsewhere ranks them)",
             typed,
@@ -79,10 +79,10 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
     if not scored:
         return
     shares = [math.exp(odds - scored[0][0]) for odds, _ in scored]
-    said = [percent(calibrated(odds, stored)) if stored else f"{odds:+.2f}".replace("-", "−") for odds, _ in scored]
+    numbers = [percent(calibrated(odds, stored)) if stored else f"{odds:+.2f}".replace("-", "−") for odds, _ in scored]
     rows = [
         (str(rank), text, percent(share / sum(shares)), last)
-        for rank, ((_, text), share, last) in enumerate(zip(scored, shares, said, strict=True), 1)
+        for rank, ((_, text), share, last) in enumerate(zip(scored, shares, numbers, strict=True), 1)
     ]
     name = "right with probability" if stored else "log-odds"
     st.html(lists.STYLE + lists.table(["rank", "candidate", "if one of them is right", name], rows))

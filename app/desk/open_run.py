@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
+import html
 import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from app import page_style
 from app.page_state.error_desk import DeskState
 from app.page_state.session import PageSession
 from app.pair_form import once
 from core.checkpoint import CheckpointError, available, read_card
 from core.desk import store
 from core.desk.annotations import Annotations, FileState
-from core.desk.columns import Column, columns, with_tags
+from core.desk.columns import RunColumn, columns, with_tags
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
 from core.desk.run import Run
+from core.errors import DeskError
 
 PAGE = PageSession(DeskState)
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A run, its columns with the tags, what was said of its file, and the rows that the page's filter leaves."""
+class OpenRun:
+    """A run, its columns with the tags, what was said of its rows, and those that the page's filter leaves."""
 
     run: Run
-    known: dict[str, Column]
-    said: FileState
+    columns: dict[str, RunColumn]
+    state: FileState
     annotations: Annotations
     rows: np.ndarray
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
-    version: tuple[Any, ...]
-    """Another one when anything was written: a tag or a note, or the run itself."""
+    version: tuple[object, ...]
+    """Another one for another run, and when anything was written: a tag or a note, or the run itself."""
 
     @property
     def file(self) -> str:
@@ -45,37 +49,27 @@ class Opened:
 
     @property
     def model(self) -> int:
-        """The model that figures are about."""
-        return min(PAGE.state.of, len(self.run.models) - 1)
+        """The place, from 0, of the model that figures are about."""
+        return min(PAGE.state.of, len(self.run.models)) - 1
 
 
-def open_state() -> Opened:
+def open_run() -> OpenRun:
     """What the page's state names. Raises DeskError where it is not there."""
     state = PAGE.state
     annotations, written = database(), store.written(state.file or "", state.models)
     run, plain = _run(state.file or "", state.models, written)
-    version = annotations.version(), written
-    said = once("desk said", (state.file, version), lambda: annotations.state(run.dataset.sha256))
-
-    def tagged() -> dict[str, Column]:
-        notes = {row: " ".join(own.values()) for row, own in said.notes.items()}
-        looked: dict[str, set[str]] = {}
-        for annotator, rows in said.looked.items():
-            for row in rows:
-                looked.setdefault(row, set()).add(annotator)
-        return with_tags(plain, run, said.tags(), notes, looked)
-
-    known = once("desk columns", (state.file, state.models, version), tagged)
+    version = state.file, state.models, written, annotations.version()
+    people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
+    known = once("desk columns", version, lambda: with_tags(plain, run, people))
     try:
-        key = (state.file, state.models, version, state.filter)
-        rows, error = once("desk rows", key, lambda: rows_of(state.filter, known)), None
+        rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, known)), None
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return Opened(run, known, said, annotations, rows, error, version)
+    return OpenRun(run, known, people, annotations, rows, error, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
-def _run(file: str, models: tuple[str, ...], written: tuple[int, ...]) -> tuple[Run, dict[str, Column]]:
+def _run(file: str, models: tuple[str, ...], written: tuple[int, ...]) -> tuple[Run, dict[str, RunColumn]]:
     run = store.open_run(file, models)
     return run, columns(run)
 
@@ -104,6 +98,40 @@ def checkpoint_named(sha256: str) -> str | None:
 def show(**values: Any) -> None:
     """Change the page's state, and what its widgets show."""
     PAGE.set(replace(PAGE.state, **values))
+
+
+def widget(field: str) -> dict[str, Any]:
+    """Key and callback of the widget whose value is the state's ``field``."""
+    key = PAGE.key(field)
+    return {"key": key, "on_change": PAGE.take, "args": (field, key)}
+
+
+def attempt(change: Callable[[], None]) -> None:
+    """Make a change, or show in one sentence why it cannot be made."""
+    PAGE.touch()
+    try:
+        change()
+    except DeskError as error:
+        notice_next(f"{error}.")
+
+
+def notice_next(sentence: str) -> None:
+    """Show a sentence when the page is drawn the next time."""
+    st.session_state["desk notice"] = sentence
+
+
+def draw_notice() -> None:
+    """The sentence that was left for this time, such as why a change could not be made just now."""
+    sentence = st.session_state.pop("desk notice", None)
+    if sentence:
+        page_style.notice([sentence])
+
+
+def lines(sentences: Iterable[str]) -> None:
+    """Small lines, one below the other."""
+    small = "".join(f'<p class="pl-note" style="margin:0">{html.escape(sentence)}</p>' for sentence in sentences)
+    if small:
+        st.html(small)
 
 
 def letter(place: int) -> str:

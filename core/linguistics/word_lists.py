@@ -1,4 +1,5 @@
-"""The words that made pairs differ in: groups of nouns from short lists, checked and joined by WordNet."""
+"""Short lists of words: groups of nouns that exclude each other, checked and joined by WordNet, colours, numbers, names
+and opposites."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 
 import yaml
 
-LISTS = Path(__file__).with_name("words.yaml")
+LISTS = Path(__file__).with_name("word_lists.yaml")
 SINGULAR, PLURAL, MASS = "singular", "plural", "mass"
 IRREGULAR = {
     "child": "children", "person": "people", "foot": "feet", "mouse": "mice", "goose": "geese", "wolf": "wolves",
@@ -28,7 +29,7 @@ ABOVE = {
     "held thing": ("tool.n.01", "weapon.n.01"),
     "headwear": ("hat.n.01",),
 }
-"""Synsets of WordNet whose word a made pair may put above a word of a group: what people say themselves."""
+"""Synsets of WordNet whose word may stand above a word of a group: what people say themselves."""
 
 
 @dataclass(frozen=True)
@@ -67,27 +68,31 @@ def article(word: str) -> str:
     return "an" if silent or (word[:1] in ("a", "e", "i", "o", "u") and not sounds) else "a"
 
 
-class Lists:
-    """The short lists of words.yaml, and what WordNet says of them."""
+class WordLists:
+    """The lists of word_lists.yaml, and what WordNet says of them."""
 
     def __init__(self, wordnet: Any, path: Path = LISTS) -> None:
         self.wordnet = wordnet
-        self.lists: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self._lists: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
         self.groups: dict[str, list[str]] = {}
         self.above: dict[str, list[str]] = {}
         self.forms: dict[str, list[Noun]] = {}
         for kind, number in (("count", SINGULAR), ("plural", PLURAL), ("mass", MASS)):
-            for name, group in self.lists[kind].items():
+            for name, group in self[kind].items():
                 self.groups[name], self.above[name] = group["words"], group["above"]
                 for word in group["words"]:
                     self._add(Noun(word, name, number), both=kind == "count" and name != "body part")
         self.people: dict[str, list[str]] = {}
-        for one, other in self.lists["people"]["exclusive"]:
+        for one, other in self["people"]["exclusive"]:
             self.people.setdefault(one, []).append(other)
             self.people.setdefault(other, []).append(one)
         for word in self.people:
             if word not in ("dog", "cat"):
                 self._add(Noun(word, "people", SINGULAR), both=True)
+
+    def __getitem__(self, name: str) -> Any:
+        """A list by its name in the file."""
+        return self._lists[name]
 
     def _add(self, noun: Noun, both: bool) -> None:
         self.forms.setdefault(noun.base, []).append(noun)
@@ -98,7 +103,7 @@ class Lists:
     def others(self, name: str) -> dict[str, list[str]]:
         """By word, the words that it stands with in a list of pairs such as ``synonyms``, in both orders."""
         out: dict[str, list[str]] = {}
-        for one, other in self.lists[name]:
+        for one, other in self[name]:
             out.setdefault(one, []).append(other)
             out.setdefault(other, []).append(one)
         return out
@@ -110,14 +115,14 @@ class Lists:
     @functools.cached_property
     def adjectives(self) -> frozenset[str]:
         """Adjectives that may stand between an article and its noun."""
-        named = (self.lists[key] for key in ("colours", "adjectives"))
-        pairs = (pair for key in ("adjective antonyms", "adjective synonyms") for pair in self.lists[key])
+        named = (self[key] for key in ("colours", "adjectives"))
+        pairs = (pair for key in ("adjective antonyms", "adjective synonyms") for pair in self[key])
         return frozenset(word for words in (*named, *pairs) for word in words)
 
     @functools.cached_property
     def finite(self) -> frozenset[str]:
         """Finite forms of the lists' verbs and of some others: "stand", "stands"."""
-        listed = [*self.lists["intransitive"], *self.lists["roles"]]
+        listed = [*self["intransitive"], *self["roles"]]
         bases = {base for word in listed for base in self.wordnet._morphy(word, "v")} | FREQUENT_VERBS
         return frozenset(form for base in bases for form in (base, f"{base}s")) - NOUNS_TOO
 
@@ -140,7 +145,7 @@ class Lists:
 
     @functools.cached_property
     def _overlapping(self) -> frozenset[frozenset[str]]:
-        return frozenset(frozenset(pair) for key in ("synonyms", "overlapping") for pair in self.lists[key])
+        return frozenset(frozenset(pair) for key in ("synonyms", "overlapping") for pair in self[key])
 
     def first_sense(self, word: str) -> Any:
         """WordNet's first noun sense of a base form, or None."""
@@ -151,7 +156,7 @@ class Lists:
     def words_above(self, base: str, group: str) -> tuple[str, ...]:
         """Words that hold of whatever ``base`` holds of: the group's, and WordNet's above its first sense."""
         if group == "people":
-            kinds: list[str] = self.lists["people"]["kinds"].get(base, [])
+            kinds: list[str] = self["people"]["kinds"].get(base, [])
             return tuple(kinds)
         sense = self.first_sense(base)
         higher = {synset.name() for synset in sense.closure(_up)} if sense else set()
@@ -164,7 +169,7 @@ class Lists:
 
     @functools.cached_property
     def _plural_only(self) -> frozenset[str]:
-        return frozenset(word for group in self.lists["plural"].values() for word in (*group["words"], *group["above"]))
+        return frozenset(word for group in self["plural"].values() for word in (*group["words"], *group["above"]))
 
 
 def _up(synset: Any) -> Iterable[Any]:

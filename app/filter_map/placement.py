@@ -11,10 +11,10 @@ import numpy as np
 import streamlit as st
 
 from app.examples import kind_of
+from app.filter_map.drawing import Star, TextSide
+from app.filter_map.reference_texts import ReferenceTexts, reference_texts
 from app.pairs import SIDES, Pair
 from app.panels import verdict
-from app.panels.filter_map import Star, TextSide
-from app.reference_texts import ReferenceTexts, reference_texts
 from core.checkpoint import Checkpoint, load_named
 from core.evidence import Explanation
 from core.explain import explained

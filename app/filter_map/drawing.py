@@ -6,7 +6,7 @@ import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,12 @@ _LABEL = 150
 """Characters of a reference text that its label on the map shows."""
 _BEGINNING = 54
 """Characters of a reference text that are listed: a line beside the map."""
+
+
+Spot = tuple[float, float]
+"""x and y on the map."""
+Label = tuple[str, str, str]
+"""What a point is called, its text, and its class or verdict."""
 
 
 class TextSide(NamedTuple):
@@ -57,10 +63,61 @@ class Star:
     verdict: str = ""
     """The model's likeliest classes, in words."""
 
+    @property
+    def at(self) -> Spot:
+        """Its place."""
+        return self.x, self.y
 
-def drawing(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str]) -> dict[str, Any]:
-    """The reference collection: its points by class, and the classes' names amid them. ``names``: classes as people
-    read them; ``texts``: the reference texts, one an item, where they are there."""
+
+@dataclass(frozen=True)
+class Points:
+    """Places in the plane."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+    @classmethod
+    def of(cls, at: np.ndarray) -> Points:
+        """The rows of ``at [n, 2]``."""
+        x, y = np.round(at.astype(float), 3).T.tolist() if len(at) else ([], [])
+        return cls(tuple(x), tuple(y))
+
+
+@dataclass(frozen=True)
+class MapClass(Points):
+    """The reference texts of a class, with what the label of each says."""
+
+    name: str
+    colour: str
+    symbol: str
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class ClassName:
+    """A class's name amid its points."""
+
+    text: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class MapDrawing:
+    """The reference collection: its points by class, the classes' names amid them, and how to read the map."""
+
+    classes: tuple[MapClass, ...]
+    names: tuple[ClassName, ...]
+    reading: str
+    quality: str
+    meaning: str
+
+
+def drawing(
+    filter_map: FilterMap, layout: Layout, names: Mapping[str, str], texts: Sequence[str], data: str
+) -> MapDrawing:
+    """What is drawn of the reference collection. ``names``: classes as people read them; ``texts``: the reference
+    texts, one an item, where they are there; ``data``: what their data set is called."""
     rows: dict[str, list[int]] = {name: [] for name in names.values()}
     for i, item in enumerate(filter_map.items):
         rows.setdefault(kind(item, names), []).append(i)
@@ -68,62 +125,84 @@ def drawing(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], tex
     classes, named = [], []
     for (colour, symbol), (name, indices) in zip(map_look(list(rows)), rows.items(), strict=True):
         at = layout.coordinates[indices]
-        labels = [hovering(filter_map.items[i], name, texts[i] if texts else "") for i in indices]
-        classes.append({"name": name, "colour": colour, "symbol": symbol, **_points(at), "labels": labels})
+        labels = tuple(hovering(filter_map.items[i], name, texts[i] if texts else "") for i in indices)
+        classes.append(MapClass(**vars(Points.of(at)), name=name, colour=colour, symbol=symbol, labels=labels))
         middle = _middle(at, layout.coordinates)
         if middle is not None:
-            named.append({"text": name, "x": round(float(middle[0]), 3), "y": round(float(middle[1]), 3)})
-    return {"classes": classes, "names": named}
+            named.append(ClassName(name, round(float(middle[0]), 3), round(float(middle[1]), 3)))
+    return MapDrawing(tuple(classes), tuple(named), reading(filter_map, layout, data), *quality(filter_map, layout))
+
+
+@dataclass(frozen=True)
+class DrawnStar:
+    """A star with what it bears and what its label says; ``second``: it is of the second side of its pair."""
+
+    badge: str
+    x: float
+    y: float
+    earlier: bool
+    label: Label
+    looked: bool
+    second: bool
+
+
+@dataclass(frozen=True)
+class Trail:
+    """From one version of a text to the next."""
+
+    before: Spot
+    after: Spot
+    looked: bool
+
+
+@dataclass(frozen=True)
+class Yours:
+    """What is drawn anew with each text. ``pairs``: from one text of a pair to the other; ``rings``: round the nearest
+    items; ``home``: the ranges of x and y that are shown, ``near``: the surroundings of the star that is looked into
+    and its nearest items alone."""
+
+    stars: tuple[DrawnStar, ...]
+    trails: tuple[Trail, ...]
+    pairs: tuple[tuple[Spot, ...], ...]
+    rings: Points
+    home: tuple[Spot, Spot]
+    near: bool
 
 
 def yours(
     layout: Layout, stars: Sequence[Star], looked_into: TextSide | None, nearest: Sequence[Neighbour], near: bool
-) -> dict[str, Any]:
-    """What is drawn anew with each text. ``looked_into``: its star has the accent, and its ``nearest`` items get a
-    ring. ``trails``: from each version of a text to the next; ``pairs``: both texts of a pair; ``home``: the ranges of
-    x and y that are shown, ``near``: the surroundings of the star and its nearest items alone."""
+) -> Yours:
+    """What is drawn of a person's own texts; the star of the text looked into has the accent."""
     sides = list(dict.fromkeys(star.of.side for star in stars))
     # The star of the text looked into is drawn last, above the others.
     ordered = sorted(stars, key=lambda star: (-star.age, star.of == looked_into))
+    drawn = (
+        DrawnStar(
+            star.of.name,
+            *star.at,
+            bool(star.age),
+            _star_label(star),
+            star.of == looked_into,
+            sides.index(star.of.side) % 2 == 1,
+        )
+        for star in ordered
+    )
     rings = layout.coordinates[[n.index for n in nearest]]
-    around = [star for star in stars if star.of == looked_into and not star.age] if near else []
+    around = [star.at for star in stars if star.of == looked_into and not star.age] if near else []
     if around:
-        home = _range(np.concatenate([[(star.x, star.y) for star in around], rings]), layout, 0.15)
+        home = _range(np.concatenate([around, rings]), layout, 0.15)
     else:
-        home = _range(np.concatenate([layout.coordinates, *([(star.x, star.y)] for star in stars)]), layout, 1)
-    return {
-        "stars": [
-            {
-                "badge": star.of.name,
-                "x": star.x,
-                "y": star.y,
-                "earlier": bool(star.age),
-                "label": _star_label(star),
-                "looked": star.of == looked_into,
-                "second": sides.index(star.of.side) % 2 == 1,
-            }
-            for star in ordered
-        ],
-        "trails": _trails(stars, looked_into),
-        "pairs": _pairs(stars),
-        "rings": _points(rings),
-        "home": home,
-        "near": near,
-    }
+        home = _range(np.concatenate([layout.coordinates, *([star.at] for star in stars)]), layout, 1)
+    return Yours(tuple(drawn), _trails(stars, looked_into), _pairs(stars), Points.of(rings), home, near)
 
 
-def _points(at: np.ndarray) -> dict[str, list[float]]:
-    x, y = np.round(at.astype(float), 3).T.tolist() if len(at) else ([], [])
-    return {"x": x, "y": y}
-
-
-def _range(points: np.ndarray, layout: Layout, least: float) -> list[list[float]]:
+def _range(points: np.ndarray, layout: Layout, least: float) -> tuple[Spot, Spot]:
     """Ranges of x and y that hold the points, and at least this share of the map, with room at the edges."""
     low, high = points.min(0), points.max(0)
     half = 0.53 * np.maximum(high - low, least * np.ptp(layout.coordinates, axis=0))
     middle = (low + high) / 2
-    ranges: list[list[float]] = np.stack([middle - half, middle + half], axis=1).tolist()
-    return ranges
+    x, y = np.stack([middle - half, middle + half], axis=1).tolist()
+    return tuple(x), tuple(y)
 
 
 def _middle(at: np.ndarray, everything: np.ndarray) -> np.ndarray | None:
@@ -136,23 +215,23 @@ def _middle(at: np.ndarray, everything: np.ndarray) -> np.ndarray | None:
     return middle if own > QUALITY_NEIGHBOURS * 0.7 else None
 
 
-def _trails(stars: Sequence[Star], looked_into: TextSide | None) -> list[dict[str, Any]]:
+def _trails(stars: Sequence[Star], looked_into: TextSide | None) -> tuple[Trail, ...]:
     """From each version of a text to the next one, where it has another place."""
-    out = []
+    trails = []
     for of in dict.fromkeys(star.of for star in stars):
-        way = sorted((star for star in stars if star.of == of), key=lambda star: -star.age)
-        for before, after in itertools.pairwise(way):
-            if (before.x, before.y) != (after.x, after.y):
-                ends = {"from": [before.x, before.y], "to": [after.x, after.y]}
-                out.append({**ends, "looked": of == looked_into})
-    return out
+        versions = sorted((star for star in stars if star.of == of), key=lambda star: -star.age)
+        for before, after in itertools.pairwise(versions):
+            if before.at != after.at:
+                trails.append(Trail(before.at, after.at, of == looked_into))
+    return tuple(trails)
 
 
-def _pairs(stars: Sequence[Star]) -> list[list[list[float]]]:
+def _pairs(stars: Sequence[Star]) -> tuple[tuple[Spot, ...], ...]:
     """The places of both texts of each pair, as they are now."""
     now = [star for star in stars if not star.age]
-    texts = [[star for star in now if star.of.place == place] for place in dict.fromkeys(s.of.place for s in now)]
-    return [[[star.x, star.y] for star in both] for both in texts if len(both) > 1]
+    places = dict.fromkeys(star.of.place for star in now)
+    texts = (tuple(star.at for star in now if star.of.place == place) for place in places)
+    return tuple(both for both in texts if len(both) > 1)
 
 
 def description(filter_map: FilterMap, stars: Sequence[Star]) -> str:
@@ -214,12 +293,11 @@ def reading(filter_map: FilterMap, layout: Layout, data: str) -> str:
     )
 
 
-def data_name(filter_map: FilterMap, card: Mapping[str, Any]) -> str:
+def data_name(filter_map: FilterMap, card: Mapping[str, object]) -> str:
     """What the data set of the map is called in the model's ``card``; else its file, empty where the map has none."""
     file, recipe = _file(filter_map), card.get("recipe")
-    sets: list[Any] = []
-    for value in recipe.values() if isinstance(recipe, Mapping) else ():
-        sets += value if isinstance(value, list) else [value]
+    values = recipe.values() if isinstance(recipe, Mapping) else ()
+    sets = itertools.chain.from_iterable(value if isinstance(value, list) else [value] for value in values)
     named = (one for one in sets if isinstance(one, Mapping) and str(one.get("path")).rpartition("/")[2] == file)
     return next((str(one["name"]) for one in named if one.get("name")), file)
 
@@ -229,12 +307,18 @@ def _file(filter_map: FilterMap) -> str:
     return str(data["file"]) if isinstance(data, Mapping) and "file" in data else ""
 
 
-def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
+def _neighbours(filter_map: FilterMap) -> int:
+    """k of the map's k-NN accuracies."""
+    return int(filter_map.card.get("quality_neighbours", QUALITY_NEIGHBOURS))
+
+
+def quality(filter_map: FilterMap, layout: Layout) -> tuple[str, str]:
     """How far the map may be trusted: one line of numbers, and what they mean."""
     q = layout.quality
     line = (
-        f"{neighbours}-NN accuracy: {percent(q['knn_filters'])} in filter space, {percent(q['knn_plane'])} on the map "
-        f"(majority class {percent(q['majority'])}); trustworthiness {q['trustworthiness']:.2f}."
+        f"{_neighbours(filter_map)}-NN accuracy: {percent(q['knn_filters'])} in filter space, "
+        f"{percent(q['knn_plane'])} on the map (majority class {percent(q['majority'])}); "
+        f"trustworthiness {q['trustworthiness']:.2f}."
     )
     if "knn_held_out" in q:
         line += f" On texts that the model was not trained on: {percent(q['knn_held_out'])} in filter space."
@@ -247,16 +331,16 @@ def quality(layout: Layout, neighbours: int) -> tuple[str, str]:
     return line, meaning
 
 
-def caution(layout: Layout, neighbours: int) -> str:
+def caution(filter_map: FilterMap, layout: Layout) -> str:
     """What to know before one reads the map: a sentence where neighbours name the class worse than its largest class
     would, else empty."""
     q = layout.quality
     if q["knn_filters"] >= q["majority"] and q["knn_plane"] >= q["majority"]:
         return ""
     return (
-        f"Neighbours do not tell the class on this map: {neighbours}-NN accuracy is {percent(q['knn_filters'])} in "
-        f"filter space and {percent(q['knn_plane'])} on the map, always naming the majority class "
-        f"{percent(q['majority'])}. Read no class into where a text lies."
+        f"Neighbours do not tell the class on this map: {_neighbours(filter_map)}-NN accuracy is "
+        f"{percent(q['knn_filters'])} in filter space and {percent(q['knn_plane'])} on the map, always naming the "
+        f"majority class {percent(q['majority'])}. Read no class into where a text lies."
     )
 
 
@@ -277,14 +361,14 @@ def to_csv(filter_map: FilterMap, layout: Layout, names: Mapping[str, str], star
     return csv_text(["of", "id", "title", "side", "class", "version", "x", "y"], rows)
 
 
-def _star_label(star: Star) -> list[str]:
+def _star_label(star: Star) -> Label:
     which = f"{star.of.name}, an earlier version" if star.age else star.of.name
-    return [which, short(star.words, _LABEL), star.verdict]
+    return which, short(star.words, _LABEL), star.verdict
 
 
-def hovering(item: MapItem, name: str, text: str) -> list[str]:
+def hovering(item: MapItem, name: str, text: str) -> Label:
     """What the label of a reference text of the class ``name`` says: what it is called, how it begins (both may be
     empty), and of what class it is."""
     if not text:
-        return [title(item), "", name]
-    return [item.title, short(opening(item, text), _LABEL), name if item.title else f"{name}, {item.id}"]
+        return title(item), "", name
+    return item.title, short(opening(item, text), _LABEL), name if item.title else f"{name}, {item.id}"

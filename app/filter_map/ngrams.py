@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.reference_texts import ReferenceTexts, Stamp
+from app.filter_map.reference_texts import ReferenceTexts, Stamp
 from core.checkpoint import Checkpoint
 from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
 

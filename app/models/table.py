@@ -5,49 +5,69 @@ from __future__ import annotations
 import contextlib
 import statistics
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import streamlit as st
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
-from app.panels import card as lines
-from app.panels.panel import Payload
+from app.model_choice import Card
+from app.models import card as lines
 from core.checkpoint import CheckpointError, load_named
 from core.evaluation import sweeps
 from core.explain import explain
 from core.reading.reader import PairError
 
-Card = Mapping[str, Any]
 _REPEATS = 5
-_KEY = "explain times"
+TIMES: dict[tuple[str, str], float | None] = {}
+"""Milliseconds of one explanation by name and checksum, as far as this server has measured them."""
 
 
-def row(name: str, card: Card, folder: Path) -> Payload:
-    """One line: what each column shows (``text``, and a second line ``note``), and what it is sorted by (``by``; None:
-    last either way). Accuracy and MAP are no numbers of one kind: they are sorted apart."""
-    known, time = _of(name, card) in times(), times().get(_of(name, card))
-    score, paper = _held_out(card, folder), lines.papers_result(card)
-    weights = lines.parameters(card)
-    return {
-        "name": name,
-        "cells": {
-            "title": {"text": str(card["title"]), "note": name, "by": str(card["title"]).lower()},
-            "task": {"text": str(card["task"]), "by": str(card["task"])},
-            "data": {"text": ", ".join(lines.trained_on(card)) or "–", "by": ", ".join(lines.trained_on(card)).lower()},
-            "score": _measured(score),
-            "paper": _measured(paper),
-            "size": {
-                "text": lines.count(weights[0]) if weights else "–",
-                "note": f"+ {lines.count(weights[1])} projection" if weights and weights[1] else "",
-                "by": sum(weights) if weights else None,
-            },
-            "time": {
-                "text": _milliseconds(time) if known else "…",
-                "by": time,
-            },
+@dataclass(frozen=True)
+class Cell:
+    """What a column shows of a model, with a second line, and what it is sorted by (None: last either way)."""
+
+    text: str
+    by: str | float | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a cell a column."""
+
+    name: str
+    cells: dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """All models."""
+
+    models: tuple[Row, ...]
+
+
+def row(name: str, card: Card, folder: Path) -> Row:
+    """A model's line. Accuracy and MAP are no numbers of one kind: they are sorted apart."""
+    known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
+    title, data = str(card["title"]), ", ".join(lines.trained_on(card))
+    return Row(
+        name,
+        {
+            "title": Cell(title, title.lower(), name),
+            "task": Cell(str(card["task"]), str(card["task"])),
+            "data": Cell(data or "–", data.lower()),
+            "score": _measured(_held_out(card, folder)),
+            "paper": _measured(lines.papers_result(card)),
+            "size": _size(card),
+            "time": Cell(_milliseconds(time) if known else "…", time),
         },
-    }
+    )
+
+
+def _size(card: Card) -> Cell:
+    weights = lines.parameters(card)
+    if weights is None:
+        return Cell("–", None)
+    return Cell(lines.count(weights[0]), sum(weights), f"+ {lines.count(weights[1])} projection" if weights[1] else "")
 
 
 def _milliseconds(time: float | None) -> str:
@@ -79,25 +99,15 @@ def _held_out(card: Card, folder: Path) -> lines.Result | None:
     return result
 
 
-def _measured(result: lines.Result | None) -> Payload:
+def _measured(result: lines.Result | None) -> Cell:
     if result is None:
-        return {"text": "–", "note": "", "by": None}
-    return {"text": result.text, "note": result.data, "by": result.value + (result.measure == "accuracy")}
-
-
-def times() -> dict[tuple[str, str], float | None]:
-    """Milliseconds of one explanation by name and checksum, as far as this server has measured them."""
-    return _measured_times()
-
-
-@st.cache_resource(show_spinner=False)
-def _measured_times() -> dict[tuple[str, str], float | None]:
-    return {}
+        return Cell("–", None)
+    return Cell(result.text, result.value + (result.measure == "accuracy"), result.data)
 
 
 def unmeasured(cards: Mapping[str, Card]) -> list[str]:
     """Models whose explanation was not timed yet."""
-    return [name for name, card in cards.items() if _of(name, card) not in times()]
+    return [name for name, card in cards.items() if _of(name, card) not in TIMES]
 
 
 def measure(name: str, card: Card) -> None:
@@ -106,9 +116,9 @@ def measure(name: str, card: Card) -> None:
         checkpoint = load_named(name)
         first, second = _example(card)
         runs = [explain(checkpoint, first, second).milliseconds for _ in range(_REPEATS + 1)]
-        times()[_of(name, card)] = statistics.median(runs[1:])
+        TIMES[_of(name, card)] = statistics.median(runs[1:])
     except (CheckpointError, PairError):
-        times()[_of(name, card)] = None
+        TIMES[_of(name, card)] = None
 
 
 def _example(card: Card) -> tuple[str, str]:

@@ -1,0 +1,167 @@
+"""Figures of Compare, ready for the browser to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.compare.comparison import Difference, Looks
+from app.components import About
+from app.palette import CIVIDIS, DIVERGING, PAPER, readable_on
+from app.panels.verdict import Verdict
+from core.evidence import Matrix
+from core.evidence.attention_map import NO_WORD
+
+_STEPS = 100
+
+Step = tuple[str, str, str, str]
+"""A step of a colour scale: its ground in the light theme and in the dark one, and the ink of numbers on each."""
+
+
+def weight_steps() -> tuple[Step, ...]:
+    """The scale of weights, on cividis as on the page Explore."""
+    return tuple((ground, ground, ink, ink) for ground, ink in map(_weight_step, range(_STEPS + 1)))
+
+
+def _weight_step(step: int) -> tuple[str, str]:
+    place = step / _STEPS * (len(CIVIDIS) - 1)
+    left = min(len(CIVIDIS) - 2, int(place))
+    mixed = [
+        round(low + (high - low) * (place - left))
+        for low, high in zip(_channels(CIVIDIS[left]), _channels(CIVIDIS[left + 1]), strict=True)
+    ]
+    return _rgb(mixed), readable_on(mixed)
+
+
+def difference_steps() -> tuple[Step, ...]:
+    """The scale of differences: blue where the first gives less, the page's ground at zero, orange where it gives
+    more."""
+    out = []
+    for step in range(-_STEPS, _STEPS + 1, 2):
+        light, dark = (_over(paper, _channels(DIVERGING[step > 0]), abs(step) / _STEPS) for paper in PAPER)
+        out.append((_rgb(light), _rgb(dark), readable_on(light), readable_on(dark)))
+    return tuple(out)
+
+
+def _over(paper: str, colour: Sequence[int], share: float) -> list[int]:
+    """The colour on the paper, of which the rest shows."""
+    return [round(share * own + (1 - share) * below) for own, below in zip(colour, _channels(paper), strict=True)]
+
+
+def _channels(colour: str) -> list[int]:
+    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+def _rgb(channels: Sequence[int]) -> str:
+    return f"rgb({','.join(map(str, channels))})"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A colour scale of weights, or of differences, up to ``high``."""
+
+    high: float
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class DrawnMatrix:
+    """Weights or differences with their words; ``none`` has the null word's column. ``rows`` and ``columns``: roles."""
+
+    rows: str
+    columns: str
+    words: tuple[tuple[str, ...], tuple[str, ...]]
+    weights: Matrix
+    none: tuple[float, ...] | None
+
+
+def matrix(seen: Looks | Difference, roles: tuple[str, str]) -> DrawnMatrix:
+    """What is drawn of weights or differences. ``roles``: of rows and columns."""
+    weights = tuple(tuple(float(f"{weight:.4g}") for weight in row) for row in seen.weights)
+    if seen.columns[-1] != NO_WORD:
+        return DrawnMatrix(*roles, (seen.rows, seen.columns), weights, None)
+    words, null = tuple(row[:-1] for row in weights), tuple(row[-1] for row in weights)
+    return DrawnMatrix(*roles, (seen.rows, seen.columns[:-1]), words, null)
+
+
+@dataclass(frozen=True)
+class MarkedWords:
+    """A sentence with the places of the words that were changed."""
+
+    words: tuple[str, ...]
+    marked: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PooledWords:
+    """A sentence with how much each word counts in pooling."""
+
+    role: str
+    words: tuple[str, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One model, or version: what it says of the pair, or the ``problem`` why it says nothing."""
+
+    title: str
+    problem: str = ""
+    verdict: Verdict | None = None
+    facts: tuple[str, ...] = ()
+    sentences: tuple[MarkedWords, ...] = ()
+    pooled: tuple[PooledWords, ...] = ()
+    matrix: DrawnMatrix | None = None
+    about: About | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """All models, or versions, with one scale for their weights."""
+
+    sections: tuple[Section, ...]
+    weights: Scale
+
+
+@dataclass(frozen=True)
+class DrawnDifference:
+    """The attention of one model, or version, minus that of another."""
+
+    titles: tuple[str, str]
+    mean: float
+    about: About
+    matrix: DrawnMatrix
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Total variation of each word, a column for each model or version, the mean of each column last."""
+
+    heads: tuple[str, ...]
+    rows: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    about: About
+
+
+def agreement(differences: Sequence[tuple[str, Difference]], about: About) -> Agreement:
+    """How far the models or versions of these titles differ from the first, by the words of the first difference."""
+    rows = differences[0][1].rows
+    heads, means = [], []
+    columns: list[Sequence[float | None]] = []
+    for title, one in differences:
+        same = one.rows == rows
+        heads.append(title)
+        columns.append(one.variation if same else [None] * len(rows))
+        means.append(one.mean if same else None)
+    return Agreement(tuple(heads), (*rows, "mean"), (*zip(*columns, strict=True), tuple(means)), about)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The differences on a scale of their own and how much words disagree; a ``hint`` where there is nothing to
+    compare."""
+
+    hint: str
+    differences: tuple[DrawnDifference, ...] = ()
+    signed: Scale | None = None
+    agreement: Agreement | None = None

@@ -1,0 +1,22 @@
+// What is said of a mark while the pointer is on it.
+
+import { html, refill } from "./elements.js";
+
+export class Tip {
+  element = html("div.tip.screen", { role: "tooltip", hidden: true });
+
+  hide() {
+    this.element.hidden = true;
+  }
+
+  // Beside a place of the window, and inside of it.
+  show({ clientX, clientY }, ...children) {
+    const { element } = this;
+    element.hidden = false;
+    refill(element, children);
+    const { width, height } = element.getBoundingClientRect();
+    const below = clientY + 16 + height <= window.innerHeight;
+    element.style.left = `${Math.max(4, Math.min(clientX + 14, window.innerWidth - width - 8))}px`;
+    element.style.top = `${below ? clientY + 16 : clientY - height - 12}px`;
+  }
+}

@@ -1,0 +1,31 @@
+"""Widgets that show one field of a page's state and change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+from app import page_style
+from app.page_state.session import PageSession
+
+
+def choice(page: PageSession[Any], field: str, label: str, names: Mapping[str, str], *, opens: bool = False) -> None:
+    """Buttons for the values of a field, by their names for people; ``opens``: a list that opens in their place."""
+    values, value, key = list(names), getattr(page.state, field), page.key(field)
+    index = values.index(value) if value in values else None
+    taken: dict[str, Any] = {"key": key, "on_change": page.take, "args": (field, key)}
+    if opens:
+        st.selectbox(label, values, index, format_func=names.__getitem__, **taken)
+    else:
+        st.radio(label, values, index, format_func=lambda one: page_style.plain(names[one]), **taken)
+
+
+@contextmanager
+def folded(label: str, key: str) -> Iterator[bool]:
+    """A part that a person opens; gives whether it is open. What is in it is not sent to the browser before: each
+    element of a page is drawn again with each of its runs."""
+    with st.expander(label, key=key, on_change="rerun") as part:
+        yield bool(part.open)

@@ -1,0 +1,74 @@
+"""Trained models in folders: which there are, and one by its name."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.checkpoint.checkpoint import Checkpoint as Checkpoint
+from core.checkpoint.files import CheckpointError as CheckpointError
+from core.checkpoint.files import load as load
+from core.checkpoint.files import read_card as read_card
+from core.checkpoint.files import save as save
+from core.checkpoint.memory import loaded
+from core.evidence import Record
+from core.models import ConfigError, spec_of
+
+PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
+
+
+def available() -> dict[str, Path]:
+    """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder).
+
+    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card are skipped; one that
+    cannot be read is listed, so that :func:`read_card` says what is wrong with it.
+    """
+    folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
+    own = os.environ.get("PAIRLENS_CHECKPOINTS")
+    for folder in _children(Path(own)) if own else []:
+        folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
+    return folders
+
+
+def _children(parent: Path) -> list[Path]:
+    try:
+        return sorted(folder for folder in parent.iterdir() if _holds_card(folder))
+    except FileNotFoundError:
+        return []
+    except OSError:
+        return [parent]
+
+
+def _holds_card(folder: Path) -> bool:
+    try:
+        return stat.S_ISREG((folder / "card.json").stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
+def open_checkpoint(name: str) -> Checkpoint:
+    """A checkpoint by the name that ``available`` lists it under, or from its folder. Raises CheckpointError."""
+    return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
+
+
+def load_named(name: str) -> Checkpoint:
+    """The checkpoint listed as ``name``; threads share it (:func:`core.checkpoint.memory.loaded`)."""
+    folders = available()
+    if name not in folders:
+        known = ", ".join(folders) or "none"
+        shown = name if len(name) <= 100 else f"{name[:100]}…"
+        raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")
+    return loaded(folders[name])
+
+
+def records_of(card: Mapping[str, Any]) -> tuple[type[Record], ...]:
+    """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
+    try:
+        return spec_of(card["architecture"]).model.shows(card["config"])
+    except ConfigError:
+        return ()

@@ -1,0 +1,186 @@
+"""A trained model as a folder: ``weights.safetensors`` and ``card.json``. Nothing is ever unpickled.
+
+The card holds the architecture, its settings, the SHA-256 of the weights, and how the model was made, so that whoever
+has the folder can say so.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from core.card import LARGEST, REQUIRED, problems
+from core.checkpoint.checkpoint import Checkpoint, FilesState
+from core.errors import MendableError
+from core.files import read_json, whole_folder
+from core.models import ConfigError
+from core.models.base import check_sides
+from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, default_table, file_sha256
+from core.weights import LONGEST_REASON, WeightsError, load_model
+
+CARD_VERSION = 1
+
+
+class CheckpointError(MendableError):
+    """A folder that holds no usable checkpoint; the message is one sentence with the remedy."""
+
+
+def count_parameters(model: nn.Module) -> dict[str, int]:
+    """Learned numbers: ``projection`` from the word table apart from ``model``, all the rest (as the paper counts)."""
+    projection = sum(p.numel() for n, p in model.named_parameters() if n.startswith("projection."))
+    return {"model": sum(p.numel() for p in model.parameters()) - projection, "projection": projection}
+
+
+def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTable | None = None) -> dict[str, Any]:
+    """Write a checkpoint folder and return the finished card (checksum, parameter counts and version added).
+
+    Weights that float16 holds exactly are stored in it, such as those after :func:`round_weights`; others as they are.
+    ``words``: a table of the checkpoint's own, saved beside it (of one that lies over the shared one, its own rows);
+    None for the shared one. All files are complete on the disk before the first one takes the place of an older
+    checkpoint's; the card comes last, so that a folder cut short has none. Raises FileError where the operating system
+    refuses.
+    """
+    with whole_folder(folder, last="card.json") as scratch:
+        weights = scratch / "weights.safetensors"
+        save_file({name: _stored(value.detach().cpu()) for name, value in model.state_dict().items()}, weights)
+        weights.chmod(0o644)  # safetensors writes for the owner alone
+        full = {"schema_version": CARD_VERSION, **card, "sha256": file_sha256(weights)}
+        full["parameters"] = count_parameters(model)
+        if words is not None:
+            full["words"] = {"name": words.name, "sha256": words.save(scratch), "own": True}
+            if words.beneath is not None:
+                full["words"]["over"] = words.beneath.sha256
+        missing = [key for key in REQUIRED if key not in full]
+        if missing:
+            raise CheckpointError(f"the card lacks {', '.join(missing)}")
+        (scratch / "card.json").write_text(json.dumps(full, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return full
+
+
+@torch.no_grad()
+def round_weights(model: nn.Module) -> None:
+    """Round all weights and buffers of a model in place (:func:`rounded`), so that it is scored as it is stored."""
+    for value in itertools.chain(model.parameters(), model.buffers()):
+        value.copy_(rounded(value))
+
+
+def rounded(value: Tensor) -> Tensor:
+    """The tensor in its own type, its numbers rounded to those that float16 has; as it is where one of them is beyond
+    float16's largest (65,504)."""
+    half = value.half() if value.is_floating_point() else value
+    return half.to(value.dtype) if bool(half.isfinite().all()) else value
+
+
+def _stored(value: Tensor) -> Tensor:
+    """The tensor for the file: in float16 where that loses nothing."""
+    half = value.half() if value.is_floating_point() else value
+    return (half if torch.equal(half.to(value.dtype), value) else value).contiguous()
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
+    broken or of another version."""
+    file = folder / "card.json"
+    try:
+        now = file.stat()
+        if not stat.S_ISREG(now.st_mode) or now.st_size > LARGEST:
+            raise CheckpointError(
+                f"{folder.name}/card.json is no regular file of at most {LARGEST >> 20} MB: copy the checkpoint again"
+            )
+        card = _card(file, now.st_ino, now.st_mtime_ns, now.st_ctime_ns)
+    except (FileNotFoundError, NotADirectoryError):
+        raise CheckpointError(
+            f"{folder.name} has no card.json: choose a folder written by `python -m trainers train`"
+        ) from None
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder.name}/card.json cannot be read ({error.strerror}): mend its permissions"
+        ) from error
+    if isinstance(card, str):
+        raise CheckpointError(card)
+    return dict(card)
+
+
+@functools.lru_cache(maxsize=256)
+def _card(file: Path, *changed: int) -> dict[str, Any] | str:
+    """The card, or what is wrong with it in one sentence; a field that is null is one that is not there. Kept, because
+    a run of a page asks for each of some thirty cards several times."""
+    where = f"{file.parent.name}/card.json"
+    try:
+        card = read_json(file)
+    except ValueError:
+        return f"{where} is no readable JSON: copy the checkpoint again"
+    if not isinstance(card, dict) or card.get("schema_version") != CARD_VERSION:
+        return f"{where} is of another version than {CARD_VERSION}: train the checkpoint again"
+    wrong = problems(card)
+    if wrong:
+        return f"{where} is damaged ({', '.join(wrong)}): copy the checkpoint again"
+    return {name: value for name, value in card.items() if value is not None}
+
+
+def load(folder: Path | str) -> Checkpoint:
+    """Read and check a checkpoint folder: card, architecture, shapes, checksum and word table, in this order.
+
+    Raises CheckpointError with one sentence that says what is wrong and what to do.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
+    state, card = files_state(folder), read_card(folder)
+    try:
+        model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
+        if model.config.classes != len(card["labels"]):
+            raise ConfigError(f"{len(card['labels'])} labels for {model.config.classes} classes")
+        roles = card["roles"]
+        check_sides(card["architecture"], card["config"], int(bool(roles["second"])), roles["judged"])
+    except WeightsError as error:
+        raise CheckpointError(str(error)) from error
+    except ConfigError as error:
+        reason = str(error)[:LONGEST_REASON]
+        raise CheckpointError(f"{folder.name} does not fit this program ({reason}): train it again") from error
+    except FileNotFoundError:
+        raise CheckpointError(f"{folder.name} has no weights.safetensors: copy the checkpoint again") from None
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder.name}/weights.safetensors cannot be read ({error.strerror}): mend its permissions"
+        ) from error
+    return Checkpoint(card["name"], folder, model, card, _table(folder, card), state)
+
+
+def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
+    own, over = card["words"].get("own"), card["words"].get("over")
+    try:
+        if over and over != default_table().sha256:
+            raise WordTableError(f"{folder.name}'s words lie over another table than the shared one: train it again")
+        words = WordTable.load(folder, default_table() if over else None) if own else default_table()
+    except WordTableError as error:
+        raise CheckpointError(str(error)) from error
+    if words.sha256 != card["words"].get("sha256"):
+        raise CheckpointError(f"{folder.name} was trained on another word table than {words.name}: train it again")
+    if words.width != card["config"].get("input_size"):
+        raise CheckpointError(f"{folder.name} reads vectors of another width than {words.width}: train it again")
+    return words
+
+
+def files_state(folder: Path) -> FilesState:
+    """What changes with the files that make a checkpoint: inode, size and times of each, None for one that is not
+    there."""
+    files = [folder / name for name in ("card.json", "weights.safetensors", "words.safetensors")]
+    return tuple(_file_state(file) for file in (*files, DEFAULT_FOLDER / "words.safetensors"))
+
+
+def _file_state(file: Path) -> tuple[int, ...] | None:
+    try:
+        now = file.stat()
+    except OSError:
+        return None
+    return now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns

@@ -1,0 +1,65 @@
+"""Loaded checkpoints, which all threads share."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from pathlib import Path
+
+from core.checkpoint.checkpoint import Checkpoint
+from core.checkpoint.files import CheckpointError, files_state, load
+from core.memory import return_freed_memory
+from core.shared_memory import SharedMemory
+
+
+def loaded(folder: Path) -> Checkpoint:
+    """The checkpoint of a folder, read again when one of its files has changed or it was dropped from memory: those
+    used last stay, up to ``PAIRLENS_MEMORY_MB`` megabytes of weights and word tables. Raises CheckpointError; what
+    cannot be used is not read again until one of its files changes."""
+    _CHECKPOINTS.most = memory_limit()
+    checkpoint = _CHECKPOINTS((folder, files_state(folder)), lambda: _checkpoint_or_error(folder))
+    if isinstance(checkpoint, CheckpointError):
+        raise CheckpointError(str(checkpoint))
+    return checkpoint
+
+
+def _checkpoint_or_error(folder: Path) -> Checkpoint | CheckpointError:
+    try:
+        return load(folder)
+    except CheckpointError as error:
+        if _by_the_system(error):
+            raise
+        return error
+
+
+def _by_the_system(error: BaseException | None) -> bool:
+    """Whether the operating system was the cause, which may do tomorrow what it refuses today."""
+    return error is not None and (isinstance(error, OSError) or _by_the_system(error.__cause__))
+
+
+def memory_limit() -> float:
+    """Bytes of loaded checkpoints to keep. Raises CheckpointError where ``PAIRLENS_MEMORY_MB`` is no number."""
+    text = os.environ.get("PAIRLENS_MEMORY_MB") or "300"
+    with contextlib.suppress(ValueError):
+        if float(text) > 0:
+            return float(text) * 1e6
+    raise CheckpointError(f"PAIRLENS_MEMORY_MB must be a number of megabytes, got {text[:40]!r}")
+
+
+def memory_of(checkpoint: Checkpoint) -> int:
+    """Bytes that a loaded checkpoint holds of its own: weights and buffers, and its word table unless that is the
+    shared one."""
+    tensors = itertools.chain(checkpoint.model.parameters(), checkpoint.model.buffers())
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    own = checkpoint.card["words"].get("own")
+    # A word takes about 200 bytes as text and in the dictionary of rows.
+    return size + (checkpoint.words.codes.numel() + 200 * len(checkpoint.words) if own else 0)
+
+
+def _size(checkpoint: Checkpoint | CheckpointError) -> int:
+    return memory_of(checkpoint) if isinstance(checkpoint, Checkpoint) else 1000
+
+
+_CHECKPOINTS: SharedMemory[Checkpoint | CheckpointError] = SharedMemory(0, _size, return_freed_memory)
+"""By folder and state of its files."""

@@ -1,0 +1,99 @@
+"""What a reader of data files is: a module of this package that recognises its layouts and makes a row of each record.
+
+@layouts("My layout", clue=LOOK)
+def recognise(head: list[Line]) -> Reader | None: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from core.data.dataset import Example, Problem
+from core.data.lines import Line
+
+KEYS, HEADER, LOOK = range(3)
+"""What a layout is recognised by: keys that it alone has, names of columns, or how most of the first lines look. Those
+that ask more of a file are asked before those that ask less."""
+
+Items = Iterable[tuple[int, Any]]
+"""Records (a line, the cells of a row, a JSON object) with the number of their first line."""
+
+
+def _lines(lines: list[Line], problems: list[Problem]) -> Items:
+    return lines
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How one file is read."""
+
+    layout: str
+    row: Callable[[int, Any, bool], Example | None]
+    """The row of a record by its line, and whether a label is needed; None where it lacks a gold label. Raises
+    ValueError that says what is wrong with a broken record."""
+    items: Callable[[list[Line], list[Problem]], Items] = _lines
+    """The records of the lines; what is none is added to the problems."""
+    finished: Callable[[list[Example]], list[Example | None]] | None = None
+    """What becomes of a block of rows once all of them are known; a row that cannot be used becomes None."""
+    unfinished: str = ""
+    """Why such a row cannot be used."""
+    no_label: str = ""
+    """Why no row has a label; empty where they have."""
+
+    def read(self, lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem], int]:
+        """Rows, broken ones, and how many lack a gold label (dropped)."""
+        if labelled and self.no_label:
+            return [], [Problem(lines[0][0], self.no_label)], 0
+        rows: list[Example] = []
+        numbers: list[int] = []
+        problems: list[Problem] = []
+        dropped = 0
+        for number, record in self.items(lines, problems):
+            try:
+                row = self.row(number, record, labelled)
+            except ValueError as error:
+                problems.append(Problem(number, str(error)))
+                continue
+            if row is None:
+                dropped += 1
+            else:
+                rows.append(row)
+                numbers.append(number)
+        if self.finished is not None:
+            finished = self.finished(rows)
+            problems += [Problem(n, self.unfinished) for n, row in zip(numbers, finished, strict=True) if row is None]
+            rows = [row for row in finished if row is not None]
+        return rows, problems, dropped
+
+
+Recogniser = Callable[[list[Line]], Reader | None]
+"""From a file's first lines to what reads it; None for another layout."""
+
+_RECOGNISERS: list[tuple[int, tuple[str, ...], Recogniser]] = []
+
+
+def layouts(*names: str, clue: int) -> Callable[[Recogniser], Recogniser]:
+    """Decorator: make the reader of these layouts known."""
+
+    def add(recognise: Recogniser) -> Recogniser:
+        _RECOGNISERS.append((clue, names, recognise))
+        return recognise
+
+    return add
+
+
+def known_layouts() -> tuple[str, ...]:
+    """The names of all layouts, in the order in which a file is held against them."""
+    return tuple(name for _, names, _ in _in_order() for name in names)
+
+
+def reader_of(head: list[Line]) -> Reader | None:
+    """What reads a file with these first lines."""
+    readers = (recognise(head) for _, _, recognise in _in_order())
+    return next((reader for reader in readers if reader is not None), None)
+
+
+def _in_order() -> Iterator[tuple[int, tuple[str, ...], Recogniser]]:
+    return iter(sorted(_RECOGNISERS, key=lambda known: known[0]))

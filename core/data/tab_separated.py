@@ -1,0 +1,73 @@
+"""Pairs as lines of tab-separated cells without header and quoting: Quora, SciTail and SelQA.
+
+Wang et al.'s (2017) layout of Quora question pairs is 0 or 1, question, question, id; SciTail's ``tsv_format`` (Khot et
+al. 2018) premise, hypothesis, label; SelQA's of answer sentence selection question, sentence, 0 or 1. None has a mark
+for a missing label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from core.data.dataset import Example
+from core.data.lines import Line, mostly, says_something
+from core.data.reader import LOOK, Reader, layouts
+
+
+def _one(head: list[Line], fits: Callable[[str], bool]) -> bool:
+    return any(fits(text) for _, text in head)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places of the cells of a line, from 0."""
+
+    name: str
+    width: int
+    first: int
+    """The first text; the second stands behind it."""
+    label: int
+    labels: Mapping[str, str]
+    """The classes by what the file calls them."""
+    text: str
+    """What a text is called."""
+    id: int | None = None
+    grouped: bool = False
+    """Whether rows are answers to the question that is their first text."""
+    enough: Callable[[list[Line], Callable[[str], bool]], bool] = mostly
+    """How many of the first lines must fit."""
+
+    def fits(self, line: str) -> bool:
+        """Whether a line has as many cells, and a label in its place."""
+        cells = line.split("\t")
+        return len(cells) == self.width and cells[self.label].strip() in self.labels
+
+    def row(self, number: int, line: str, labelled: bool) -> Example:
+        """Raises ValueError for a broken line."""
+        cells = line.split("\t")
+        if len(cells) != self.width:
+            raise ValueError(f"{len(cells)} columns instead of {self.width}")
+        first, second = cells[self.first : self.first + 2]
+        if not says_something(first) or not says_something(second):
+            raise ValueError(f"an empty {self.text}")
+        label = cells[self.label].strip()
+        if label not in self.labels:
+            raise ValueError(f"label {label[:40]!r} is neither {' nor '.join(self.labels)}")
+        key = "" if self.id is None else cells[self.id].strip()
+        return Example(key or f"line {number}", first, second, self.labels[label], first if self.grouped else None)
+
+
+_BINARY = {"0": "0", "1": "1"}
+LAYOUTS = (
+    Layout("Quora TSV", 4, first=1, label=0, labels=_BINARY, text="question", id=3),
+    Layout("SciTail", 3, first=0, label=2, labels={"entails": "entailment", "neutral": "neutral"}, text="sentence"),
+    Layout("SelQA TSV", 3, first=0, label=2, labels=_BINARY, text="sentence", grouped=True, enough=_one),
+)
+
+
+@layouts(*(layout.name for layout in LAYOUTS), clue=LOOK)
+def recognise(head: list[Line]) -> Reader | None:
+    """Most of the first lines have a layout's cells, of SelQA one."""
+    layout = next((layout for layout in LAYOUTS if layout.enough(head, layout.fits)), None)
+    return None if layout is None else Reader(layout.name, layout.row)

@@ -1,0 +1,29 @@
+"""HTML by Jinja2: every value that stands in a template of this folder is escaped, unless it is Markup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from core.wording import counted, percent, score_percent
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.filters |= {
+    "counted": counted,
+    "percent": percent,
+    "score_percent": score_percent,
+    "thousands": "{:,}".format,
+}
+
+
+def render(template: str, **values: object) -> Markup:
+    """The template of this name with these values."""
+    return Markup(_ENVIRONMENT.get_template(template).render(values))
