@@ -4,9 +4,9 @@
     python -m trainers.paper make-pairs --data DATA --out pairs.jsonl --seed 2
 
 Eighteen families of short statements (statements.yaml) come beside them: what is not there, opposites, who does what to
-whom, how many; and twelve kinds of short scenes: who did what to whom in every voice and clause, whose colour and place,
-what was managed or forgotten (scenes.yaml), determiners and verbs that turn what follows (quantities.yaml). No sentence
-of the suites of `python -m trainers probe` is made, whatever its capitals and full stop.
+whom, how many; and twelve kinds of short scenes: who did what to whom in every voice and clause, whose colour and
+place, what was managed or forgotten (scenes.yaml), determiners and verbs that turn what follows (quantities.yaml). No
+sentence of the suites of `python -m trainers probe` is made, whatever its capitals and full stop.
 
 The file has SNLI's jsonl layout; a pair's id names its kind (``cohyponym-17``), so that a recipe's ``part_weights``
 can weigh the kinds. The same seed gives the same bytes.
