@@ -119,15 +119,8 @@ def enlarged(projector: bool) -> float:
 
 def projector_switch(page: PageSession[Any]) -> None:
     """The switch at the head of the sidebar, one for all pages."""
-    key = page.key("projector")
-    st.toggle(
-        "Projector",
-        page.state.projector,
-        key=key,
-        on_change=page.take,
-        args=("projector", key),
-        help="Larger type and cells, for a room full of people.",
-    )
+    about = "Larger type and cells, for a room full of people."
+    st.toggle("Projector", page.state.projector, help=about, **page.widget("projector"))
 
 
 def notice(sentences: Iterable[str]) -> None:
@@ -163,10 +156,10 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
 
 
-def page_link(file: str, title: str, label: str, query: Mapping[str, str]) -> None:
+def page_link(file: str, title: str, label: str, query: Mapping[str, str], arrow: str = "forward") -> None:
     """A link to the page of this file of app/views, at an address with these parameters."""
     there = st.Page(VIEWS / f"{file}.py", title=title, url_path=file.replace("_", "-"))
-    st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=query)
+    st.page_link(there, label=label, icon=f":material/arrow_{arrow}:", query_params=query)
 
 
 def download(label: str, make: Callable[[], str], file: str) -> None:

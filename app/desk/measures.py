@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing
-from app.desk.open_run import PAGE, OpenRun, letter, widget
+from app.desk.open_run import PAGE, OpenRun, letter
 from app.pair_form import once
 from app.panels.verdict import readable
 from core.desk import figures
@@ -34,7 +34,7 @@ def model_choice(opened: OpenRun) -> None:
         format_func=lambda place: page_style.plain(f"{letter(place - 1)}: {models[place - 1].title}"),
         required=True,
         wrap=True,
-        **widget("of"),
+        **PAGE.widget("of"),
     )
 
 

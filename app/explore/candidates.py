@@ -46,17 +46,15 @@ def _odds(checkpoint: Checkpoint, explanation: Explanation) -> float:
 
 def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
     """A box for candidates, one a line, and their ranking; the answer of the page is one of them."""
-    state, key = page.state, page.key("candidates")
+    state = page.state
     (question, answer), typed = state.pair.now, state.candidates
     with st.expander("Rank candidate answers to this question", expanded=True):
         st.text_area(
             "Other candidate answers, one per line (Ctrl + Enter or a click elsewhere ranks them)",
             typed,
-            key=key,
-            on_change=page.take,
-            args=("candidates", key),
             height="content",
             placeholder="Type or paste answers, one per line",
+            **page.widget("candidates"),
         )
         answers = list(dict.fromkeys(line for line in (answer, *map(str.strip, typed.splitlines())) if line))
         problems = [f"{len(answers)} candidates are too many: the first {MOST} are ranked."][: len(answers) > MOST]

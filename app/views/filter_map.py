@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -102,14 +103,14 @@ def _layout(opened: Opened) -> Layout | None:
     if opened.map is None:
         return None
     layouts, name = opened.map.layouts, PAGE.state.layout
-    names, key = list(layouts), PAGE.key("layout")
+    names = list(layouts)
     shown = name if name is not None and name in layouts else names[0]
 
     def title(name: str) -> str:
         one = layouts[name].filter
         return "all filters of a text" if one is None else f"one filter across texts: filter {one}"
 
-    st.radio("Map of", names, names.index(shown), key=key, on_change=PAGE.take, args=("layout", key), format_func=title)
+    st.radio("Map of", names, names.index(shown), format_func=title, **PAGE.widget("layout"))
     return layouts[shown]
 
 
@@ -121,17 +122,14 @@ def _texts(checkpoint: Checkpoint) -> None:
             for side in SIDES:
                 if not roles[side]:
                     continue
-                role, key = str(roles[side]), PAGE.key(f"{side} {place}")
-                name = drawing.numbered(role, place)
+                name = drawing.numbered(str(roles[side]), place)
                 st.text_area(
                     page_style.plain(name[:1].upper() + name[1:]),
                     getattr(text, side),
-                    key=key,
-                    on_change=_typed,
-                    args=(place, side, key),
                     height="content",
                     label_visibility="collapsed" if place else "visible",
                     placeholder=f"Type here: {name}",
+                    **PAGE.widget(f"{side} {place}", partial(_typed, place, side)),
                 )
             if len(page.texts) > 1:
                 key = PAGE.key(f"remove {place}")
@@ -156,12 +154,11 @@ def _texts(checkpoint: Checkpoint) -> None:
             )
 
 
-def _typed(place: int, side: str, key: str) -> None:
-    """A text's new words, unless its box shows another text by now. The text that was typed is the one looked into."""
+def _typed(place: int, side: str, words: str) -> None:
+    """A text's new words. The text that was typed is the one looked into."""
     texts = PAGE.state.texts
-    if key == PAGE.key(f"{side} {place}"):
-        text = texts[place].typed(side, st.session_state[key])
-        PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side)
+    text = texts[place].typed(side, words)
+    PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side)
 
 
 def _add() -> None:
@@ -303,21 +300,18 @@ def _quoted(opened: Opened, stars: Sequence[Star], place: int | None = None) -> 
 
 def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSide) -> None:
     """The chooser of a text belongs to the texts that are shown: typing another makes it another chooser."""
-    key = FORM.key_of_texts("look")
     sides = {role: side for side, role in opened.makers.items()}
 
-    def take() -> None:
-        place, role = st.session_state[key]
-        PAGE.change(look=place, side=sides[role])
+    def take(text: TextSide) -> None:
+        PAGE.change(look=text.place, side=sides[text.side])
 
     st.radio(
         "Look into text",
         present,
         present.index(looked_into),
-        key=key,
-        on_change=take,
         horizontal=True,
         format_func=lambda one: page_style.plain(one.name),
+        **PAGE.widget("look", take, FORM.key_of_texts),
     )
 
 
@@ -350,15 +344,12 @@ def _filter(
     st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
     left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
-        key = FORM.key_of_texts("filter", looked_into, layout and layout.name)
         st.selectbox(
             "Filter to look at, strongest first",
             order,
             order.index(index),
-            key=key,
-            on_change=_take_filter,
-            args=(key,),
             format_func=lambda k: made.title(explanation, k),
+            **PAGE.widget("filter", key=lambda name: FORM.key_of_texts(name, looked_into, layout and layout.name)),
         )
         of = drawing.numbered(role, looked_into.place)
         caption = [f"Weights of filter {index} of the {len(order)} made from {of}", *quoted]
@@ -409,10 +400,6 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     ]
     st.html(lists.table(["in the reference texts", "first in", "value"], others))
     st.caption(f"The same for all {len(known):,} n-grams of the map’s texts.")
-
-
-def _take_filter(key: str) -> None:
-    PAGE.change(filter=st.session_state[key])
 
 
 def _downloads(

@@ -135,7 +135,6 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
         on_selection_change=_picked,
         id="all",
         sort=PAGE.state.sort,
-        turn=st.session_state.get(f"{KEY} turn", 0),
     )
     if missing:
         with st.spinner("Timing each model’s explanation of an example on this machine …"):
@@ -146,9 +145,7 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
 
 def _picked() -> None:
     """The browser's order of the table, and the card to open."""
-    PAGE.touch()
-    picked = st.session_state[KEY].get("selection") or {}
-    st.session_state[f"{KEY} turn"] = picked.get("turn", 0)
+    picked = components.picked(PAGE, KEY)
     sort = picked.get("sort")
     state = replace(PAGE.state, model=None, sort=sort if sort and sort.removeprefix("-") in COLUMNS else None)
     if picked.get("open") in PAGE.models:
