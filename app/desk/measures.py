@@ -10,6 +10,7 @@ from app import page_style
 from app.desk import drawing
 from app.desk.open_run import PAGE, OpenRun, letter
 from app.pair_form import once
+from app.panels import lists
 from app.panels.verdict import readable
 from core.desk import figures
 from core.desk.run import Predictions, Run
@@ -110,9 +111,7 @@ def question(opened: OpenRun) -> None:
     for n, i in enumerate(places, start=1):
         label = "right" if run.gold[i] == model.ranked_by else ""
         rows.append((str(n), run.dataset.rows[i].second, label, percent(float(chances[i]))))
-    from app.panels.lists import STYLE, table
-
-    st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))
+    lists.table(["rank", "answer", "label", "probability"], rows)
 
 
 def all_slices(opened: OpenRun) -> None:

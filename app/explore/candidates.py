@@ -83,7 +83,7 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
         for rank, ((_, text), share, last) in enumerate(zip(scored, shares, numbers, strict=True), 1)
     ]
     name = "right with probability" if stored else "log-odds"
-    st.html(lists.STYLE + lists.table(["rank", "candidate", "if one of them is right", name], rows))
+    lists.table(["rank", "candidate", "if one of them is right", name], rows)
     if stored:
         base = percent(stored["right"] / stored["pairs"])
         how = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."

@@ -64,7 +64,7 @@ def main() -> None:
     PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
     components.load()
-    st.html(_STYLE + _numbers() + lists.STYLE)
+    st.html(_STYLE + _numbers())
     components.send_with_enter()
     with st.sidebar:
         page_style.projector_switch(PAGE)
@@ -207,7 +207,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         if reference_map is not None:
             distance, rows = drawing.nearest_rows(reference_map, nearest, opened.names)
             openings = drawing.beginnings(reference_map, nearest, opened.texts.own if opened.texts else ())
-            st.html(lists.table(["nearest filters", "class", distance], rows, openings))
+            lists.table(["nearest filters", "class", distance], rows, openings)
             if opened.texts is None:
                 data = drawing.data_name(reference_map, opened.checkpoint.card)
                 st.caption(page_style.plain(drawing.without_texts(reference_map, data)))
@@ -371,7 +371,7 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, cap
         about=About(stem, tuple(caption)),
     )
     words = vocabulary(checkpoint)
-    st.html(lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS)))
+    lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(
         f"Of {len(words.words):,} frequent words, those that add most to a window’s value at each place; the first "
         "ones together make it largest."
@@ -383,7 +383,7 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     read = made.won.rows
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
-    st.html(lists.table([f"what it finds in {the(read)}", "value"], rows))
+    lists.table([f"what it finds in {the(read)}", "value"], rows)
     page_style.download(
         "All windows (CSV)",
         lambda: one_filter.windows_csv(index, listed),
@@ -398,7 +398,7 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
         (" ".join(ngram.words), drawing.title(opened.map.items[ngram.text]), one_filter.signed(ngram.value))
         for ngram in strongest
     ]
-    st.html(lists.table(["in the reference texts", "first in", "value"], others))
+    lists.table(["in the reference texts", "first in", "value"], others)
     st.caption(f"The same for all {len(known):,} n-grams of the map’s texts.")
 
 
