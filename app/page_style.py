@@ -11,16 +11,12 @@ from typing import Any
 import streamlit as st
 
 from app.page_state.session import PageSession
-from app.palette import ACCENT, INK, LINE, PAPER, SOFT, WASH
+from app.palette import css_variables
 
 VIEWS = Path(__file__).resolve().parent / "views"
 _STYLE = (
-    f"""<style>
-:root {{ --pl-accent: light-dark({ACCENT[0]}, {ACCENT[1]}); --pl-paper: light-dark({PAPER[0]}, {PAPER[1]});
-  --pl-ink: light-dark({INK[0]}, {INK[1]}); --pl-soft: light-dark({SOFT[0]}, {SOFT[1]});
-  --pl-line: light-dark({LINE[0]}, {LINE[1]}); --pl-wash: light-dark({WASH[0]}, {WASH[1]}); }}
-</style>"""
-    + """<style>
+    f"<style>:root {{ {css_variables('--pl-')} }}</style>"
+    """<style>
 .stMainBlockContainer { padding: 1.1rem 1.75rem 2.5rem; max-width: 1240px; }
 .stAppHeader { background: transparent; height: 2.6rem; min-height: 2.6rem; pointer-events: none; }
 .stAppHeader > * , .stAppToolbar > * { pointer-events: none; }

@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.filter_map.reference_texts import ReferenceTexts, Stamp
+from app.filter_map.reference_texts import ReferenceTexts
 from core.checkpoint import Checkpoint
 from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
 
+_KEYS = {
+    Checkpoint: lambda checkpoint: (str(checkpoint.card["sha256"]), checkpoint.words.sha256),
+    ReferenceTexts: lambda texts: texts.stamp,
+}
+"""What equal ones have in common."""
 
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS)
 def vocabulary(checkpoint: Checkpoint) -> ReadWords:
     """The word table's most frequent words as the model's filters read them."""
-    return _vocabulary(str(checkpoint.card["sha256"]), checkpoint.words.sha256, checkpoint)
+    return ReadWords.of(checkpoint, frequent_words(checkpoint.words))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _vocabulary(weights: str, words: str, _checkpoint: Checkpoint) -> ReadWords:
-    return ReadWords.of(_checkpoint, frequent_words(_checkpoint.words))
-
-
+@st.cache_resource(max_entries=8, show_spinner="Collecting the n-grams of the reference texts …", hash_funcs=_KEYS)
 def reference_ngrams(checkpoint: Checkpoint, texts: ReferenceTexts, role: str) -> TextNgrams:
     """The n-grams of the reference texts of a role; a text's number is that of its item."""
-    return _ngrams(texts.stamp, role, checkpoint, texts)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Collecting the n-grams of the reference texts …")
-def _ngrams(stamp: Stamp, role: str, _checkpoint: Checkpoint, _texts: ReferenceTexts) -> TextNgrams:
-    limit = _checkpoint.token_limits[role == _checkpoint.roles["second"]]
-    return TextNgrams(_checkpoint, _texts.by_role[role], limit)
+    limit = checkpoint.token_limits[role == checkpoint.roles["second"]]
+    return TextNgrams(checkpoint, texts.by_role[role], limit)

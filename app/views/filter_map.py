@@ -15,7 +15,7 @@ from app.components import About, Frame
 from app.filter_map import drawing
 from app.filter_map.drawing import Star, TextSide
 from app.filter_map.ngrams import reference_ngrams, vocabulary
-from app.filter_map.placement import Opened, explain_texts, open_map, place_texts
+from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
 from app.models import card
 from app.page_state.codec import short
@@ -183,7 +183,7 @@ def _remove(place: int, key: str) -> None:
 def _show(opened: Opened, layout: Layout | None) -> None:
     page, reference_map = PAGE.state, opened.map
     with st.spinner("Placing the texts …"):
-        explanations = explain_texts(opened.checkpoint, page.texts)
+        explanations = [explain_text(opened.checkpoint, text) for text in page.texts]
         stars, present, wordless = place_texts(opened, layout, page.texts, explanations)
     looked_into = _looked_into(opened, list(present))
     explanation = None if looked_into is None else explanations[looked_into.place]
