@@ -41,10 +41,10 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 pytest-core: $(VENV)/.dev wordnet postgresql
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/core tests/test_conformance.py
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow" tests/core tests/test_conformance.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -16,7 +16,7 @@ from core.evaluation import sweeps
 from core.explain import explain
 from core.reading.reader import PairError
 
-_REPEATS = 5
+_REPEATS = 3
 TIMES: dict[tuple[str, str], float | None] = {}
 """Milliseconds of one explanation by name and checksum, as far as this server has measured them."""
 
@@ -111,7 +111,7 @@ def unmeasured(cards: Mapping[str, Card]) -> list[str]:
 
 
 def measure(name: str, card: Card) -> None:
-    """Time explanations of an example: the median of five after one more. A model that cannot be used has no time."""
+    """Time explanations of an example: the median of three after one more. A model that cannot be used has no time."""
     try:
         checkpoint = load_named(name)
         first, second = _example(card)

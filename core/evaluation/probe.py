@@ -1,23 +1,26 @@
-"""Simple pairs that differ in one respect, written by hand, and how many of them a checkpoint gets right.
+"""Pairs written by hand, and how many of them a checkpoint gets right.
 
-The suite (``simple_pairs.tsv``: kind, label, premise, hypothesis) is what people type first. Nothing is trained on it.
+Two suites (kind, label, premise, hypothesis), on which nothing is trained: ``simple_pairs.tsv`` is what people type
+first, pairs that differ in one respect; ``order_pairs.tsv`` is what they type next: who did what to whom, how many, and
+which of two things has which colour, place or deed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from core.checkpoint import Checkpoint
-from core.data import read
+from core.data import Dataset, read
 from core.data.nli_jsonl import LABELS
 from core.errors import RunError
 from core.evaluation.predict import classify
 
-SUITE = Path(__file__).with_name("simple_pairs.tsv")
+SUITES = {name: Path(__file__).with_name(f"{name}_pairs.tsv") for name in ("simple", "order")}
 
 
 def suits(card: Mapping[str, Any]) -> bool:
@@ -26,26 +29,54 @@ def suits(card: Mapping[str, Any]) -> bool:
     return set(card.get("labels", ())) == set(LABELS) and isinstance(roles, dict) and bool(roles.get("second"))
 
 
-def probe(checkpoint: Checkpoint, device: torch.device) -> dict[str, Any]:
-    """``right``, ``total``, ``kinds`` (the same two by kind) and ``wrong``, the pairs with another verdict than their
-    label and its probability. Raises RunError for a checkpoint without the three classes of entailment."""
+def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -> dict[str, Any]:
+    """Put one of SUITES to a checkpoint.
+
+    Returns ``right``, ``total``, ``kinds`` (the same two by kind), ``typing`` (the shares of verdicts that stay without
+    the final full stops and in lower case) and ``wrong``, the pairs with another verdict than their label and its
+    probability. Raises RunError for a checkpoint without the three classes of entailment.
+    """
     if not suits(checkpoint.card):
         raise RunError(
             f"{checkpoint.name} does not tell {', '.join(LABELS)} of pairs apart; choose a checkpoint that does"
         )
-    suite = read(SUITE)
-    chances = classify(checkpoint, suite, device)
+    pairs = read(SUITES[suite])
+    chances = classify(checkpoint, pairs, device)
+    verdicts = chances.argmax(axis=1)
     kinds: dict[str, dict[str, int]] = {}
     wrong = []
-    for row, probabilities in zip(suite.rows, chances, strict=True):
-        kind, verdict = row.columns["kind"], checkpoint.labels[int(probabilities.argmax())]
+    for row, probabilities, best in zip(pairs.rows, chances, verdicts, strict=True):
+        kind, verdict = row.columns["kind"], checkpoint.labels[int(best)]
         counts = kinds.setdefault(kind, {"right": 0, "total": 0})
         counts["total"] += 1
         counts["right"] += verdict == row.label
         if verdict != row.label:
             pair = {"kind": kind, "premise": row.first, "hypothesis": row.second, "label": row.label}
             wrong.append({**pair, "verdict": verdict, "probability": round(float(probabilities.max()), 4)})
-    return {"right": len(suite.rows) - len(wrong), "total": len(suite.rows), "kinds": kinds, "wrong": wrong}
+    typing = {
+        name: round(float((classify(checkpoint, retyped(pairs, change), device).argmax(axis=1) == verdicts).mean()), 4)
+        for name, change in TYPED.items()
+    }
+    return {
+        "right": len(pairs.rows) - len(wrong),
+        "total": len(pairs.rows),
+        "kinds": kinds,
+        "typing": typing,
+        "wrong": wrong,
+    }
+
+
+TYPED: dict[str, Callable[[str], str]] = {
+    "without full stop": lambda text: text.rstrip("."),
+    "in lower case": str.lower,
+}
+"""How people type a sentence, which must not change its verdict."""
+
+
+def retyped(pairs: Dataset, change: Callable[[str], str]) -> Dataset:
+    """The same pairs with every text typed differently."""
+    rows = tuple(replace(row, first=change(row.first), second=change(row.second)) for row in pairs.rows)
+    return replace(pairs, rows=rows)
 
 
 def figures(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ IRREGULAR = {
     "knife": "knives", "leaf": "leaves", "ox": "oxen", "deer": "deer", "sheep": "sheep", "salmon": "salmon",
     "moose": "moose", "fish": "fish", "bookshelf": "bookshelves", "reindeer": "reindeer", "human": "humans",
     "scarf": "scarves", "wife": "wives", "buffalo": "buffalo", "yo-yo": "yo-yos", "kangaroo": "kangaroos",
-    "somebody": "", "shrimp": "shrimp",
+    "somebody": "", "shrimp": "shrimp", "thief": "thieves",
 }  # fmt: skip
 FREQUENT_VERBS = {"hold", "look", "wear", "take", "try", "have", "get", "use", "sell", "make", "watche", "has", "go"}
 NOUNS_TOO = {"dress", "paint", "paints", "box", "drinks", "drink", "hikes", "hike", "swing", "swings", "race"}

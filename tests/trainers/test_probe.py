@@ -10,7 +10,8 @@ import pytest
 from app.models import card
 from core.checkpoint import load
 from core.data import read
-from core.evaluation.probe import SUITE, suits
+from core.evaluation.probe import SUITES, suits
+from core.explain import explain
 from trainers.__main__ import main
 
 KINDS = {
@@ -40,12 +41,42 @@ def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_suite_is_whole_and_balanced() -> None:
-    rows = read(SUITE).rows
+    rows = read(SUITES["simple"]).rows
     assert len(rows) >= 150 and {row.columns["kind"] for row in rows} == KINDS
     assert len({(row.first, row.second) for row in rows}) == len(rows)
     labels = Counter(row.label for row in rows)
     assert set(labels) == {"entailment", "neutral", "contradiction"} and max(labels.values()) < 0.4 * len(rows)
     assert all(text.endswith(".") for row in rows for text in (row.first, row.second))
+
+
+def test_the_suite_on_order_quantity_and_binding_is_whole_and_balanced() -> None:
+    rows = read(SUITES["order"]).rows
+    assert len({(row.first, row.second) for row in rows}) == len(rows) == 200
+    kinds, labels = Counter(row.columns["kind"] for row in rows), Counter(row.label for row in rows)
+    assert set(kinds) == {"order", "quantity", "binding"} and min(kinds.values()) >= 60
+    assert set(labels) == {"entailment", "neutral", "contradiction"} and min(labels.values()) >= 50
+
+
+def test_the_other_suite_is_put_and_what_typing_changes_is_said(
+    trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(trained, folder)
+    assert main(["probe", str(folder), "--suite", "order", "--json", "--card"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["suite"] == "order" and result["total"] == 200
+    card_figures = json.loads((folder / "card.json").read_text())["probe_order"]
+    assert card_figures == {key: result[key] for key in ("right", "total", "kinds")}
+    # The share by hand: verdicts of the suite as it is, against verdicts of every text without its full stop.
+    checkpoint, rows = load(folder), read(SUITES["order"]).rows
+    plain, bare = (
+        [explain(checkpoint, change(row.first), change(row.second)).verdict for row in rows]
+        for change in (str, lambda text: text.rstrip("."))
+    )
+    same = sum(one == other for one, other in zip(plain, bare, strict=True)) / 200
+    assert result["typing"]["without full stop"] == pytest.approx(same, abs=1e-4)
+    assert main(["probe", str(folder), "--suite", "order"]) == 0
+    assert "of 200 order pairs right" in capsys.readouterr().out
 
 
 def test_training_ends_with_the_figures_and_probe_says_which_went_wrong(

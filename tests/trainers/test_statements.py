@@ -1,4 +1,4 @@
-"""Families of short statements: what follows from what is said once, without contradiction, and in clean English."""
+"""Families of short statements and scenes: what follows is said once, without contradiction, and in clean English."""
 
 import re
 from collections import Counter
@@ -8,11 +8,14 @@ from itertools import combinations
 import pytest
 
 from core.data import read
-from core.evaluation.probe import SUITE
+from core.evaluation.probe import SUITES
 from core.linguistics.word_lists import WordLists, article
 from core.linguistics.wordnet import lexicon
 from trainers.paper import make_pairs
+from trainers.paper.make_pairs.quantities import PAIRS, Quantities
+from trainers.paper.make_pairs.scenes import Scenes
 from trainers.paper.make_pairs.statements import Statements, filled
+from trainers.paper.make_pairs.verbs import Verb, contracted, groups
 
 SCENES = ["A man is running on a beach.", "Two dogs play in the snow"]
 
@@ -23,12 +26,20 @@ def statements() -> Statements:
 
 
 @pytest.fixture(scope="module")
+def scenes() -> Scenes:
+    return Scenes(WordLists(lexicon()), 1, SCENES)
+
+
+@pytest.fixture(scope="module")
 def pairs(statements: Statements) -> list[tuple[str, str, str, str]]:
     return list(statements.pairs(0.1))
 
 
-def test_a_family_says_once_what_follows_and_what_excludes_is_excluded(statements: Statements) -> None:
-    for name, family in statements.data["families"].items():
+@pytest.mark.parametrize("source", ["statements", "scenes"])
+def test_a_family_says_once_what_follows_and_what_excludes_is_excluded(
+    source: str, request: pytest.FixtureRequest
+) -> None:
+    for name, family in request.getfixturevalue(source).data["families"].items():
         relations = {
             tuple(pair.split(" > ")): label
             for label in ("entailment", "neutral", "contradiction")
@@ -76,6 +87,95 @@ def test_no_sentence_of_the_suite_is_made() -> None:
     def texts(pairs: Iterable[tuple[object, ...]]) -> set[object]:
         return {text for *_, premise, hypothesis in pairs for text in (premise, hypothesis)}
 
-    suite = {text for row in read(SUITE).rows for text in (row.first, row.second)}
+    suite = {text for row in read(SUITES["simple"]).rows for text in (row.first, row.second)}
     assert suite & texts(Statements(WordLists(lexicon()), 1, SCENES).pairs(1.0))  # else what follows says nothing
     assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=1.0))
+
+
+def test_scenes_have_all_labels_and_every_relation_can_be_made(scenes: Scenes) -> None:
+    made = list(scenes.pairs(0.05))
+    counts = Counter((kind, label) for kind, label, *_ in made)
+    assert len(counts) == 3 * 9
+    for kind in {kind for kind, _ in counts}:
+        of_labels = [count for (name, _), count in counts.items() if name == kind]
+        assert min(of_labels) > max(of_labels) / 2, kind
+    for family in scenes.data["families"].values():
+        for first, second in (relation.split(" > ") for label in counts_of(family) for relation in family[label]):
+            forms = family["says"][first], family["says"][second]
+            drawn = [words for _ in range(60) if scenes.possible(forms, words := scenes.draw(family["draws"]))]
+            assert drawn, (first, second)
+            filled(forms[0], drawn[0]), filled(forms[1], drawn[0])
+
+
+def counts_of(family: dict[str, object]) -> list[str]:
+    return [label for label in ("entailment", "neutral", "contradiction") if family[label]]
+
+
+def test_scenes_and_quantities_are_clean_english_and_some_lack_their_full_stop(scenes: Scenes) -> None:
+    made = [*scenes.pairs(0.05), *Quantities(WordLists(lexicon()), 1).pairs(0.05)]
+    texts = [text for pair in made for text in pair[2:]]
+    for text in texts:
+        assert re.fullmatch(r"[A-Z][A-Za-z0-9,' -]+\.?", text), text
+        assert "  " not in text and " ," not in text, text
+        for a, word in re.findall(r"\b(an?) (\w+)", text, re.IGNORECASE):
+            assert a.lower() == article(word), text
+    assert 0.05 < sum(not text.endswith(".") for text in texts) / len(texts) < 0.2
+
+
+@pytest.fixture(scope="module")
+def quantities() -> list[tuple[str, str, str, str]]:
+    return list(Quantities(WordLists(lexicon()), 1).pairs(0.5))
+
+
+def test_determiners_decide_which_steps_follow(quantities: list[tuple[str, str, str, str]]) -> None:
+    assert Counter(kind for kind, *_ in quantities) == {
+        "direction": PAIRS["direction"] // 2,
+        "turned": PAIRS["turned"] // 2,
+        "determiner": (PAIRS["determiner"] + PAIRS["opposed"]) // 2,
+    }
+    # A scope or a restrictor that is longer by a phrase is the narrower one.
+    checked: Counter[str] = Counter()
+    for kind, label, premise, hypothesis in quantities:
+        first, second = premise.rstrip("."), hypothesis.rstrip(".")
+        for determiner, follows in (("Every", "shorter"), ("Not one", "longer"), ("Exactly two", "neither")):
+            if kind == "direction" and first.startswith(f"{determiner} ") and " or " not in premise + hypothesis:
+                for step, one, other in (("shorter", first, second), ("longer", second, first)):
+                    if one.startswith(f"{other} "):
+                        assert label == ("entailment" if step == follows else "neutral"), (premise, hypothesis)
+                        checked[determiner] += 1
+    assert min(checked[determiner] for determiner in ("Every", "Not one", "Exactly two")) > 3, checked
+
+
+@pytest.mark.parametrize(
+    ("forms", "third", "progressive"),
+    [
+        ("chased chase chased", "chases", "chasing"),
+        ("hit hit hit", "hits", "hitting"),
+        ("carried carry carried", "carries", "carrying"),
+        ("lied lie lied", "lies", "lying"),
+        ("followed follow followed", "follows", "following"),
+        ("fed feed fed", "feeds", "feeding"),
+        ("quit quit quit", "quits", "quitting"),
+        ("teach teach taught", "teaches", "teaching"),
+    ],
+)
+def test_verbs_have_their_forms(forms: str, third: str, progressive: str) -> None:
+    verb = Verb(*forms.split())
+    assert (verb.third, verb.progressive) == (third, progressive)
+
+
+def test_a_verb_group_agrees_with_its_subject_in_every_tense() -> None:
+    look = Verb("looked at", "look at", "looked at")
+    assert list(groups(look, "present", plural=False).values()) == [
+        "looks at",
+        "does not look at",
+        "is looked at",
+        "is not looked at",
+    ]
+    assert groups(look, "past progressive", plural=True)["NP"] == "were not being looked at"
+    assert contracted("They did not run and will not sit.") == "They didn't run and won't sit."
+
+
+def test_no_sentence_of_a_suite_is_made_whatever_its_capitals_and_full_stop() -> None:
+    suite = read(SUITES["order"]).rows[0]
+    assert make_pairs.plain(suite.first.upper().rstrip(".")) == make_pairs.plain(suite.first)

@@ -47,7 +47,7 @@ class Statements:
         self.countable = [name for name in self.things if not {"person", "piece of furniture"} & set(groups[name])]
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
-        """(family, label, premise, hypothesis), ``scale`` times the pairs of each family at most and none twice."""
+        """(kind, label, premise, hypothesis), ``scale`` times the pairs of each family at most and none twice."""
         for name, family in self.data["families"].items():
             each = int(scale * family.get("pairs", EACH))
             seen: set[tuple[str, str]] = set()
@@ -59,12 +59,16 @@ class Statements:
                 first, second = self.random.choice(family[label]).split(" > ")
                 words = self.draw(family["draws"])
                 forms = family["says"][first], family["says"][second]
-                if "up" not in words and any("{a up}" in form for form in forms):
+                if not self.possible(forms, words):
                     continue
                 premise, hypothesis = (filled(form, words) for form in forms)
                 if premise != hypothesis and (premise, hypothesis) not in seen:
                     seen.add((premise, hypothesis))
-                    yield name, label, premise, hypothesis
+                    yield family.get("kind", name), label, premise, hypothesis
+
+    def possible(self, forms: tuple[str, str], words: Words) -> bool:
+        """Whether the words fill the forms: not everything has a word above it."""
+        return "up" in words or not any("{a up}" in form for form in forms)
 
     def draw(self, draws: list[str]) -> Words:
         """The words of a family's braces."""
