@@ -7,24 +7,30 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.filter_map.reference_texts import ReferenceTexts
+from app.filter_map.reference_texts import ReferenceTexts, Stamp
 from core.checkpoint import Checkpoint
 from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
 
-_KEYS = {
-    Checkpoint: lambda checkpoint: (str(checkpoint.card["sha256"]), checkpoint.words.sha256),
-    ReferenceTexts: lambda texts: texts.stamp,
-}
-"""What equal ones have in common."""
+
+def _checksums(checkpoint: Checkpoint) -> tuple[str, str]:
+    return str(checkpoint.card["sha256"]), checkpoint.words.sha256
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_KEYS)
+def _stamp(texts: ReferenceTexts) -> Stamp:
+    return texts.stamp
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Checkpoint: _checksums})
 def vocabulary(checkpoint: Checkpoint) -> ReadWords:
     """The word table's most frequent words as the model's filters read them."""
     return ReadWords.of(checkpoint, frequent_words(checkpoint.words))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Collecting the n-grams of the reference texts …", hash_funcs=_KEYS)
+@st.cache_resource(
+    max_entries=8,
+    show_spinner="Collecting the n-grams of the reference texts …",
+    hash_funcs={Checkpoint: _checksums, ReferenceTexts: _stamp},
+)
 def reference_ngrams(checkpoint: Checkpoint, texts: ReferenceTexts, role: str) -> TextNgrams:
     """The n-grams of the reference texts of a role; a text's number is that of its item."""
     limit = checkpoint.token_limits[role == checkpoint.roles["second"]]

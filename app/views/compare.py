@@ -46,6 +46,12 @@ class Column(NamedTuple):
     explanation: Explanation | None
     problem: str = ""
 
+    def roles(self, sides: Sequence[str]) -> tuple[str, str]:
+        """The roles of the sentences in this order."""
+        assert self.checkpoint is not None
+        rows, columns = (self.checkpoint.roles[side] for side in sides)
+        return rows, columns
+
 
 def main() -> None:
     """Draw the page."""
@@ -153,7 +159,7 @@ def _warnings(columns: Sequence[Column]) -> list[str]:
 def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None:
     """Verdicts with attention on one scale, the differences, and how much words disagree."""
     sides = ("second", "first") if page.rows == "second" else ("first", "second")
-    seen = [None if c.explanation is None else comparison.looks(c.explanation, _role(c, sides[0])) for c in columns]
+    seen = [None if c.explanation is None else comparison.looks(c.explanation, c.roles(sides)[0]) for c in columns]
     marked = _marked(columns) if versions else [{}] * len(columns)
     high = max((_highest(looks) for looks in seen if looks is not None), default=1.0)
     sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
@@ -170,11 +176,6 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
 def _highest(looks: Looks) -> float:
     """The largest weight, or the largest difference either way."""
     return max(abs(weight) for row in (*looks.weights, looks.none or ()) for weight in row)
-
-
-def _role(column: Column, side: str) -> str:
-    assert column.checkpoint is not None
-    return column.checkpoint.roles[side]
 
 
 def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
@@ -212,14 +213,9 @@ def _section(
             for role, shares in pooled.items()
             if shares is not None
         ),
-        matrix=None if looks is None else figures.matrix(looks, _roles_of(column, sides)),
+        matrix=None if looks is None else figures.matrix(looks, column.roles(sides)),
         about=components.about(explanation),
     )
-
-
-def _roles_of(column: Column, sides: Sequence[str]) -> tuple[str, str]:
-    rows, columns = (_role(column, side) for side in sides)
-    return rows, columns
 
 
 def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides: Sequence[str]) -> figures.Differences:
@@ -233,7 +229,7 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
     if not drawn:
         return figures.Differences("The two have no word in common whose attention could be compared.")
     high = max(_highest(one) for _, one in drawn)
-    roles = _roles_of(base, sides)
+    roles = base.roles(sides)
     each = (
         figures.DrawnDifference(
             (base.title, column.title), one.mean, _about([base, column]), figures.matrix(one, roles)
