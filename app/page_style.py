@@ -11,16 +11,12 @@ from typing import Any
 import streamlit as st
 
 from app.page_state.session import PageSession
-from app.palette import ACCENT, INK, LINE, PAPER, SOFT, WASH
+from app.palette import css_variables
 
 VIEWS = Path(__file__).resolve().parent / "views"
 _STYLE = (
-    f"""<style>
-:root {{ --pl-accent: light-dark({ACCENT[0]}, {ACCENT[1]}); --pl-paper: light-dark({PAPER[0]}, {PAPER[1]});
-  --pl-ink: light-dark({INK[0]}, {INK[1]}); --pl-soft: light-dark({SOFT[0]}, {SOFT[1]});
-  --pl-line: light-dark({LINE[0]}, {LINE[1]}); --pl-wash: light-dark({WASH[0]}, {WASH[1]}); }}
-</style>"""
-    + """<style>
+    f"<style>:root {{ {css_variables('--pl-')} }}</style>"
+    """<style>
 .stMainBlockContainer { padding: 1.1rem 1.75rem 2.5rem; max-width: 1240px; }
 .stAppHeader { background: transparent; height: 2.6rem; min-height: 2.6rem; pointer-events: none; }
 .stAppHeader > * , .stAppToolbar > * { pointer-events: none; }
@@ -75,6 +71,20 @@ _STYLE = (
   overflow-wrap: anywhere; }
 .pl-terms dt { font-weight: 600; }
 .pl-terms dd { margin: 0 0 0.5rem; font-size: 0.9rem; opacity: 0.85; }
+.pl-list { border-collapse: collapse; width: 100%; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
+.pl-list th, .pl-list td { border: 0; border-bottom: 1px solid rgba(128, 140, 152, 0.28); text-align: left;
+  padding: 0.22rem 0.7rem 0.22rem 0; vertical-align: top; overflow-wrap: break-word; font-weight: 400; }
+.pl-list td:first-child { overflow-wrap: anywhere; }
+.pl-list thead th, .pl-list tbody th { font-size: 0.83rem; opacity: 0.78; }
+.pl-list thead th { vertical-align: bottom; }
+.pl-list tbody th { width: 4.2rem; line-height: 1.8; white-space: nowrap; }
+.pl-list .pl-number { text-align: right; padding-right: 0; }
+.pl-list td.pl-number { white-space: nowrap; }
+.pl-list .pl-above td { border-bottom: 0; padding-bottom: 0; }
+.pl-list .pl-below td { padding: 0 0 0.22rem; }
+.pl-list .pl-soft { font-size: 0.83rem; opacity: 0.78; }
+.pl-words { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.2rem, 1fr)); gap: 0 0.6rem; }
+.pl-words > span { overflow-wrap: anywhere; }
 .pl-hint { opacity: 0.78; margin: 1.2rem 0; }
 /* The button that opens the sidebar lies over the page: what scrolls below it must not show through. */
 .stApp:has([data-testid="stExpandSidebarButton"]) .stAppHeader { background: var(--pl-paper); }
@@ -119,15 +129,8 @@ def enlarged(projector: bool) -> float:
 
 def projector_switch(page: PageSession[Any]) -> None:
     """The switch at the head of the sidebar, one for all pages."""
-    key = page.key("projector")
-    st.toggle(
-        "Projector",
-        page.state.projector,
-        key=key,
-        on_change=page.take,
-        args=("projector", key),
-        help="Larger type and cells, for a room full of people.",
-    )
+    about = "Larger type and cells, for a room full of people."
+    st.toggle("Projector", page.state.projector, help=about, **page.widget("projector"))
 
 
 def notice(sentences: Iterable[str]) -> None:
@@ -163,13 +166,13 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
 
 
-def page_link(file: str, title: str, label: str, query: Mapping[str, str]) -> None:
+def page_link(file: str, title: str, label: str, query: Mapping[str, str], arrow: str = "forward") -> None:
     """A link to the page of this file of app/views, at an address with these parameters."""
     there = st.Page(VIEWS / f"{file}.py", title=title, url_path=file.replace("_", "-"))
-    st.page_link(there, label=label, icon=":material/arrow_forward:", query_params=query)
+    st.page_link(there, label=label, icon=f":material/arrow_{arrow}:", query_params=query)
 
 
-def download(label: str, make: Callable[[], str], file: str) -> None:
-    """A link that saves text as this .json, .csv or .html file; it is made when a person asks for it."""
+def download(label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None) -> None:
+    """A link that saves text as this .json, .csv or .html file; a callable makes it when a person asks for it."""
     kind = {"json": "application/json", "html": "text/html"}.get(file.rsplit(".", 1)[-1], "text/csv")
-    st.download_button(label, make, file, kind, type="tertiary", on_click="ignore", key=f"save {file}")
+    st.download_button(label, text, file, kind, type="tertiary", icon=icon, on_click="ignore", key=f"save {file}")

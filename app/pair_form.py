@@ -63,30 +63,27 @@ class ModelForm:
     def task_and_model(self, groups: Mapping[str, Sequence[str]], models: Mapping[str, str]) -> Sequence[str]:
         """The choosers of the task, of which another begins with its first model, and of a model of it. Returns the
         task's models."""
-        tasks, key, none = list(groups), self.page.key("task"), "No model is installed"
+        tasks = list(groups)
         shown = next((task for task, names in groups.items() if self.page.state.model in names), None)
         st.selectbox(
             "Task",
             tasks,
             tasks.index(shown) if shown else None,
-            key=key,
-            on_change=self._take_task,
-            args=(key, groups),
             format_func=lambda task: task[:1].upper() + task[1:],
-            placeholder=none,
+            placeholder="No model is installed",
+            **self.page.widget("task", lambda task: self._take_task(groups[task][0])),
         )
         names = {name: models[name] for name in groups.get(shown or "", ())}
         # More would push what is below them off the screen.
         choice(self.page, "model", "Model", names, opens=len(names) > SIDE_BY_SIDE)
         return list(names)
 
-    def _take_task(self, key: str, groups: Mapping[str, Sequence[str]]) -> None:
-        """An example gives way to one for the other task; a person's own texts stay."""
-        task, state = st.session_state[key], self.page.state
-        if key == self.page.key("task") and task in groups:
-            other = state.anew(model=groups[task][0])
-            example = None if state.example is None else other.first_example(self.page.models)
-            self.page.set(other if example is None else other.anew(texts=example.texts))
+    def _take_task(self, model: str) -> None:
+        """An example gives way to one for the other task's first model; a person's own texts stay."""
+        state = self.page.state
+        other = state.anew(model=model)
+        example = None if state.example is None else other.first_example(self.page.models)
+        self.page.set(other if example is None else other.anew(texts=example.texts))
 
     def key_of_texts(self, widget: str, *more: object) -> str:
         """The key of a widget that belongs to the texts that are shown: with others it is another widget."""
@@ -95,26 +92,24 @@ class ModelForm:
 
     def example(self) -> None:
         """The chooser of an example belongs to the texts that are shown: typing another makes it another chooser."""
-        state, key = self.page.state, self.key_of_texts("example")
+        state = self.page.state
         examples, shown = state.examples(self.page.models), state.example
         titles = {example.slug: example.title for example in examples}
         st.selectbox(
             "Example",
             list(titles),
             examples.index(shown) if shown in examples else None,
-            key=key,
-            on_change=self._take_example,
-            args=(key,),
             format_func=titles.__getitem__,
             placeholder=self.own,
+            **self.page.widget("example", self._take_example, self.key_of_texts),
         )
         if shown in examples and len(shown.title) > SHOWN_LETTERS:
             page_style.note(shown.title)
 
-    def _take_example(self, key: str) -> None:
-        state, slug = self.page.state, st.session_state[key]
+    def _take_example(self, slug: str | None) -> None:
+        state = self.page.state
         example = next((example for example in state.examples(self.page.models) if example.slug == slug), None)
-        if example is not None and key == self.key_of_texts("example"):
+        if example is not None:
             model = shown_with(example, self.page.models, state.model)
             self.page.set(
                 (state if model in (None, state.model) else state.anew(model=model)).anew(texts=example.texts)
@@ -152,17 +147,6 @@ class PairForm(ModelForm):
         """Of the drawing: the model and the pair that are shown."""
         return digest([self.page.state.model, *self.page.state.pair.now])
 
-    def moving(self, key: str) -> dict[str, Any]:
-        """What the component with this key gets with every run, to tell its picks apart (see :meth:`picked`)."""
-        return {"id": self.id, "turn": st.session_state.get(f"{key} turn", 0)}
-
-    def picked(self, key: str) -> Mapping[str, Any] | None:
-        """What a person picked in the component with this key, unless it belongs to a pair that is no longer shown."""
-        self.page.touch()
-        selection = st.session_state[key].get("selection") or {}
-        st.session_state[f"{key} turn"] = selection.get("turn", 0)
-        return selection if selection.get("id") == self.id else None
-
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
         """The same, after the link is written; an empty pair has nothing to show yet."""
         self.page.write_link()
@@ -183,28 +167,27 @@ class PairForm(ModelForm):
         for a model of single texts."""
         pair, roles = self.page.state.pair, roles_of(self.page.state.model, models)
         if not roles["second"]:
-            role, key = page_style.plain(str(roles["first"])), self.page.key("first")
-            st.text_input(
-                f"{role[:1].upper()}{role[1:]}", pair.first, key=key, on_change=self._new_text, args=("first", key)
-            )
+            role = page_style.plain(str(roles["first"]))
+            st.text_input(f"{role[:1].upper()}{role[1:]}", pair.first, **self._text_box("first"))
             return
         left, middle, right = st.columns([1, 0.07, 1], vertical_alignment="bottom", gap="small")
         for column, side, text in zip((left, right), SIDES, pair.now, strict=True):
-            role, key = page_style.plain(str(roles[side])), self.page.key(side)
+            role = page_style.plain(str(roles[side]))
             meaning = "the sentence judged" if roles["judged"] == roles[side] else "the context"
             meaning = "both are judged" if roles["judged"] == BOTH else meaning
-            label, several = f"{role[:1].upper()}{role[1:]} ({meaning})", roles[side] == SEVERAL
-            box, label = (
-                (column.text_area, f"{label}, one sentence per line") if several else (column.text_input, label)
-            )
-            box(label, text, key=key, on_change=self._new_text, args=(side, key))
+            label = f"{role[:1].upper()}{role[1:]} ({meaning})"
+            if roles[side] == SEVERAL:
+                column.text_area(f"{label}, one sentence per line", text, **self._text_box(side))
+            else:
+                column.text_input(label, text, **self._text_box(side))
         middle.button("Swap sides", icon=":material/swap_horiz:", key="swap", on_click=self._swap, width="stretch")
 
-    def _new_text(self, side: str, key: str) -> None:
-        self.page.touch()
-        if key == self.page.key(side):
+    def _text_box(self, side: str) -> dict[str, Any]:
+        def take(text: str) -> None:
             pair, *more = self.page.state.texts
-            self.page.anew(texts=(replace(pair, **{side: st.session_state[key]}), *more))
+            self.page.anew(texts=(replace(pair, **{side: text}), *more))
+
+        return self.page.widget(side, take)
 
     def _swap(self) -> None:
         self.page.set(self.page.state.anew(texts=tuple(Pair(*text.now[::-1]) for text in self.page.state.texts)))

@@ -142,7 +142,7 @@ def map_look(names: Sequence[str]) -> list[tuple[str, str]]:
     ]
 
 
-def css_variables() -> str:
+def css_variables(prefix: str = "--") -> str:
     """The colours as CSS custom properties that follow the theme (``light-dark()``), for the component's root."""
     names = {
         "accent": ACCENT,
@@ -156,5 +156,5 @@ def css_variables() -> str:
         "paper": PAPER,
         "wash": WASH,
     }
-    colours = "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
-    return f"{colours}--strongest:{100 * STRONGEST_TINT:.0f}%;"
+    colours = "".join(f"{prefix}{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
+    return f"{colours}{prefix}strongest:{100 * STRONGEST_TINT:.0f}%;"

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+import numpy as np
+
 from core.errors import MendableError
 from core.evidence import AttentionMap, Explanation, Matrix, PooledAttention
-from core.evidence.attention_map import NO_WORD
 
 
 class PredictionsError(MendableError):
@@ -20,12 +21,13 @@ class PredictionsError(MendableError):
 
 @dataclass(frozen=True)
 class Looks:
-    """Where the words of one sentence look in the other, each row adding up to 1 with the null word's column (named
-    :data:`core.evidence.attention_map.NO_WORD`), which only some models have."""
+    """Where the words of one sentence look in the other, each row adding up to 1 with the null word's column ``none``,
+    which only some models have."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     weights: Matrix
+    none: tuple[float, ...] | None = None
 
 
 def looks(explanation: Explanation, role: str) -> Looks | None:
@@ -37,8 +39,12 @@ def looks(explanation: Explanation, role: str) -> Looks | None:
     own, other = (words(explanation, name) for name in (record.rows, record.columns))
     # Over several contexts a row adds up to 1 in each: its mean is a share of the whole.
     contexts = len(record.blocks(explanation))
-    weights = tuple(tuple(weight / contexts for weight in row) for row in record.override)
-    return Looks(own, (*other, NO_WORD) if record.null else other, weights)
+    none = tuple(weight / contexts for weight in record.null) or None
+    return Looks(own, other, _matrix(np.array(record.weights) / contexts), none)
+
+
+def _matrix(numbers: np.ndarray) -> Matrix:
+    return tuple(map(tuple, numbers.tolist()))
 
 
 def pooled(explanation: Explanation, role: str) -> tuple[float, ...] | None:
@@ -54,13 +60,10 @@ def words(explanation: Explanation, role: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Looks):
     """The first one's weights minus the second's over the words that both have, and each row's total variation."""
 
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    weights: Matrix
-    variation: tuple[float, ...]
+    variation: tuple[float, ...] = ()
     """Half the sum of the absolute differences: the share of a word's weight that lies elsewhere, 0 to 1."""
 
     @property
@@ -72,38 +75,27 @@ class Difference:
 def difference(first: Looks, second: Looks) -> Difference | None:
     """How two readings differ; None where they have no word in common. Weight on words that only one reading has counts
     in its row's total variation."""
-    rows = _common(first.rows, second.rows)
-    columns = _common(_own(first), _own(second))
+    rows, columns = _common(first.rows, second.rows), _common(first.columns, second.columns)
     if not rows or not columns:
         return None
-    null = NO_WORD in (first.columns[-1], second.columns[-1])
-    cells, variation = [], []
-    for i, k in rows:
-        row = [first.weights[i][j] - second.weights[k][m] for j, m in columns]
-        if null:
-            row.append(_null(first, i) - _null(second, k))
-        # What lies on words that only one of them has is elsewhere as a whole.
-        alone = _beyond(first, i, {j for j, _ in columns}) + _beyond(second, k, {m for _, m in columns})
-        cells.append(tuple(row))
-        variation.append((sum(map(abs, row)) + alone) / 2)
-    names = tuple(first.columns[j] for j, _ in columns)
+    (own_rows, other_rows), (own_columns, other_columns) = np.transpose(rows), np.transpose(columns)
+    own, other = np.array(first.weights)[own_rows], np.array(second.weights)[other_rows]
+    cells = own[:, own_columns] - other[:, other_columns]
+    null = _null(first)[own_rows] - _null(second)[other_rows]
+    # What lies on words that only one of them has is elsewhere as a whole.
+    alone = np.delete(own, own_columns, axis=1).sum(1) + np.delete(other, other_columns, axis=1).sum(1)
     return Difference(
-        tuple(first.rows[i] for i, _ in rows), (*names, NO_WORD) if null else names, tuple(cells), tuple(variation)
+        tuple(first.rows[i] for i in own_rows),
+        tuple(first.columns[i] for i in own_columns),
+        _matrix(cells),
+        None if first.none is second.none is None else tuple(null.tolist()),
+        tuple(((abs(cells).sum(1) + abs(null) + alone) / 2).tolist()),
     )
 
 
-def _own(looks: Looks) -> tuple[str, ...]:
-    """The columns that are words."""
-    return looks.columns[:-1] if looks.columns[-1] == NO_WORD else looks.columns
-
-
-def _beyond(looks: Looks, row: int, columns: set[int]) -> float:
-    """A row's weight on words other than these."""
-    return sum(looks.weights[row][j] for j in range(len(_own(looks))) if j not in columns)
-
-
-def _null(looks: Looks, row: int) -> float:
-    return looks.weights[row][-1] if looks.columns[-1] == NO_WORD else 0.0
+def _null(looks: Looks) -> np.ndarray:
+    """Weights ``[rows]`` of the null word, 0 without one."""
+    return np.array(looks.none or [0.0] * len(looks.rows))
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
@@ -128,17 +120,6 @@ class Prediction:
     label: str
     predicted: str
     p: float
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    """A pair that two files judge differently. ``sure``: the product of both predictions' probabilities."""
-
-    first: str
-    second: str
-    label: str
-    verdicts: tuple[str, str]
-    sure: float
 
 
 def predictions(text: str, name: str) -> list[Prediction]:
@@ -169,13 +150,9 @@ def _records(text: str) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(io.StringIO(text))
 
 
-def disagreements(first: Sequence[Prediction], second: Sequence[Prediction]) -> list[Disagreement]:
-    """Pairs of both files that got different predictions, those first of which both are surest."""
+def disagreements(first: Sequence[Prediction], second: Sequence[Prediction]) -> list[tuple[Prediction, Prediction]]:
+    """Both files' predictions for the pairs that got different ones, those first of which both are surest."""
     theirs = {(row.first, row.second): row for row in second}
-    out = []
-    for row in first:
-        other = theirs.get((row.first, row.second))
-        if other is not None and other.predicted != row.predicted:
-            verdicts = row.predicted, other.predicted
-            out.append(Disagreement(row.first, row.second, row.label, verdicts, row.p * other.p))
-    return sorted(out, key=lambda one: -one.sure)
+    both = [(row, theirs[row.first, row.second]) for row in first if (row.first, row.second) in theirs]
+    differing = [(own, other) for own, other in both if own.predicted != other.predicted]
+    return sorted(differing, key=lambda pair: -pair[0].p * pair[1].p)

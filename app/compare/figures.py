@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from app.compare.comparison import Difference, Looks
 from app.components import About
 from app.palette import CIVIDIS, DIVERGING, PAPER, readable_on
+from app.panels.panel import significant
 from app.panels.verdict import Verdict
 from core.evidence import Matrix
-from core.evidence.attention_map import NO_WORD
 
 _STEPS = 100
 
@@ -20,17 +22,11 @@ Step = tuple[str, str, str, str]
 
 def weight_steps() -> tuple[Step, ...]:
     """The scale of weights, on cividis as on the page Explore."""
-    return tuple((ground, ground, ink, ink) for ground, ink in map(_weight_step, range(_STEPS + 1)))
-
-
-def _weight_step(step: int) -> tuple[str, str]:
-    place = step / _STEPS * (len(CIVIDIS) - 1)
-    left = min(len(CIVIDIS) - 2, int(place))
-    mixed = [
-        round(low + (high - low) * (place - left))
-        for low, high in zip(_channels(CIVIDIS[left]), _channels(CIVIDIS[left + 1]), strict=True)
-    ]
-    return _rgb(mixed), readable_on(mixed)
+    known = range(len(CIVIDIS))
+    places = np.linspace(known[0], known[-1], _STEPS + 1)
+    channels = (np.interp(places, known, channel) for channel in zip(*map(_channels, CIVIDIS), strict=True))
+    colours = np.transpose([channel.round().astype(int) for channel in channels]).tolist()
+    return tuple((_rgb(colour), _rgb(colour), readable_on(colour), readable_on(colour)) for colour in colours)
 
 
 def difference_steps() -> tuple[Step, ...]:
@@ -75,13 +71,10 @@ class DrawnMatrix:
     none: tuple[float, ...] | None
 
 
-def matrix(seen: Looks | Difference, roles: tuple[str, str]) -> DrawnMatrix:
+def matrix(seen: Looks, roles: tuple[str, str]) -> DrawnMatrix:
     """What is drawn of weights or differences. ``roles``: of rows and columns."""
-    weights = tuple(tuple(float(f"{weight:.4g}") for weight in row) for row in seen.weights)
-    if seen.columns[-1] != NO_WORD:
-        return DrawnMatrix(*roles, (seen.rows, seen.columns), weights, None)
-    words, null = tuple(row[:-1] for row in weights), tuple(row[-1] for row in weights)
-    return DrawnMatrix(*roles, (seen.rows, seen.columns[:-1]), words, null)
+    weights = tuple(significant(row, 4) for row in seen.weights)
+    return DrawnMatrix(*roles, (seen.rows, seen.columns), weights, seen.none and significant(seen.none, 4))
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,12 @@ from typing import Any
 
 import streamlit as st
 
+from app.browser import component
 from app.components.bundle import bundle
 from app.models import card
 from app.page_state import codec
 from app.page_state.codec import PageState
+from app.page_state.session import PageSession
 from app.pair_form import digest
 from app.palette import CIVIDIS, DIVERGING, css_variables
 from app.panels import folders, verdict
@@ -36,13 +38,23 @@ def draw(
     view: str, *drawn: object, key: str, on_selection_change: Callable[[], None] | None = None, **moving: Any
 ) -> None:
     """Draw the fields of what is ``drawn`` (dataclasses) with the script's ``VIEWS.<view>``, on a page that has called
-    :func:`load`. ``moving``: what changes without a new drawing (the selection, what was looked up for it, and its
-    ``turn``). What a person picks is the component's ``selection`` in the session, with the ``id`` of the drawing and a
-    ``turn``."""
+    :func:`load`. ``moving``: what changes without a new drawing (the selection, what was looked up for it, the ``id``
+    of the drawing). What a person picks is told by :func:`picked`."""
     fields = {name: value for part in drawn for name, value in vars(part).items()}
     # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
+    moving = {"turn": st.session_state.get(f"{key} turn", 0)} | moving
     data = {"view": view, "drawing": json.dumps(fields, default=vars), "moving": json.dumps(moving, default=vars)}
-    _component()(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
+    drawing = component("pairlens", _read(_FOLDER / "loader.js"), html='<div class="pairlens"></div>')
+    drawing(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
+
+
+def picked(page: PageSession[Any], key: str) -> Mapping[str, Any]:
+    """What a person picked in the component with this key, with the ``id`` of the drawing in which they did. The
+    ``turn`` that goes back to the browser tells it which pick was the last that the page knows."""
+    page.touch()
+    selection: Mapping[str, Any] = st.session_state[key].get("selection") or {}
+    st.session_state[f"{key} turn"] = selection.get("turn", 0)
+    return selection
 
 
 @dataclass(frozen=True)
@@ -103,44 +115,27 @@ def file_stem(explanation: Explanation) -> str:
     return "-".join([re.sub(r"[^\w.-]+", "-", explanation.model), *words[:4], texts])
 
 
-def _base_style() -> str:
-    return _read(_FOLDER / "base.css").replace("/*palette*/", css_variables())
-
-
 def send_with_enter() -> None:
     """On the page that calls it Enter sends what stands in a text area."""
-    _enter()(key="enter", data={})
-
-
-@functools.cache
-def _enter() -> Any:
-    return st.components.v2.component("pairlens_enter", html="<span></span>", js=_read(_FOLDER / "enter.js"))
+    component("pairlens_enter", _read(_FOLDER / "enter.js"))(key="enter", data={})
 
 
 def load() -> None:
     """On every page that draws: the scripts of all drawings. They are a component of their own, because Streamlit sends
     a component's script and style with each of its runs; what stays as it is goes to a browser once."""
     with st.container(key="scripts"):
-        _scripts()(key="scripts loaded", data={})
+        component("pairlens_scripts", bundled())(key="scripts loaded", data={})
 
 
 @functools.cache
-def _scripts() -> Any:
-    """Registered once a process, as is what it draws with."""
-    return st.components.v2.component("pairlens_scripts", html="<span></span>", js=_bundle())
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component("pairlens", html='<div class="pairlens"></div>', js=_read(_FOLDER / "loader.js"))
-
-
-def _bundle() -> str:
+def bundled() -> str:
     """All scripts and styles. A panel's style holds inside of its own element, which has its folder's name."""
     # mount exports what Streamlit calls; loader and enter are components of their own.
     scripts = [*_FOLDER.glob("*.js"), *(script for folder in folders() for script in folder.glob("*.js"))]
     alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader", "enter")}
-    style = _base_style() + "".join(map(_read, sorted({*_FOLDER.glob("*.css")} - {_FOLDER / "base.css"})))
+    base = _FOLDER / "base.css"
+    style = _read(base).replace("/*palette*/", css_variables())
+    style += "".join(map(_read, sorted({*_FOLDER.glob("*.css")} - {base})))
     style += "".join(
         f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
@@ -148,5 +143,6 @@ def _bundle() -> str:
     return bundle(_FOLDER / "mount.js", sorted({*scripts} - alone), constants)
 
 
+@functools.cache
 def _read(file: Path) -> str:
     return file.read_text(encoding="utf-8")

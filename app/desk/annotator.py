@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any
-
 import streamlit as st
 
+from app.browser import component
 from app.desk.open_run import PAGE
 from core.desk.changes import clean
 from core.desk.schema import LONGEST_NAME
@@ -57,9 +55,4 @@ def ask() -> None:
     )
     with st.container(key="annotator-memory"):
         data = {"name": name(), "typed": st.session_state.get(f"{_KEY} typed", False)}
-        _component()(key=_MEMORY, data=data, on_name_change=remembered)
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component("pairlens_annotator", html="<i></i>", js=_SCRIPT)
+        component("pairlens_annotator", _SCRIPT)(key=_MEMORY, data=data, on_name_change=remembered)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 
+from app import page_style
 from app.pairs import Version
 
 
@@ -13,8 +12,4 @@ def draw(pair: Version) -> None:
     """A link to the same place of the Error desk, where this pair is the one that was opened from there."""
     parameters, opened = st.session_state.get("desk place", (None, None))
     if opened == pair:
-        page = Path(__file__).parents[1] / "views" / "error_desk.py"
-        there = st.Page(page, title="Error desk", url_path="error-desk")
-        st.page_link(
-            there, label="Back to the row on the Error desk", icon=":material/arrow_back:", query_params=parameters
-        )
+        page_style.page_link("error_desk", "Error desk", "Back to the row on the Error desk", parameters, "back")

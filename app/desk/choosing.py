@@ -20,7 +20,7 @@ from core.data.picked import Picked, columns_of, read_picked
 from core.desk import store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.prediction import PredictionJob
-from core.desk.run import MOST_MODELS, Run, RunHeader, fitting, load
+from core.desk.run import MOST_MODELS, Run, fitting, load
 from core.errors import MendableError
 from core.wording import counted
 
@@ -35,29 +35,24 @@ _RENAMED = 12
 def run_choice() -> None:
     """The chooser of a run and its models, in the sidebar, and the way to a new one."""
     runs = {store.short(run.sha256): run for run in store.runs()}
-    state, key = PAGE.state, PAGE.key("file")
+    state = PAGE.state
     st.selectbox(
         "Run",
         list(runs),
         list(runs).index(state.file) if state.file in runs else None,
-        key=key,
-        on_change=_choose_run,
-        args=(key, runs),
         placeholder="A new run" if runs else "No run yet",
         format_func=lambda file: f"{runs[file].name} ({runs[file].rows:,})",
+        **PAGE.widget("file", lambda file: _open(file, [model.sha256 for model in runs[file].models])),
     )
     if state.file in runs:
         models = {store.short(model.sha256): model.title for model in runs[state.file].models}
-        key = PAGE.key("models")
         st.multiselect(
             "Models, A first",
             list(models),
             [model for model in state.models if model in models],
-            key=key,
-            on_change=_choose_models,
-            args=(key,),
             format_func=models.__getitem__,
             max_selections=MOST_MODELS,
+            **PAGE.widget("models", _choose_models),
         )
         st.button(
             "New run",
@@ -68,22 +63,16 @@ def run_choice() -> None:
         )
 
 
-def _choose_run(key: str, runs: dict[str, RunHeader]) -> None:
-    file = st.session_state[key]
-    if key == PAGE.key("file") and file in runs:
-        _open(file, [model.sha256 for model in runs[file].models])
-
-
 def _open(file: str, models: Iterable[str]) -> None:
     """Show the run of these checksums."""
     first = itertools.islice(map(store.short, models), MOST_MODELS)
     PAGE.set(PAGE.state.anew(file=store.short(file), models=tuple(first)))
 
 
-def _choose_models(key: str) -> None:
-    if key == PAGE.key("models") and st.session_state[key]:
-        PAGE.anew(models=tuple(st.session_state[key]))
-    else:
+def _choose_models(models: list[str]) -> None:
+    if models:
+        PAGE.anew(models=tuple(models))
+    else:  # the chooser shows the old ones again
         PAGE.set(PAGE.state)
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
-from typing import Any
 
 import streamlit as st
 from markupsafe import Markup
 
 from app import page_style
+from app.browser import component
 from app.desk.open_run import PAGE, show
 from app.pair_form import digest
 from app.palette import css_variables
 from core.desk.figures import STYLE
 
+_COLOURS = f".desk {{ {css_variables()} font-family: var(--st-font); }}"
 _SCRIPT = """
 export default function ({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".desk");
@@ -43,10 +43,5 @@ def figures(drawn: Sequence[Markup], key: str) -> None:
             show(filter=str(picked["expression"]), view="rows", row="")
 
     data = {"html": html, "drawing": digest(html), "type": page_style.enlarged(PAGE.state.projector)}
-    _component()(key=key, data=data, on_filter_change=filtered)
-
-
-@functools.cache
-def _component() -> Any:
-    colours = f".desk {{ {css_variables()} font-family: var(--st-font); }}"
-    return st.components.v2.component("pairlens_desk", html='<div class="desk"></div>', css=colours + STYLE, js=_SCRIPT)
+    desk = component("pairlens_desk", _SCRIPT, html='<div class="desk"></div>', style=_COLOURS + STYLE)
+    desk(key=key, data=data, on_filter_change=filtered)

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing
-from app.desk.open_run import PAGE, OpenRun, letter, widget
+from app.desk.open_run import PAGE, OpenRun, letter
 from app.pair_form import once
+from app.panels import lists
 from app.panels.verdict import readable
 from core.desk import figures
 from core.desk.run import Predictions, Run
@@ -34,7 +35,7 @@ def model_choice(opened: OpenRun) -> None:
         format_func=lambda place: page_style.plain(f"{letter(place - 1)}: {models[place - 1].title}"),
         required=True,
         wrap=True,
-        **widget("of"),
+        **PAGE.widget("of"),
     )
 
 
@@ -110,9 +111,7 @@ def question(opened: OpenRun) -> None:
     for n, i in enumerate(places, start=1):
         label = "right" if run.gold[i] == model.ranked_by else ""
         rows.append((str(n), run.dataset.rows[i].second, label, percent(float(chances[i]))))
-    from app.panels.lists import STYLE, table
-
-    st.html(STYLE + table(["rank", "answer", "label", "probability"], rows))
+    lists.table(["rank", "answer", "label", "probability"], rows)
 
 
 def all_slices(opened: OpenRun) -> None:

@@ -100,12 +100,6 @@ def show(**values: Any) -> None:
     PAGE.set(replace(PAGE.state, **values))
 
 
-def widget(field: str) -> dict[str, Any]:
-    """Key and callback of the widget whose value is the state's ``field``."""
-    key = PAGE.key(field)
-    return {"key": key, "on_change": PAGE.take, "args": (field, key)}
-
-
 def attempt(change: Callable[[], None]) -> None:
     """Make a change, or show in one sentence why it cannot be made."""
     PAGE.touch()

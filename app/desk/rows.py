@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import drawing, measures, row_tags
-from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter, show, widget
+from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter, show
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
 from app.pair_form import once
@@ -56,7 +55,7 @@ def filter_box(opened: OpenRun) -> None:
         PAGE.state.filter,
         max_chars=LONGEST,
         placeholder='not right and p > 90% and second contains "not"',
-        **widget("filter"),
+        **PAGE.widget("filter"),
     )
     if ordered:
         names = [name for name, column in opened.columns.items() if column.kind != "set"]
@@ -66,7 +65,7 @@ def filter_box(opened: OpenRun) -> None:
             orders,
             orders.index(PAGE.state.sort) if PAGE.state.sort in orders else 0,
             format_func=_order,
-            **widget("sort"),
+            **PAGE.widget("sort"),
         )
     with right.popover("Columns"):
         page_style.terms([(name, column.about) for name, column in opened.columns.items()])
@@ -248,12 +247,8 @@ def _elsewhere(opened: OpenRun, place: int) -> None:
         for number, name in enumerate(names):
             if name in explained:
                 label = f"Explore, {letter(number)}" if len(names) > 1 else "Explore"
-                _link("explore", "Explore", label, {"model": name, **texts})
+                page_style.page_link("explore", "Explore", label, {"model": name, **texts})
         first, *others = [name for name in names if name] or [""]
         if others or (first and first not in explained):
-            _link("compare", "Compare", "Compare", {"model": first, "with": ",".join(others), **texts})
-
-
-def _link(file: str, title: str, label: str, query: dict[str, str]) -> None:
-    page = st.Page(Path(__file__).parents[1] / "views" / f"{file}.py", title=title, url_path=file)
-    st.page_link(page, label=label, query_params=query, icon=":material/arrow_forward:")
+            models = {"model": first, "with": ",".join(others)}
+            page_style.page_link("compare", "Compare", "Compare", models | texts)

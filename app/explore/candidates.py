@@ -46,17 +46,15 @@ def _odds(checkpoint: Checkpoint, explanation: Explanation) -> float:
 
 def draw(page: PageSession[ExploreState], checkpoint: Checkpoint) -> None:
     """A box for candidates, one a line, and their ranking; the answer of the page is one of them."""
-    state, key = page.state, page.key("candidates")
+    state = page.state
     (question, answer), typed = state.pair.now, state.candidates
     with st.expander("Rank candidate answers to this question", expanded=True):
         st.text_area(
             "Other candidate answers, one per line (Ctrl + Enter or a click elsewhere ranks them)",
             typed,
-            key=key,
-            on_change=page.take,
-            args=("candidates", key),
             height="content",
             placeholder="Type or paste answers, one per line",
+            **page.widget("candidates"),
         )
         answers = list(dict.fromkeys(line for line in (answer, *map(str.strip, typed.splitlines())) if line))
         problems = [f"{len(answers)} candidates are too many: the first {MOST} are ranked."][: len(answers) > MOST]
@@ -85,7 +83,7 @@ def _ranking(checkpoint: Checkpoint, question: str, answers: list[str]) -> None:
         for rank, ((_, text), share, last) in enumerate(zip(scored, shares, numbers, strict=True), 1)
     ]
     name = "right with probability" if stored else "log-odds"
-    st.html(lists.STYLE + lists.table(["rank", "candidate", "if one of them is right", name], rows))
+    lists.table(["rank", "candidate", "if one of them is right", name], rows)
     if stored:
         base = percent(stored["right"] / stored["pairs"])
         how = f"The last column is calibrated on {stored['fixed_on']}, where {base} of all candidates are right."

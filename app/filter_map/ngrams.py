@@ -12,22 +12,26 @@ from core.checkpoint import Checkpoint
 from core.filter_map.ngrams import ReadWords, TextNgrams, frequent_words
 
 
+def _checksums(checkpoint: Checkpoint) -> tuple[str, str]:
+    return str(checkpoint.card["sha256"]), checkpoint.words.sha256
+
+
+def _stamp(texts: ReferenceTexts) -> Stamp:
+    return texts.stamp
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Checkpoint: _checksums})
 def vocabulary(checkpoint: Checkpoint) -> ReadWords:
     """The word table's most frequent words as the model's filters read them."""
-    return _vocabulary(str(checkpoint.card["sha256"]), checkpoint.words.sha256, checkpoint)
+    return ReadWords.of(checkpoint, frequent_words(checkpoint.words))
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _vocabulary(weights: str, words: str, _checkpoint: Checkpoint) -> ReadWords:
-    return ReadWords.of(_checkpoint, frequent_words(_checkpoint.words))
-
-
+@st.cache_resource(
+    max_entries=8,
+    show_spinner="Collecting the n-grams of the reference texts …",
+    hash_funcs={Checkpoint: _checksums, ReferenceTexts: _stamp},
+)
 def reference_ngrams(checkpoint: Checkpoint, texts: ReferenceTexts, role: str) -> TextNgrams:
     """The n-grams of the reference texts of a role; a text's number is that of its item."""
-    return _ngrams(texts.stamp, role, checkpoint, texts)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Collecting the n-grams of the reference texts …")
-def _ngrams(stamp: Stamp, role: str, _checkpoint: Checkpoint, _texts: ReferenceTexts) -> TextNgrams:
-    limit = _checkpoint.token_limits[role == _checkpoint.roles["second"]]
-    return TextNgrams(_checkpoint, _texts.by_role[role], limit)
+    limit = checkpoint.token_limits[role == checkpoint.roles["second"]]
+    return TextNgrams(checkpoint, texts.by_role[role], limit)

@@ -134,13 +134,9 @@ def _place(opened: Opened, layout: Layout | None, role: str, words: str) -> Plac
     return Placed(code[0], x, y)
 
 
-def explain_texts(checkpoint: Checkpoint, texts: Sequence[Pair]) -> list[Explanation | str | None]:
-    """What the model says of each present text or pair; a sentence where it can say nothing, None where a box is still
+def explain_text(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
+    """What the model says of the present text or pair; a sentence where it can say nothing, None where a box is still
     empty."""
-    return [_explain(checkpoint, text) for text in texts]
-
-
-def _explain(checkpoint: Checkpoint, text: Pair) -> Explanation | str | None:
     if not text.first.strip() or not (checkpoint.single or text.second.strip()):
         return None
     try:

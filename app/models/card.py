@@ -94,10 +94,9 @@ class Result(NamedTuple):
 def first_result(card: Card) -> Result | None:
     """The first set that the model was measured on, None for a card without one."""
     for name, result in _mapping(card.get("results")).items():
-        result = _mapping(result)
-        for measure in ("accuracy", "map"):
-            if score(result) and _number(result.get(measure)):
-                return Result(score(result), str(name), measure, result[measure])
+        if score(result):
+            measure = "accuracy" if _number(result.get("accuracy")) else "map"
+            return Result(score(result), str(name), measure, result[measure])
     return None
 
 
@@ -141,8 +140,8 @@ def size(card: Card) -> str:
 def made_and_measured(card: Card) -> list[str]:
     """The seed and the first result, for a line under a figure."""
     out = [] if card.get("seed") is None else [f"seed {card['seed']}"]
-    first = [f"{name} {score(result)}" for name, result in _mapping(card.get("results")).items() if score(result)]
-    return out + first[:1]
+    first = first_result(card)
+    return out if first is None else [*out, f"{first.data} {first.text}"]
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ that a page only completes would take a second press of Back, which shows the sa
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+
+from app.browser import component
 
 KEY = "address"
 """Of the container, which app/page_style.py hides."""
@@ -61,9 +61,4 @@ def complete(seen: Mapping[str, str], parameters: Mapping[str, str] | None) -> N
     it is. Every page calls it: its script also keeps Back from being undone by a page that still computes."""
     data = {} if parameters is None else {"seen": urlencode(seen), "query": urlencode(parameters)}
     with st.container(key=KEY):
-        _component()(key="put into the address", data=data)
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component("pairlens_address", html="<i></i>", js=_SCRIPT)
+        component("pairlens_address", _SCRIPT)(key="put into the address", data=data)

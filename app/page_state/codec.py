@@ -1,6 +1,6 @@
 """How a page's state goes into its address and into a saved file, and back, by the metadata of its fields.
 
-A page declares a frozen dataclass derived from :class:`PageState` whose fields have :func:`parameter` as metadata;
+A page declares a frozen dataclass derived from :class:`PageState` whose fields are made by :func:`parameter`;
 it writes no reader and no writer of its own. Wrong values each give one sentence and the default; nothing here raises
 for what a person may have typed into an address or put into a file.
 """
@@ -90,9 +90,9 @@ def whole_number(least: int = 0, most: int = 9999) -> Callable[[str], int | None
     return lambda text: int(text) if re.fullmatch(r"\d{1,4}", text, re.ASCII) and least <= int(text) <= most else None
 
 
-def parameter(codec: Codec, *, belongs_to: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Metadata of a field. It goes back to its default when one of the fields that it ``belongs_to`` is changed."""
-    return {"codec": codec, "belongs_to": belongs_to}
+def parameter(default: Any, codec: Codec, *, belongs_to: tuple[str, ...] = (), kw_only: bool = False) -> Any:
+    """A field. It goes back to its default when one of the fields that it ``belongs_to`` is changed."""
+    return field(default=default, kw_only=kw_only, metadata={"codec": codec, "belongs_to": belongs_to})
 
 
 _PROJECTOR = Codec(
@@ -109,7 +109,7 @@ class PageState:
     whether type and cells are large."""
 
     page: ClassVar[str]
-    projector: bool = field(default=False, kw_only=True, metadata=parameter(_PROJECTOR))
+    projector: bool = parameter(False, _PROJECTOR, kw_only=True)
 
     @classmethod
     def _fields(cls) -> Iterator[tuple[Field[Any], Codec]]:

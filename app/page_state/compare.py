@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 from app.examples import EXAMPLES
@@ -47,10 +47,10 @@ class CompareState(TextState):
     ``others`` are the models beside ``model``; none for the page's own choice."""
 
     page = "compare"
-    texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts(examples=EXAMPLES, most=2)))
-    others: tuple[str, ...] = field(default=(), metadata=parameter(Others()))
-    what: str = field(default="models", metadata=parameter(Codec("compare", _NOT_COMPARED, one_of(WHAT))))
-    rows: str = field(default="second", metadata=parameter(Codec("rows", _NO_ROWS, one_of(ROWS))))
+    texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES, most=2))
+    others: tuple[str, ...] = parameter((), Others())
+    what: str = parameter("models", Codec("compare", _NOT_COMPARED, one_of(WHAT)))
+    rows: str = parameter("second", Codec("rows", _NO_ROWS, one_of(ROWS)))
 
     @property
     def version(self) -> Pair:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from app.page_state.codec import Codec, PageState, fits_a_link, one_of, parameter, whole_number
 from core.desk.filters import LONGEST
@@ -44,18 +44,13 @@ class DeskState(PageState):
     it for descending."""
 
     page = "error desk"
-    file: str | None = field(default=None, metadata=parameter(Codec("file", _NO_FILE, _file)))
-    models: tuple[str, ...] = field(default=(), metadata=parameter(Codec("models", _NO_MODELS, _models, ".".join)))
-    view: str = field(default="rows", metadata=parameter(Codec("view", _NO_VIEW, one_of(VIEWS)), belongs_to=("file",)))
-    filter: str = field(
-        default="", metadata=parameter(Codec("filter", value=lambda text: text[:LONGEST]), belongs_to=("file",))
-    )
-    sort: str = field(default="", metadata=parameter(Codec("sort"), belongs_to=("file",)))
-    row: str = field(default="", metadata=parameter(Codec("row"), belongs_to=("file",)))
-    of: int = field(
-        default=1,
-        metadata=parameter(Codec("of", _NO_MODEL, whole_number(1, MOST_MODELS)), belongs_to=("file", "models")),
-    )
+    file: str | None = parameter(None, Codec("file", _NO_FILE, _file))
+    models: tuple[str, ...] = parameter((), Codec("models", _NO_MODELS, _models, ".".join))
+    view: str = parameter("rows", Codec("view", _NO_VIEW, one_of(VIEWS)), belongs_to=("file",))
+    filter: str = parameter("", Codec("filter", value=lambda text: text[:LONGEST]), belongs_to=("file",))
+    sort: str = parameter("", Codec("sort"), belongs_to=("file",))
+    row: str = parameter("", Codec("row"), belongs_to=("file",))
+    of: int = parameter(1, Codec("of", _NO_MODEL, whole_number(1, MOST_MODELS)), belongs_to=("file", "models"))
 
     def address(self) -> dict[str, str]:
         """A filter that is too long for a link stays out of the address."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.examples import EXAMPLES
 from app.page_state.codec import Codec, one_of, parameter
@@ -84,13 +84,9 @@ class ExploreState(TextState):
     both sentences do; None for the first. ``candidates``: other answers of the question, one a line."""
 
     page = "explore"
-    texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts(examples=EXAMPLES)))
-    show: str = field(default="weight", metadata=parameter(Codec("show", _NOT_SHOWN, one_of(SHOWN))))
-    selection: Selection | None = field(
-        default=None, metadata=parameter(Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
-    )
-    temperature: float = field(
-        default=1.0, metadata=parameter(Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
-    )
-    direction: str | None = field(default=None, metadata=parameter(Codec("direction"), belongs_to=("model",)))
-    candidates: str = field(default="", metadata=parameter(Candidates("candidates")))
+    texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
+    show: str = parameter("weight", Codec("show", _NOT_SHOWN, one_of(SHOWN)))
+    selection: Selection | None = parameter(None, Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
+    temperature: float = parameter(1.0, Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
+    direction: str | None = parameter(None, Codec("direction"), belongs_to=("model",))
+    candidates: str = parameter("", Candidates("candidates"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.examples import MAP_EXAMPLES
 from app.page_state.codec import Codec, one_of, parameter, whole_number
@@ -30,15 +30,12 @@ class MapState(TextState):
     other texts."""
 
     page = "filter map"
-    model: str | None = field(default=None, metadata=parameter(Model(noun="model that makes filters")))
-    texts: tuple[Pair, ...] = field(
-        default=(Pair(),),
-        metadata=parameter(Texts(examples=MAP_EXAMPLES, most=MOST_TEXTS, trail=LONGEST_TRAIL, across=False)),
+    model: str | None = parameter(None, Model(noun="model that makes filters"))
+    texts: tuple[Pair, ...] = parameter(
+        (Pair(),), Texts(examples=MAP_EXAMPLES, most=MOST_TEXTS, trail=LONGEST_TRAIL, across=False)
     )
-    layout: str | None = field(default=None, metadata=parameter(Codec("layout"), belongs_to=("model",)))
-    look: int = field(default=0, metadata=parameter(Place("look", _NO_TEXT), belongs_to=("texts",)))
-    side: str = field(default="first", metadata=parameter(Codec("side", _NO_SIDE, one_of(SIDES)), belongs_to=_OF_BOTH))
-    filter: int | None = field(
-        default=None, metadata=parameter(Codec("filter", _NO_FILTER, whole_number()), belongs_to=_OF_BOTH)
-    )
-    view: str = field(default="whole", metadata=parameter(Codec("view", _NO_VIEW, one_of(VIEWS))))
+    layout: str | None = parameter(None, Codec("layout"), belongs_to=("model",))
+    look: int = parameter(0, Place("look", _NO_TEXT), belongs_to=("texts",))
+    side: str = parameter("first", Codec("side", _NO_SIDE, one_of(SIDES)), belongs_to=_OF_BOTH)
+    filter: int | None = parameter(None, Codec("filter", _NO_FILTER, whole_number()), belongs_to=_OF_BOTH)
+    view: str = parameter("whole", Codec("view", _NO_VIEW, one_of(VIEWS)))

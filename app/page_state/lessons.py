@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.page_state.codec import Codec, PageState, one_of, parameter, whole_number
 from core.lessons import lessons
@@ -30,10 +30,7 @@ def _changes(value: Changed) -> str:
 _NO_LESSON = f"The link asks for the lesson “{{}}”; it can ask for {', '.join(lessons())}."
 _NO_STEP = "The link asks for step “{}”, which is no number of a step: the lesson begins at its first."
 _NO_INPUTS = "The link’s inputs “{}” cannot be read, such as h.2.1=0.5;tau=2: the lesson has its own."
-
-
-def _of_lesson(codec: Codec) -> dict[str, object]:
-    return parameter(codec, belongs_to=("lesson",))
+_OF_LESSON = ("lesson",)
 
 
 @dataclass(frozen=True)
@@ -42,10 +39,8 @@ class LessonsState(PageState):
     lesson's own."""
 
     page = "lessons"
-    lesson: str = field(
-        default=next(iter(lessons())), metadata=parameter(Codec("lesson", _NO_LESSON, one_of(lessons())))
-    )
-    step: int = field(default=1, metadata=_of_lesson(Codec("step", _NO_STEP, whole_number(1, 99))))
-    inputs: Changed = field(default=(), metadata=_of_lesson(Codec("inputs", _NO_INPUTS, _changed, _changes)))
-    first: str = field(default="", metadata=_of_lesson(Codec("first")))
-    second: str = field(default="", metadata=_of_lesson(Codec("second")))
+    lesson: str = parameter(next(iter(lessons())), Codec("lesson", _NO_LESSON, one_of(lessons())))
+    step: int = parameter(1, Codec("step", _NO_STEP, whole_number(1, 99)), belongs_to=_OF_LESSON)
+    inputs: Changed = parameter((), Codec("inputs", _NO_INPUTS, _changed, _changes), belongs_to=_OF_LESSON)
+    first: str = parameter("", Codec("first"), belongs_to=_OF_LESSON)
+    second: str = parameter("", Codec("second"), belongs_to=_OF_LESSON)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.page_state.codec import Address, Codec, PageState, parameter, short
 
@@ -37,5 +37,5 @@ class ModelsState(PageState):
     """All that decides what Models shows. ``sort`` is a column, with a - before it for descending; None: by task."""
 
     page = "models"
-    model: str | None = field(default=None, metadata=parameter(OpenCard()))
-    sort: str | None = field(default=None, metadata=parameter(Codec("sort", _NO_ORDER, _order)))
+    model: str | None = parameter(None, OpenCard())
+    sort: str | None = parameter(None, Codec("sort", _NO_ORDER, _order))

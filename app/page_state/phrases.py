@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.examples import PHRASE_EXAMPLES
 from app.page_state.codec import Codec, parameter, whole_number
@@ -48,9 +48,9 @@ class PhraseState(TextState):
     """All that decides what Phrases shows. ``k`` is None for the one that the model was trained with."""
 
     page = "phrases"
-    model: str | None = field(default=None, metadata=parameter(Model(noun="phrase model")))
-    texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts(examples=PHRASE_EXAMPLES)))
-    k: int | None = field(default=None, metadata=parameter(Codec("k", _NO_K, whole_number(1, LARGEST_K))))
-    selection: PickedPhrase | None = field(
-        default=None, metadata=parameter(Codec("select", _NO_PHRASE, PickedPhrase.parse), belongs_to=("texts",))
+    model: str | None = parameter(None, Model(noun="phrase model"))
+    texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=PHRASE_EXAMPLES))
+    k: int | None = parameter(None, Codec("k", _NO_K, whole_number(1, LARGEST_K)))
+    selection: PickedPhrase | None = parameter(
+        None, Codec("select", _NO_PHRASE, PickedPhrase.parse), belongs_to=("texts",)
     )

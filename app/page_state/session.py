@@ -12,7 +12,7 @@ texts are shown wins over the shared pair. The projector is one for all pages, t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -158,11 +158,25 @@ class PageSession(Generic[State]):
         if pair != before.give_pair(shared, self.models):
             st.session_state[_PAIR] = self._visit.shared = pair
 
-    def take(self, field: str, key: str) -> None:
-        """Callback of the widget with this key, whose value is the state's ``field``."""
-        self.touch()
-        if key == self.key(field):
-            self.anew(**{field: st.session_state[key]})
+    def widget(
+        self, name: str, take: Callable[[Any], None] | None = None, key: Callable[[str], str] | None = None
+    ) -> dict[str, Any]:
+        """Key and callback of the widget whose value is the state's field ``name``, or what ``take`` gets. ``key``:
+        what makes a widget of this name another one, by default :meth:`key`."""
+        key_now = key or self.key
+        drawn = key_now(name)
+
+        def changed() -> None:
+            self.touch()
+            if drawn != key_now(name):
+                return
+            value = st.session_state[drawn]
+            if take is None:
+                self.anew(**{name: value})
+            else:
+                take(value)
+
+        return {"key": drawn, "on_change": changed}
 
     def open_file(self, text: str) -> None:
         """The state of a saved file's text, or one sentence that says why there is none."""

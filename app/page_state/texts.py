@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 from app.examples import ENTAILMENT, SINGLE_KINDS, Example, Gold, example_of, shown_with, suiting
@@ -131,8 +131,8 @@ class Place(Codec):
 class TextState(PageState):
     """The state of a page over texts, of which all pages share the first. ``model`` is None where none is available."""
 
-    model: str | None = field(default=None, metadata=parameter(Model()))
-    texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts()))
+    model: str | None = parameter(None, Model())
+    texts: tuple[Pair, ...] = parameter((Pair(),), Texts())
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str], models: Mapping[str, str]) -> tuple[Self, list[str]]:

@@ -14,13 +14,12 @@ from app.page_state.session import PageSession
 
 def choice(page: PageSession[Any], field: str, label: str, names: Mapping[str, str], *, opens: bool = False) -> None:
     """Buttons for the values of a field, by their names for people; ``opens``: a list that opens in their place."""
-    values, value, key = list(names), getattr(page.state, field), page.key(field)
+    values, value = list(names), getattr(page.state, field)
     index = values.index(value) if value in values else None
-    taken: dict[str, Any] = {"key": key, "on_change": page.take, "args": (field, key)}
     if opens:
-        st.selectbox(label, values, index, format_func=names.__getitem__, **taken)
+        st.selectbox(label, values, index, format_func=names.__getitem__, **page.widget(field))
     else:
-        st.radio(label, values, index, format_func=lambda one: page_style.plain(names[one]), **taken)
+        st.radio(label, values, index, format_func=lambda one: page_style.plain(names[one]), **page.widget(field))
 
 
 @contextmanager

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self, TypeVar
 
 from core.evidence import Sentence
+
+Number = TypeVar("Number", float, float | None)
+
+
+def significant(numbers: Iterable[Number], digits: int = 6) -> tuple[Number, ...]:
+    """The numbers with so many significant digits: what a figure can show, in a third of the characters."""
+    return tuple(number if number is None else float(f"{number:.{digits}g}") for number in numbers)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from app import components, page_style
 from app.compare import comparison, figures
-from app.compare.comparison import Disagreement, Looks, PredictionsError
+from app.compare.comparison import Looks, PredictionsError
 from app.components import About, Frame
 from app.desk import back_link
 from app.model_choice import by_task, kinds, offered, reads_pairs, titles
@@ -43,6 +45,12 @@ class Column(NamedTuple):
     checkpoint: Checkpoint | None
     explanation: Explanation | None
     problem: str = ""
+
+    def roles(self, sides: Sequence[str]) -> tuple[str, str]:
+        """The roles of the sentences in this order."""
+        assert self.checkpoint is not None
+        rows, columns = (self.checkpoint.roles[side] for side in sides)
+        return rows, columns
 
 
 def main() -> None:
@@ -79,17 +87,14 @@ def _sidebar(groups: Mapping[str, Sequence[str]], names: Mapping[str, str], role
     FORM.example()
     mates = FORM.task_and_model(groups, names)
     if PAGE.state.what == "models":
-        key = f"{PAGE.key('others')} {PAGE.state.model}"
         st.multiselect(
             "Compare with",
             [name for name in mates if name != PAGE.state.model],
             _beside(PAGE.state, mates),
-            key=key,
-            on_change=_take_others,
-            args=(key,),
             format_func=names.__getitem__,
             max_selections=MOST - 1,
             placeholder="Choose up to three models",
+            **PAGE.widget("others", _take_others, key=lambda name: f"{PAGE.key(name)} {PAGE.state.model}"),
         )
     choice(PAGE, "rows", "Attention of the words of the", {side: roles[side] for side in ROWS})
     FORM.files()
@@ -102,32 +107,21 @@ def _beside(page: CompareState, mates: Sequence[str]) -> list[str]:
     return chosen or [name for name in mates if name != page.model][:1]
 
 
-def _take_others(key: str) -> None:
-    PAGE.touch()
-    if key == f"{PAGE.key('others')} {PAGE.state.model}":
-        PAGE.change(others=tuple(st.session_state[key]))
+def _take_others(others: Sequence[str]) -> None:
+    PAGE.change(others=tuple(others))
 
 
 def _other_version(roles: Mapping[str, str]) -> None:
     """The boxes of the other version of the pair."""
     left, _, right = st.columns([1, 0.07, 1], gap="small")  # below the page's own boxes, which have a button between
     for column, side, text in zip((left, right), SIDES, PAGE.state.version.now, strict=True):
-        key = PAGE.key(f"version {side}")
-        column.text_input(
-            f"The other version’s {page_style.plain(roles[side])}",
-            text,
-            key=key,
-            on_change=_new_version,
-            args=(side, key),
-        )
+        label = f"The other version’s {page_style.plain(roles[side])}"
+        column.text_input(label, text, **PAGE.widget(f"version {side}", partial(_new_version, side)))
 
 
-def _new_version(side: str, key: str) -> None:
-    PAGE.touch()
-    if key == PAGE.key(f"version {side}"):
-        first, second = PAGE.state.version.now
-        texts = {"first": first, "second": second, side: st.session_state[key]}
-        PAGE.change(texts=(PAGE.state.pair, Pair(texts["first"], texts["second"])))
+def _new_version(side: str, text: str) -> None:
+    changed: dict[str, Any] = {side: text}
+    PAGE.change(texts=(PAGE.state.pair, replace(PAGE.state.version, **changed)))
 
 
 def _models(page: CompareState, mates: Sequence[str], names: Mapping[str, str]) -> list[Column]:
@@ -165,9 +159,9 @@ def _warnings(columns: Sequence[Column]) -> list[str]:
 def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None:
     """Verdicts with attention on one scale, the differences, and how much words disagree."""
     sides = ("second", "first") if page.rows == "second" else ("first", "second")
-    seen = [None if c.explanation is None else comparison.looks(c.explanation, _role(c, sides[0])) for c in columns]
+    seen = [None if c.explanation is None else comparison.looks(c.explanation, c.roles(sides)[0]) for c in columns]
     marked = _marked(columns) if versions else [{}] * len(columns)
-    high = max((weight for looks in seen if looks for row in looks.weights for weight in row), default=1.0)
+    high = max((_highest(looks) for looks in seen if looks is not None), default=1.0)
     sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
     components.draw(
         "compare",
@@ -179,9 +173,9 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     )
 
 
-def _role(column: Column, side: str) -> str:
-    assert column.checkpoint is not None
-    return column.checkpoint.roles[side]
+def _highest(looks: Looks) -> float:
+    """The largest weight, or the largest difference either way."""
+    return max(abs(weight) for row in (*looks.weights, looks.none or ()) for weight in row)
 
 
 def _marked(columns: Sequence[Column]) -> list[dict[str, set[int]]]:
@@ -219,14 +213,9 @@ def _section(
             for role, shares in pooled.items()
             if shares is not None
         ),
-        matrix=None if looks is None else figures.matrix(looks, _roles_of(column, sides)),
+        matrix=None if looks is None else figures.matrix(looks, column.roles(sides)),
         about=components.about(explanation),
     )
-
-
-def _roles_of(column: Column, sides: Sequence[str]) -> tuple[str, str]:
-    rows, columns = (_role(column, side) for side in sides)
-    return rows, columns
 
 
 def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides: Sequence[str]) -> figures.Differences:
@@ -239,8 +228,8 @@ def _differences(columns: Sequence[Column], seen: Sequence[Looks | None], sides:
     drawn = [(column, difference) for column, difference in compared if difference is not None]
     if not drawn:
         return figures.Differences("The two have no word in common whose attention could be compared.")
-    high = max(max(abs(value) for row in one.weights for value in row) for _, one in drawn)
-    roles = _roles_of(base, sides)
+    high = max(_highest(one) for _, one in drawn)
+    roles = base.roles(sides)
     each = (
         figures.DrawnDifference(
             (base.title, column.title), one.mean, _about([base, column]), figures.matrix(one, roles)
@@ -286,16 +275,20 @@ def _disagreements() -> None:
             return
         count = f"{len(pairs):,} pairs" if len(pairs) > 1 else "1 pair"
         page_style.note(f"{count}; those that both models are most sure of come first.")
-        for place, one in enumerate(pairs[:LISTED]):
+        for place, (one, other) in enumerate(pairs[:LISTED]):
             gold = f" (gold: {one.label})" if one.label else ""
-            label = f"{one.first} / {one.second}: {one.verdicts[0]} or {one.verdicts[1]}{gold}"
+            label = f"{one.first} / {one.second}: {one.predicted} or {other.predicted}{gold}"
             st.button(
-                page_style.plain(label), key=f"tried-disagreement-{place}", type="tertiary", on_click=_open, args=(one,)
+                page_style.plain(label),
+                key=f"tried-disagreement-{place}",
+                type="tertiary",
+                on_click=_open,
+                args=(Pair(one.first, one.second),),
             )
 
 
-def _open(one: Disagreement) -> None:
-    PAGE.set(PAGE.state.anew(texts=(Pair(one.first, one.second),)))
+def _open(pair: Pair) -> None:
+    PAGE.set(PAGE.state.anew(texts=(pair,)))
 
 
 main()

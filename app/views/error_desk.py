@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import all_tags, annotator, choosing, files, measures, rows
-from app.desk.open_run import PAGE, draw_notice, open_run, widget
+from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from core.errors import MendableError
 
@@ -53,7 +53,7 @@ def _views() -> None:
         format_func=VIEWS.__getitem__,
         required=True,
         label_visibility="collapsed",
-        **widget("view"),
+        **PAGE.widget("view"),
     )
 
 

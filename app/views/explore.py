@@ -57,12 +57,14 @@ def main() -> None:
 
 def _selected() -> None:
     """The browser's selection."""
-    picked = FORM.picked(KEY)
-    if picked is not None and picked.get("edit"):
+    picked = components.picked(PAGE, KEY)
+    if picked.get("id") != FORM.id:
+        return
+    if picked.get("edit"):
         with contextlib.suppress(CheckpointError, PairError, KeyError, IndexError):
             shown = explained(load_named(PAGE.state.model or ""), *PAGE.state.pair.now)
             PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
-    elif picked is not None:
+    else:
         PAGE.change(selection=Selection(picked.get("row"), picked.get("column")), direction=picked.get("direction"))
 
 
@@ -93,15 +95,12 @@ def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
 def _options(lead: float | None) -> None:
     """What a matrix can be asked to show; ``lead``: how far its best scores lie above the next."""
     choice(PAGE, "show", "Matrix shows", SHOWN)
-    key = PAGE.key("temperature")
     st.select_slider(
         "What if: temperature of the softmax",
         TEMPERATURES,
         PAGE.state.temperature,
-        key=key,
-        on_change=PAGE.take,
-        args=("temperature", key),
         format_func=lambda t: f"{t:g}",
+        **PAGE.widget("temperature"),
     )
     if lead is not None:
         page_style.note(
@@ -175,7 +174,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         direction=page.direction,
         editable=True,
         tour=True,
-        **FORM.moving(KEY),
+        id=FORM.id,
     )
     return explanation
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -14,7 +15,7 @@ from app.components import About, Frame
 from app.filter_map import drawing
 from app.filter_map.drawing import Star, TextSide
 from app.filter_map.ngrams import reference_ngrams, vocabulary
-from app.filter_map.placement import Opened, explain_texts, open_map, place_texts
+from app.filter_map.placement import Opened, explain_text, open_map, place_texts
 from app.model_choice import by_task, kinds, offered, shows, titles
 from app.models import card
 from app.page_state.codec import short
@@ -63,7 +64,7 @@ def main() -> None:
     PAGE.open(kinds(models))
     page_style.apply(projector=PAGE.state.projector)
     components.load()
-    st.html(_STYLE + _numbers() + lists.STYLE)
+    st.html(_STYLE + _numbers())
     components.send_with_enter()
     with st.sidebar:
         page_style.projector_switch(PAGE)
@@ -102,14 +103,14 @@ def _layout(opened: Opened) -> Layout | None:
     if opened.map is None:
         return None
     layouts, name = opened.map.layouts, PAGE.state.layout
-    names, key = list(layouts), PAGE.key("layout")
+    names = list(layouts)
     shown = name if name is not None and name in layouts else names[0]
 
     def title(name: str) -> str:
         one = layouts[name].filter
         return "all filters of a text" if one is None else f"one filter across texts: filter {one}"
 
-    st.radio("Map of", names, names.index(shown), key=key, on_change=PAGE.take, args=("layout", key), format_func=title)
+    st.radio("Map of", names, names.index(shown), format_func=title, **PAGE.widget("layout"))
     return layouts[shown]
 
 
@@ -121,17 +122,14 @@ def _texts(checkpoint: Checkpoint) -> None:
             for side in SIDES:
                 if not roles[side]:
                     continue
-                role, key = str(roles[side]), PAGE.key(f"{side} {place}")
-                name = drawing.numbered(role, place)
+                name = drawing.numbered(str(roles[side]), place)
                 st.text_area(
                     page_style.plain(name[:1].upper() + name[1:]),
                     getattr(text, side),
-                    key=key,
-                    on_change=_typed,
-                    args=(place, side, key),
                     height="content",
                     label_visibility="collapsed" if place else "visible",
                     placeholder=f"Type here: {name}",
+                    **PAGE.widget(f"{side} {place}", partial(_typed, place, side)),
                 )
             if len(page.texts) > 1:
                 key = PAGE.key(f"remove {place}")
@@ -156,12 +154,11 @@ def _texts(checkpoint: Checkpoint) -> None:
             )
 
 
-def _typed(place: int, side: str, key: str) -> None:
-    """A text's new words, unless its box shows another text by now. The text that was typed is the one looked into."""
+def _typed(place: int, side: str, words: str) -> None:
+    """A text's new words. The text that was typed is the one looked into."""
     texts = PAGE.state.texts
-    if key == PAGE.key(f"{side} {place}"):
-        text = texts[place].typed(side, st.session_state[key])
-        PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side)
+    text = texts[place].typed(side, words)
+    PAGE.change(texts=(*texts[:place], text, *texts[place + 1 :]), look=place, side=side)
 
 
 def _add() -> None:
@@ -186,7 +183,7 @@ def _remove(place: int, key: str) -> None:
 def _show(opened: Opened, layout: Layout | None) -> None:
     page, reference_map = PAGE.state, opened.map
     with st.spinner("Placing the texts …"):
-        explanations = explain_texts(opened.checkpoint, page.texts)
+        explanations = [explain_text(opened.checkpoint, text) for text in page.texts]
         stars, present, wordless = place_texts(opened, layout, page.texts, explanations)
     looked_into = _looked_into(opened, list(present))
     explanation = None if looked_into is None else explanations[looked_into.place]
@@ -210,7 +207,7 @@ def _show(opened: Opened, layout: Layout | None) -> None:
         if reference_map is not None:
             distance, rows = drawing.nearest_rows(reference_map, nearest, opened.names)
             openings = drawing.beginnings(reference_map, nearest, opened.texts.own if opened.texts else ())
-            st.html(lists.table(["nearest filters", "class", distance], rows, openings))
+            lists.table(["nearest filters", "class", distance], rows, openings)
             if opened.texts is None:
                 data = drawing.data_name(reference_map, opened.checkpoint.card)
                 st.caption(page_style.plain(drawing.without_texts(reference_map, data)))
@@ -303,21 +300,18 @@ def _quoted(opened: Opened, stars: Sequence[Star], place: int | None = None) -> 
 
 def _look_into(opened: Opened, present: Sequence[TextSide], looked_into: TextSide) -> None:
     """The chooser of a text belongs to the texts that are shown: typing another makes it another chooser."""
-    key = FORM.key_of_texts("look")
     sides = {role: side for side, role in opened.makers.items()}
 
-    def take() -> None:
-        place, role = st.session_state[key]
-        PAGE.change(look=place, side=sides[role])
+    def take(text: TextSide) -> None:
+        PAGE.change(look=text.place, side=sides[text.side])
 
     st.radio(
         "Look into text",
         present,
         present.index(looked_into),
-        key=key,
-        on_change=take,
         horizontal=True,
         format_func=lambda one: page_style.plain(one.name),
+        **PAGE.widget("look", take, FORM.key_of_texts),
     )
 
 
@@ -350,15 +344,12 @@ def _filter(
     st.html(f'<p class="pl-head">One of the {len(order)} filters made from {of}</p>')
     left, right = st.container(key="side by side, filter").columns(PROPORTION, gap="large")
     with left:
-        key = FORM.key_of_texts("filter", looked_into, layout and layout.name)
         st.selectbox(
             "Filter to look at, strongest first",
             order,
             order.index(index),
-            key=key,
-            on_change=_take_filter,
-            args=(key,),
             format_func=lambda k: made.title(explanation, k),
+            **PAGE.widget("filter", key=lambda name: FORM.key_of_texts(name, looked_into, layout and layout.name)),
         )
         of = drawing.numbered(role, looked_into.place)
         caption = [f"Weights of filter {index} of the {len(order)} made from {of}", *quoted]
@@ -380,7 +371,7 @@ def _weights(checkpoint: Checkpoint, index: int, weights: Matrix, stem: str, cap
         about=About(stem, tuple(caption)),
     )
     words = vocabulary(checkpoint)
-    st.html(lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS)))
+    lists.by_place(("place", "words it answers to most"), one_filter.by_place(words, weights, PLACE_WORDS))
     st.caption(
         f"Of {len(words.words):,} frequent words, those that add most to a window’s value at each place; the first "
         "ones together make it largest."
@@ -392,7 +383,7 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
     read = made.won.rows
     listed = one_filter.windows(explanation, made, window_values(opened.checkpoint, explanation, made.bank, index))
     rows = [(words, one_filter.signed(value)) for words, value in listed[:WINDOWS]]
-    st.html(lists.table([f"what it finds in {the(read)}", "value"], rows))
+    lists.table([f"what it finds in {the(read)}", "value"], rows)
     page_style.download(
         "All windows (CSV)",
         lambda: one_filter.windows_csv(index, listed),
@@ -407,12 +398,8 @@ def _answers(opened: Opened, made: one_filter.Made, explanation: Explanation, in
         (" ".join(ngram.words), drawing.title(opened.map.items[ngram.text]), one_filter.signed(ngram.value))
         for ngram in strongest
     ]
-    st.html(lists.table(["in the reference texts", "first in", "value"], others))
+    lists.table(["in the reference texts", "first in", "value"], others)
     st.caption(f"The same for all {len(known):,} n-grams of the map’s texts.")
-
-
-def _take_filter(key: str) -> None:
-    PAGE.change(filter=st.session_state[key])
 
 
 def _downloads(

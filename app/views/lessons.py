@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -66,17 +67,10 @@ def main() -> None:
         on_selection_change=_picked,
         id=lesson.name,
         step=step,
-        turn=st.session_state.get(f"{KEY} turn", 0),
     )
     with below:
-        st.download_button(
-            "Handout to print (HTML)",
-            lambda: handout(lesson, evaluated, inputs, texts),
-            f"pairlens-lesson-{lesson.name}.html",
-            "text/html",
-            type="tertiary",
-            on_click="ignore",
-        )
+        make = partial(handout, lesson, evaluated, inputs, texts)
+        page_style.download("Handout to print (HTML)", make, f"pairlens-lesson-{lesson.name}.html")
 
 
 def _choice() -> None:
@@ -227,9 +221,7 @@ def _with(name: str, number: float) -> Changed:
 
 def _picked() -> None:
     """The browser's step, number or sentence."""
-    PAGE.touch()
-    picked = st.session_state[KEY].get("selection") or {}
-    st.session_state[f"{KEY} turn"] = picked.get("turn", 0)
+    picked = components.picked(PAGE, KEY)
     if picked.get("id") != PAGE.state.lesson:
         return
     changes: dict[str, Any] = {"step": picked.get("step", PAGE.state.step)}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from app import components, page_style, palette
 from app.components import Frame
@@ -22,6 +23,7 @@ from app.page_state.session import PageSession
 from core.evaluation import alignment_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
+from core.templates import render
 
 _STYLE = """<style>
 .pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
@@ -135,7 +137,6 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
         on_selection_change=_picked,
         id="all",
         sort=PAGE.state.sort,
-        turn=st.session_state.get(f"{KEY} turn", 0),
     )
     if missing:
         with st.spinner("Timing each model’s explanation of an example on this machine …"):
@@ -146,9 +147,7 @@ def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:
 
 def _picked() -> None:
     """The browser's order of the table, and the card to open."""
-    PAGE.touch()
-    picked = st.session_state[KEY].get("selection") or {}
-    st.session_state[f"{KEY} turn"] = picked.get("turn", 0)
+    picked = components.picked(PAGE, KEY)
     sort = picked.get("sort")
     state = replace(PAGE.state, model=None, sort=sort if sort and sort.removeprefix("-") in COLUMNS else None)
     if picked.get("open") in PAGE.models:
@@ -159,24 +158,14 @@ def _picked() -> None:
 
 def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
-    results = "".join(
-        f'<tr><td>{_safe(what)}</td><td class="pl-number">{_safe(value)}</td><td>{_safe(note)}</td></tr>'
-        for what, value, note in lines.results(card)
-    )
-    facts = "".join(
-        f"<tr><td>{_safe(what)}</td><td>{_safe(value)}</td></tr>"
-        for what, value in [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
-    )
-    again = f"<tr><td>Train it again</td><td><code>{_command(lines.command(card))}</code></td></tr>"
+    facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
+    about, command = _with_paper(lines.description(card), card), _command(lines.command(card))
     with left:
-        about = _with_paper(lines.description(card), card)
-        st.html(
-            f'<div class="pl-card"><h2>{_safe(card["title"])}</h2><p>{_safe(about)}</p>'
-            f"<table>{facts}{again}</table></div>"
-        )
+        st.html(render("card/facts.html", title=card["title"], about=about, facts=facts, command=command))
     with right:
+        results = lines.results(card)
         if results:
-            st.html(f'<div class="pl-card"><table>{results}</table></div>')
+            st.html(render("card/results.html", results=results))
         _curve(lines.curve(card), str(card["title"]))
     if card.get("alignment"):
         with st.expander("Attention against people’s word alignments"):
@@ -190,16 +179,7 @@ def _card(name: str, card: Card, folder: Path) -> None:
         heading = _heading(sweep, _capital(re.sub("[_-]", " ", path.stem)))
         with st.expander(page_style.plain(heading)):
             _sweep(sweep, card)
-            st.download_button(
-                page_style.plain(path.name),
-                sweep.data,
-                path.name,
-                "text/csv",
-                type="tertiary",
-                icon=":material/download:",
-                on_click="ignore",
-                key=f"save {name}/{path.name}",
-            )
+            page_style.download(page_style.plain(path.name), sweep.data, path.name, icon=":material/download:")
 
 
 def _with_paper(text: str, card: Card) -> str:
@@ -220,47 +200,42 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
 
 def _alignment(stored: Card) -> None:
     """How well attention agrees with people's word alignments."""
-    caption = _safe(alignment_table.CAPTION.format(fixed_on=stored["fixed_on"]))
-    commands = "".join(f"<br><code>{_safe(measured['command'])}</code>" for measured in stored["results"].values())
+    caption = alignment_table.CAPTION.format(fixed_on=stored["fixed_on"])
+    _study(caption, [measured["command"] for measured in stored["results"].values()], alignment_table.table(stored))
+
+
+def _study(
+    caption: str,
+    commands: Sequence[str] = (),
+    table: tuple[list[str], list[list[str]]] = ([], []),
+    *,
+    strong: int = 2,
+    more: str = "",
+) -> None:
+    """A table, whose first column names the rows and whose column ``strong`` stands out, and how to read it."""
+    head, rows = table
     st.html(
-        '<div class="pl-card pl-sweep">'
-        f"{_rows(*alignment_table.table(stored), strong=2)}<p>{caption}{commands}</p></div>"
+        render("card/study.html", caption=caption, commands=commands, head=head, rows=rows, strong=strong, more=more)
     )
 
 
 def _sweep(sweep: sweeps.Sweep | sweeps.Comparisons, card: Card) -> None:
     """A table, as a figure where it has an axis, and how to read it."""
     if isinstance(sweep, sweeps.Comparisons):
-        shown = _rows(list(sweep.rows[0]), [list(row.values()) for row in sweep.rows], strong=3)
-        below = f"{shown}<p>{sweeps.COMPARED}</p>"
-        st.html(f'<div class="pl-card pl-sweep pl-compared">{below}</div>')
+        table = list(sweep.rows[0]), [list(row.values()) for row in sweep.rows]
+        _study(sweeps.COMPARED, table=table, strong=3, more=" pl-compared")
         return
-    again = f"<br><code>{_command(sweep.command)}</code>" if sweep.command else ""
-    axis = sweep.axis
-    caption = f"<p>{_safe(sweeps.caption(sweep, lines.dev_set(card), bars=axis is not None))}{again}</p></div>"
+    commands, axis = [_command(sweep.command)] if sweep.command else [], sweep.axis
+    caption = sweeps.caption(sweep, lines.dev_set(card), bars=axis is not None)
     if axis:
         _chart(sweep, axis, sweep.columns[sweep.measure])
-        st.html(f'<div class="pl-card">{caption}')
+        _study(caption, commands)
         return
     head, rows = ["variant", "runs", *sweep.columns.values()], []
     for varied, means in sweep.variants:
         cells = [sweeps.text(means[key], key) if key in means else "–" for key in sweep.columns]
         rows.append([sweeps.label(varied), str(means[sweep.measure].runs), *cells])
-    table = _rows(head, rows, strong=2)
-    st.html(f'<div class="pl-card pl-sweep">{table}{caption}')
-
-
-def _rows(head: list[str], rows: list[list[str]], strong: int) -> str:
-    """A table whose first column names the rows and whose column ``strong`` stands out."""
-    top = "".join(f'<th scope="col">{_safe(name)}</th>' for name in head)
-    body = ""
-    for first, *cells in rows:
-        body += f'<tr><th scope="row">{_safe(first)}</th>'
-        for place, (name, cell) in enumerate(zip(head[1:], cells, strict=True), 1):
-            number = ' class="pl-number"' if place == strong else ""
-            body += f'<td data-of="{_safe(name)}"{number}>{_safe(cell)}</td>'
-        body += "</tr>"
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    _study(caption, commands, (head, rows))
 
 
 def _chart(sweep: sweeps.Sweep, axis: sweeps.Axis, measure: str) -> None:
@@ -377,20 +352,16 @@ def _curve(rows: list[dict[str, Any]], title: str) -> None:
     )
     _draw(chart)
     sets = " and ".join(dict.fromkeys(row["set"] for row in rows))
-    st.html(f'<div class="pl-card"><p>{_capital(measure)} on {_safe(sets)} after each epoch.</p></div>')
+    _study(f"{_capital(measure)} on {sets} after each epoch.")
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _safe(text: object) -> str:
-    return html.escape(str(text))
-
-
-def _command(text: str) -> str:
+def _command(text: str) -> Markup:
     """A command, no line of which ends within the name of an option."""
-    return re.sub(r"(?<!\S)--[\w-]+", r"<span>\g<0></span>", _safe(text))
+    return Markup(re.sub(r"(?<!\S)--[\w-]+", r"<span>\g<0></span>", html.escape(text)))
 
 
 main()

@@ -66,8 +66,8 @@ def _named(models: Mapping[str, Listed]) -> dict[str, str]:
 
 def _picked() -> None:
     """The browser's k and phrase."""
-    picked = FORM.picked(KEY)
-    if picked is not None:
+    picked = components.picked(PAGE, KEY)
+    if picked.get("id") == FORM.id:
         k, selection = picked.get("k"), PickedPhrase.parse(picked.get("select") or "")
         PAGE.change(k=k if isinstance(k, int) and 1 <= k <= LARGEST_K else None, selection=selection)
 
@@ -112,7 +112,7 @@ def _show(
         on_selection_change=_picked,
         k=k,
         select=None if selection is None else str(selection),
-        **FORM.moving(KEY),
+        id=FORM.id,
     )
     _downloads(explanation, k)
 

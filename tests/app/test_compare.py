@@ -6,6 +6,7 @@ import json
 import re
 from html import escape
 
+import numpy as np
 import pytest
 
 from app.compare import comparison
@@ -81,8 +82,8 @@ def test_a_model_with_the_null_word_has_a_column_for_it(checkpoints):
         PAIR["first"].split(),
     ]
     looks = comparison.looks(explain(load(checkpoints / "test-two-sided"), *PAIR.values()), "hypothesis")
-    for row, nothing, weights in zip(two_sided["weights"], two_sided["none"], looks.weights, strict=True):
-        assert [*row, nothing] == pytest.approx(weights, rel=1e-3)
+    assert np.array(two_sided["weights"]) == pytest.approx(np.array(looks.weights), rel=1e-3)
+    assert two_sided["none"] == pytest.approx(looks.none, rel=1e-3)
 
 
 def test_what_a_saved_figure_says_names_model_pair_and_verdict():
@@ -104,11 +105,11 @@ def test_differences_are_those_of_the_weights(checkpoints):
     one, other = (explain(load(checkpoints / name), *PAIR.values()) for name in ("test-light", "test-two-sided"))
     first, second = (comparison.looks(said, "hypothesis") for said in (one, other))
     differs = comparison.difference(first, second)
-    assert differs.columns[-1] == "(no word)" and second.columns[-1] == "(no word)" != first.columns[-1]
+    assert differs.none is not None and second.none is not None and first.none is None
     for i, row in enumerate(differs.weights):
-        theirs = second.weights[i]
+        theirs = [*second.weights[i], second.none[i]]
         expected = [a - b for a, b in zip([*first.weights[i], 0.0], theirs, strict=True)]
-        assert row == pytest.approx(expected)
+        assert [*row, differs.none[i]] == pytest.approx(expected)
         assert differs.variation[i] == pytest.approx(sum(map(abs, expected)) / 2)
         assert 0 <= differs.variation[i] <= 1
     assert comparison.difference(first, first).mean == 0
@@ -186,7 +187,7 @@ def test_files_of_predictions_give_the_pairs_that_two_models_judge_differently()
     pairs = comparison.disagreements(
         comparison.predictions(lines(ROWS), "a.jsonl"), comparison.predictions(table, "b.csv")
     )
-    assert [(one.first, one.verdicts) for one in pairs] == [("a b", ("x", "y")), ("d", ("x", "y"))]
+    assert [(one.first, one.predicted, other.predicted) for one, other in pairs] == [("a b", "x", "y"), ("d", "x", "y")]
     for text in ("", "a,b\n1,2\n", '{"first": 1}', "[1]", '{"first": "a", "predicted": "x", "p_x": "many"}'):
         with pytest.raises(PredictionsError, match="trainers predict"):
             comparison.predictions(text, "x.csv")

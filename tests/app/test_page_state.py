@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 
 import pytest
 
@@ -367,9 +367,9 @@ class MadeUpDesk(PageState):
     """A page without texts."""
 
     page = "made-up desk"
-    row: int = field(default=0, metadata=parameter(Codec("row", "The link opens row “{}”.", whole_number(1, 99))))
-    labels: str = field(default="all", metadata=parameter(Codec("labels", "No “{}”.", one_of(["all", "wrong"]))))
-    note: str = field(default="", metadata=parameter(Codec("note"), belongs_to=("row",)))
+    row: int = parameter(0, Codec("row", "The link opens row “{}”.", whole_number(1, 99)))
+    labels: str = parameter("all", Codec("labels", "No “{}”.", one_of(["all", "wrong"])))
+    note: str = parameter("", Codec("note"), belongs_to=("row",))
 
 
 @dataclass(frozen=True)
@@ -377,8 +377,8 @@ class MadeUpComparison(TextState):
     """A page over two pairs and two models."""
 
     page = "made-up comparison"
-    texts: tuple[Pair, ...] = field(default=(Pair(),), metadata=parameter(Texts(examples=EXAMPLES, most=2)))
-    other: str | None = field(default=None, metadata=parameter(Model(name="other", noun="other model")))
+    texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES, most=2))
+    other: str | None = parameter(None, Model(name="other", noun="other model"))
 
 
 def test_a_page_is_its_dataclass():

@@ -24,10 +24,10 @@ def more_panels(monkeypatch):
     """The panels of the tests beside the app's; afterwards the app's alone."""
     monkeypatch.setattr(panels, "__path__", list(panels.__path__))
     with_more_panels()
-    components._scripts.cache_clear()
+    components.bundled.cache_clear()
     yield
     panels.folders.cache_clear()
-    components._scripts.cache_clear()
+    components.bundled.cache_clear()
 
 
 def kinds(explanation):
@@ -58,14 +58,12 @@ def test_a_record_without_a_panel_is_passed_over():
     assert kinds(pair(Unseen(), *POOLED)) == ["pooled_attention"]
 
 
-def test_a_new_record_needs_one_folder(more_panels, monkeypatch):
-    registered = {}
-    monkeypatch.setattr("streamlit.components.v2.component", lambda name, **parts: registered.update(parts))
+def test_a_new_record_needs_one_folder(more_panels):
     drawn = panels.drawing(pair(WordLength("word lengths", (3, 4)), *POOLED)).panels
     assert (drawn[0].kind, drawn[0].place, drawn[0].data.letters) == ("word_length", "below", (3, 4))
-    components._scripts()
-    assert "PANELS.word_length =" in registered["js"]
-    assert json.dumps(".word_length {\n& { letter-spacing: 3px; }\n}")[1:-1] in registered["js"]
+    scripts = components.bundled()
+    assert "PANELS.word_length =" in scripts
+    assert json.dumps(".word_length {\n& { letter-spacing: 3px; }\n}")[1:-1] in scripts
 
 
 def test_the_views_name_no_record_and_the_scripts_look_at_nothing_outside_their_own_root():

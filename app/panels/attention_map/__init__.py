@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.panels.attention_map.first_word import telling_word
-from app.panels.panel import Panel, Payload
+from app.panels.panel import Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
 
@@ -71,7 +71,7 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
         values, null = rescaled(record.weights), _shares(record.null)
     flat = [value for row in (*values, null) for value in row if value is not None]
     low = min(flat) if show == "score" else 0.0
-    columns = (_rounded(column) for column in (record.null, null_scores, null))
+    columns = (significant(column) for column in (record.null, null_scores, null))
     return WordMap(
         record.units,
         compact(record.weights),
@@ -94,8 +94,7 @@ def windows(record: AttentionMap, width: int) -> WindowMap:
     lines = []
     for i, (scores, weights) in enumerate(zip(record.scores, record.weights, strict=True)):
         best = max(range(len(weights)), key=weights.__getitem__)
-        cosine_and_share = _rounded((scores[best], weights[best]))
-        lines.append((i, best if weights[best] > 0 else None, *cosine_and_share))
+        lines.append((i, best if weights[best] > 0 else None, *significant((scores[best], weights[best]))))
     return WindowMap(record.units, width, tuple(lines), rows=record.rows, columns=record.columns)
 
 
@@ -118,12 +117,8 @@ def lead(record: AttentionMap, explanation: Explanation) -> float | None:
 
 
 def compact(values: Matrix) -> Matrix:
-    """Six significant digits: what a figure can show, at a third of the characters."""
-    return tuple(tuple(float(f"{value:.6g}") for value in row) for row in values)
-
-
-def _rounded(values: Sequence[float | None]) -> Column:
-    return tuple(None if value is None else float(f"{value:.6g}") for value in values)
+    """Each number as :func:`significant` has it."""
+    return tuple(map(significant, values))
 
 
 PANEL = Panel(("attention_map",), "main", payloads)

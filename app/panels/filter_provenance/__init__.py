@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.panels.panel import Panel, Payload
+from app.panels.panel import Panel, Payload, significant
 from core.evidence import Explanation, FilterProducts, FilterProvenance, FilterRecord, Record
 
 Numbers = tuple[float, ...]
@@ -43,9 +43,9 @@ def payloads(records: Sequence[Record], explanation: Explanation, show: str) -> 
     if not sides:
         return []
     products = explanation.find(FilterProducts)
-    rest = tuple((name, _short(shares)) for name, shares in (products.parts() if products else ()))
+    rest = tuple((name, significant(shares)) for name, shares in (products.parts() if products else ()))
     shared = all(record.shared for record in sides)
-    bias, logits = _short(sides[0].logit_bias), _short(explanation.logits)
+    bias, logits = significant(sides[0].logit_bias), significant(explanation.logits)
     return [Filters(tuple(map(_side, sides)), shared, rest, bias, logits)]
 
 
@@ -59,11 +59,7 @@ def _side(record: FilterProvenance) -> SideFilters:
 
 def _filter(one: FilterRecord) -> Numbers:
     numbers = (*one.offsets, one.context, one.bias, one.preactivation, one.activation, *one.logit_shares)
-    return (one.index, one.position, *one.window, *_short(numbers))
-
-
-def _short(values: Sequence[float]) -> Numbers:
-    return tuple(float(f"{value:.6g}") for value in values)
+    return (one.index, one.position, *one.window, *significant(numbers))
 
 
 PANEL = Panel(("filter_provenance", "filter_products"), "below", payloads)

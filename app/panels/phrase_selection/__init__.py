@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.examples import Gold
 from app.page_state.phrases import LARGEST_K
-from app.panels.panel import Page, Panel, Payload, Words
+from app.panels.panel import Page, Panel, Payload, Words, significant
 from app.panels.verdict import Share, class_names, classes
 from core.evidence import Explanation, PhraseChoice, PhraseSelection, PhraseSide, Sentence
 from core.evidence.record import the
@@ -115,7 +115,7 @@ def payload(explanation: Explanation, gold: Gold | None = None) -> Phrases:
         classes(class_names(explanation), explanation.probabilities),
         Trained(record.pooling, record.k),
         {pooling: tuple(_choice(record.choice(pooling, k)) for k in ks) for pooling in ("kmin", "kmax")},
-        None if full is None else _short(full.probabilities),
+        None if full is None else significant(full.probabilities, 5),
         tuple(reading(explanation, k) for k in ks),
         gold,
     )
@@ -199,11 +199,7 @@ def _text(words: Sentence, side: PhraseSide, index: int) -> str:
 
 
 def _choice(choice: PhraseChoice | None) -> Choice | None:
-    return None if choice is None else Choice(choice.kept, _short(choice.probabilities))
-
-
-def _short(probabilities: Sequence[float]) -> tuple[float, ...]:
-    return tuple(float(f"{p:.5g}") for p in probabilities)
+    return None if choice is None else Choice(choice.kept, significant(choice.probabilities, 5))
 
 
 PANEL = Panel(("phrase_selection",), "main", kept_phrases, page=Page("phrases", "Phrases", "Show this pair’s phrases"))
