@@ -35,7 +35,7 @@ def navigate() -> None:
     page.run()
 
 
-if get_script_run_ctx() is None:  # the server imports this file once, before anyone visits
+if get_script_run_ctx(suppress_warning=True) is None:  # the server imports this file once, before anyone visits
     from app.preloading import preloaded
 
     server = st.App(__file__, lifespan=preloaded)
