@@ -5,6 +5,7 @@ from __future__ import annotations
 from trainers.paper.make_pairs.kinds import CONTRADICTION, ENTAILMENT, NEUTRAL, Maker
 from trainers.paper.make_pairs.sentences import Clause, Order, Sentence, being, cut_short, negated, shortened, write
 from trainers.paper.make_pairs.slots import Frame, one_of
+from trainers.paper.make_pairs.verbs import contracted
 
 SOMEBODY = {
     "man", "woman", "boy", "girl", "person", "people", "men", "women", "child", "kid", "children", "lady",
@@ -56,11 +57,6 @@ def negation(maker: Maker, frame: Frame, parts: Clause) -> None:
         maker.emit("negation", "negated", NEUTRAL, no_whole, no_less)
     else:
         maker.emit("negation", "negated", ENTAILMENT, no_less, no_whole)
-
-
-def contracted(text: str) -> str:
-    """The same with "isn't" and "aren't"."""
-    return text.replace(" is not ", " isn't ").replace(" are not ", " aren't ")
 
 
 def _words(sentence: Sentence, order: Order) -> list[str]:

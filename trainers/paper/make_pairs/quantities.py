@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -23,7 +24,27 @@ PAIRS = {"direction": 6500, "turned": 4000, "determiner": 3000, "opposed": 2500}
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 Step = tuple[str, str]
 """The narrower and the wider form."""
+Pair = tuple[str, str, str]
+"""Label, premise, hypothesis."""
 UNDOTTED = 0.2
+
+
+SINGULAR = {"every", "each", "not one", "a", "at least one", "not every"}
+"""Determiners of one."""
+
+
+class Scene(NamedTuple):
+    """A restrictor's step for either number, and a scope's, without its "is"; one in the ``past`` has none."""
+
+    restrictors: dict[str, Step]
+    scope: Step
+    past: bool
+
+    def said(self, determiner: str, number: str, restrictor: str, scope: str, negated: bool = False) -> str:
+        """The sentence with these forms."""
+        words = article(restrictor) if determiner == "a" else determiner
+        be = [] if self.past else ["is" if number == "singular" else "are"]
+        return " ".join([words, restrictor, *be, *(["not"] if negated else []), scope])
 
 
 class Quantities:
@@ -35,7 +56,7 @@ class Quantities:
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), none twice."""
-        makers: dict[str, Callable[[], tuple[str, str, str]]] = {
+        makers: dict[str, Callable[[], Pair]] = {
             "direction": self.direction, "turned": self.turned, "determiner": self.determiner, "opposed": self.opposed,
         }  # fmt: skip
         for kind, number in PAIRS.items():
@@ -54,144 +75,124 @@ class Quantities:
         text = contracted(text) if self.random.random() < 0.3 else text
         return f"{text[:1].upper()}{text[1:]}{'' if self.random.random() < UNDOTTED / 2 else '.'}"
 
-    def scene(self) -> tuple[dict[str, Step], Step]:
-        """A restrictor's step for either number, and a scope's step without its verb "be"."""
+    def scene(self) -> Scene:
+        """What is said of what, each in a narrower and a wider form."""
         people = self.random.random() < 0.75
+        past = people and self.random.random() < 0.35
         if people:
             narrow, wide = self.random.choice(self.data["animate"])
             adjective = self.random.choice(self.data["alive"])
-            scope = tuple(self.random.choice(self.data["doing" if self.random.random() < 0.65 else "did"]))
         else:
             group = self.random.choice(("vehicle", "fruit", "vegetable", "instrument", "building", "insect"))
-            narrow = self.random.choice(self.lists.groups[group])
-            wide, adjective = self.lists.above[group][0], self.random.choice(self.data["alike"])
-            scope = tuple(self.random.choice(self.data["being"]))
-        draw = self.random.random()
-        forms: dict[str, Step] = {}
+            narrow, wide = self.random.choice(self.lists.groups[group]), self.lists.above[group][0]
+            adjective = self.random.choice(self.data["alike"])
         behind = self.random.choice(self.data["where" if people else "where things"])
         with_ = self.random.choice(self.data["with"])
-        who = self.random.randrange(len(self.data["who"]))
+        who = dict(zip(("singular", "plural"), self.random.choice(self.data["who"]), strict=True))
+        step = self.random.choice(
+            ("noun", "adjective", "where", "with", "who") if people else ("noun", "adjective", "where")
+        )
+        restrictors: dict[str, Step] = {}
         for number in ("singular", "plural"):
             low, high = (narrow, wide) if number == "singular" else (plural(narrow), plural(wide))
-            if draw < 0.4:
-                forms[number] = low, high
-            elif draw < 0.6:
-                forms[number] = f"{adjective} {low}", low
-            elif draw < 0.75 or not people:
-                forms[number] = f"{high} {behind}", high
-            elif draw < 0.85:
-                forms[number] = f"{low} {with_}", low
-            else:
-                forms[number] = f"{low} {self.data['who' if number == 'singular' else 'plural who'][who]}", low
-        return forms, scope  # type: ignore[return-value]
+            restrictors[number] = {
+                "noun": (low, high),
+                "adjective": (f"{adjective} {low}", low),
+                "where": (f"{high} {behind}", high),
+                "with": (f"{low} {with_}", low),
+                "who": (f"{low} {who[number]}", low),
+            }[step]
+        narrower, wider = self.random.choice(self.data["did" if past else "doing" if people else "being"])
+        return Scene(restrictors, (narrower, wider), past)
 
-    def said(self, determiner: str, number: str, restrictor: str, scope: str, negated: bool = False) -> str:
-        """A sentence of a determiner; "be" before what is no past tense."""
-        words = article(restrictor) if determiner == "a" else determiner
-        first = scope.split(" ")[0]
-        past = any(first == row[0].split(" ")[0] for row in self.data["did"])
-        be = "" if past else ("is " if number == "singular" else "are ")
-        return f"{words} {restrictor} {be}{'not ' if negated else ''}{scope}"
-
-    def direction(self) -> tuple[str, str, str]:
+    def direction(self) -> Pair:
         """One determiner, a step in its restrictor or its scope or both."""
         name, number, *directions = self.random.choice(self.data["determiners"])
-        restrictors, scope = self.scene()
+        scene = self.scene()
         steps = [i for i, direction in enumerate(directions) if direction != "no"]
         if len(steps) == 2 and self.random.random() < 0.85:
             steps = [self.random.choice(steps)]
-        # Both sides of a step: (premise, hypothesis) of restrictor and scope, in the direction that follows.
-        sides = [list(restrictors[number]), list(scope)]
+        # Restrictor and scope, each as it stands in what is given and in what follows.
+        sides = [list(scene.restrictors[number]), list(scene.scope)]
         for i, direction in enumerate(directions):
             if direction == "down":
                 sides[i].reverse()
             if i not in steps:
                 sides[i] = [self.random.choice(sides[i])] * 2
-        texts = [self.said(name, number, sides[0][at], sides[1][at]) for at in (0, 1)]
-        if any(directions[i] == "none" for i in steps):
-            self.random.shuffle(texts)
-            return NEUTRAL, *texts  # type: ignore[return-value]
-        if self.random.random() < 0.45:
-            return NEUTRAL, texts[1], texts[0]
-        return ENTAILMENT, texts[0], texts[1]
+        given, follows = (scene.said(name, number, sides[0][at], sides[1][at]) for at in (0, 1))
+        if "none" in [directions[i] for i in steps]:
+            return (NEUTRAL, given, follows) if self.random.random() < 0.5 else (NEUTRAL, follows, given)
+        return (ENTAILMENT, given, follows) if self.random.random() < 0.55 else (NEUTRAL, follows, given)
 
-    def determiner(self) -> tuple[str, str, str]:
+    def determiner(self) -> Pair:
         """Two determiners of the same words."""
         label = self.random.choice((ENTAILMENT, NEUTRAL, CONTRADICTION))
         names = self.random.choice(self.data["exchanged"][label])
-        restrictors, scope = self.scene()
+        scene = self.scene()
         wide = self.random.randrange(2)
-        restrictor = {number: step[self.random.randrange(1)] for number, step in restrictors.items()}
         texts = []
         for name in names:
             number = "singular" if name in SINGULAR or (name == "no" and "a" in names) else "plural"
-            texts.append(self.said(name, number, restrictor[number], scope[wide]))
+            texts.append(scene.said(name, number, scene.restrictors[number][0], scene.scope[wide]))
         return label, texts[0], texts[1]
 
-    def opposed(self) -> tuple[str, str, str]:
-        """Determiners that exclude each other, with a step: no children against two girls, every child against a girl
-        that is not; narrower words against wider ones are open."""
-        restrictors, scope = self.scene()
-        first, first_number, second, second_number = self.random.choice(self.data["against"])
-        every = self.random.random() < 0.35
-        past = any(scope[0].split(" ")[0] == row[0].split(" ")[0] for row in self.data["did"])
-        open_ = self.random.random() < 0.35
-        low, high = (1, 0) if open_ else (0, 1)
-        step = self.random.randrange(3)
-        narrow, wide = (low if step != 1 else 0), (high if step != 1 else 0)
-        inner, outer = (low if step != 0 else 0), (high if step != 0 else 0)
-        if every and not past:
-            name, number = self.random.choice((("every", "singular"), ("all", "plural"), ("all of the", "plural")))
-            other, other_number = self.random.choice((("some", "plural"), ("one", "singular"), ("two", "plural")))
-            # Every child is running in the park, and one girl is not running.
-            texts = [
-                self.said(name, number, restrictors[number][wide], scope[inner]),
-                self.said(other, other_number, restrictors[other_number][narrow], scope[outer], negated=True),
-            ]
+    def opposed(self) -> Pair:
+        """A general statement and a particular one against it: no children and two girls, every child and a girl that
+        is not. They exclude each other where the general one has the wider words, and where it has the narrower ones
+        they do not."""
+        scene = self.scene()
+        excluded = self.random.random() < 0.65
+        moved = self.random.choice((("restrictor",), ("scope",), ("restrictor", "scope")))
+
+        def place(side: str, general: bool) -> int:
+            """0, the narrower form, or 1."""
+            return int(general == excluded) if side in moved else 0
+
+        if not scene.past and self.random.random() < 0.35:
+            # Every child is running in the park, and one girl is not running: the scope is negated, so it turns round.
+            general = self.random.choice((("every", "singular"), ("all", "plural"), ("all of the", "plural")))
+            particular = self.random.choice((("some", "plural"), ("one", "singular"), ("two", "plural")))
+            negated = True
         else:
-            texts = [
-                self.said(first, first_number, restrictors[first_number][wide], scope[outer]),
-                self.said(second, second_number, restrictors[second_number][narrow], scope[inner]),
-            ]
-        if open_:
+            words = self.random.choice(self.data["against"])
+            general, particular, negated = tuple(words[:2]), tuple(words[2:]), False
+        texts = [
+            scene.said(
+                name,
+                number,
+                scene.restrictors[number][place("restrictor", is_general)],
+                scene.scope[place("scope", is_general != negated)],
+                negated and not is_general,
+            )
+            for (name, number), is_general in ((general, True), (particular, False))
+        ]
+        if not excluded:
             return NEUTRAL, texts[0], texts[1]
         self.random.shuffle(texts)
         return CONTRADICTION, texts[0], texts[1]
 
-    def turned(self) -> tuple[str, str, str]:
+    def turned(self) -> Pair:
         """Verbs and clauses that keep or turn the direction of their object."""
         did, do, does, doing, objects = self.random.choice(self.data["turned"])
-        steps: list[Step] = [tuple(step) for step in objects]
-        narrow, wide = self.random.choice(steps)
+        narrow, wide = self.random.choice(objects)
         names = self.lists["male names"] + self.lists["female names"]
         noun = f"the {self.random.choice(self.random.choice(self.data['animate']))}"
         they = self.random.choice((self.random.choice(names), noun, noun, "he", "she"))
         words = {"did": did, "do": do, "does": does, "doing": doing, "They": they, "they": they}
 
-        def form(context: str, thing: str) -> str:
+        def said(context: str, *things: str) -> list[str]:
+            """One context of a kind, around each of the things."""
             pattern: str = self.random.choice(self.data["contexts"][context])
-            return pattern.format(**words, x=thing)
+            return [pattern.format(**words, x=thing) for thing in things]
 
-        def same(context: str) -> tuple[str, str]:
-            pattern: str = self.random.choice(self.data["contexts"][context])
-            return pattern.format(**words, x=narrow), pattern.format(**words, x=wide)
-
-        draw = self.random.random()
-        if draw < 0.2:
-            low, high = same("up")
-            return (ENTAILMENT, low, high) if draw < 0.1 else (NEUTRAL, high, low)
-        if draw < 0.65:
-            low, high = same("down")
-            return (ENTAILMENT, high, low) if draw < 0.43 else (NEUTRAL, low, high)
-        if draw < 0.9:
-            sides = [form("did", narrow), form("did not", wide)]
-            if self.random.random() < 0.3:
-                sides[1] = form("did not", narrow)
+        ways = {"up": 0.2, "down": 0.45, "excluded": 0.25, "not excluded": 0.05, "open": 0.05}
+        way = self.random.choices(list(ways), list(ways.values()))[0]
+        if way in ("up", "down"):
+            given, follows = said(way, narrow, wide) if way == "up" else said(way, wide, narrow)
+            return (ENTAILMENT, given, follows) if self.random.random() < 0.5 else (NEUTRAL, follows, given)
+        if way == "excluded":
+            sides = said("did", narrow) + said("did not", narrow if self.random.random() < 0.3 else wide)
             self.random.shuffle(sides)
             return CONTRADICTION, sides[0], sides[1]
-        if draw < 0.95:
-            return NEUTRAL, form("did not", narrow), form("did", wide)
-        return NEUTRAL, form("neutral", narrow), form(self.random.choice(("did", "did not")), wide)
-
-
-SINGULAR = {"every", "each", "not one", "a", "at least one", "not every"}
+        given, other = ("did not", "did") if way == "not excluded" else ("open", self.random.choice(("did", "did not")))
+        return NEUTRAL, said(given, narrow)[0], said(other, wide)[0]

@@ -165,8 +165,6 @@ class Scenes(Statements):
         what, other = self.random.sample(things, 2)
         keys = ("managed", "failed", "planned", "not managed", "not failed")
         drawn = {key: self.random.choice(self.data[key]) for key in keys}
-        if drawn["not managed"] == "couldn't":
-            drawn["not managed"] = "was in no position to"
         return drawn | {"did": did, "do": do, "what": what, "other": other}
 
     def attributes(self, kind: dict[str, Any]) -> list[str]:
@@ -174,8 +172,8 @@ class Scenes(Statements):
         draw = self.random.random()
         if draw < 0.45:
             colours = self.random.sample(kind.get("colours", self.lists["colours"]), 3)
-            garment = self.random.choice(self.data["garments"])
-            return [f"in {article(x)} {x} {garment}" for x in colours] if "man" in kind["nouns"] else colours
+            garment = self.random.choice(kind.get("garments", [""]))
+            return [f"in {article(x)} {x} {garment}" for x in colours] if garment else colours
         if draw < 0.6:
             return [*self.random.sample(self.random.choice(self.data["sides"]), 2), "far away"]
         return [*self.random.sample(self.random.choice(kind["looks"]), 2), ""]
@@ -208,7 +206,7 @@ class Scenes(Statements):
         verb, negation = ("is", "is not")
         if p.startswith(("in a ", "in an ")):
             (verb, negation), p, q = ("is wearing", "is not wearing"), p[3:], q[3:]
-        elif self.random.random() < 0.3 and "man" in kind["nouns"]:
+        elif self.random.random() < 0.3 and "garments" in kind:
             thing = self.random.choice(("car", "bike", "hat", "umbrella", "dog", "bag", "cup", "boat", "coat"))
             verb, negation = "has", "does not have"
             p, q = (f"a {colour} {thing}" for colour in self.random.sample(self.lists["colours"], 2))
