@@ -136,7 +136,7 @@ class Run:
         self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
-        self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers)  # [N, C]
+        self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers, data.taught)  # [N, C]
         self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)  # [C]
         self.steps = len(self.batches(0)) * recipe.epochs
         self.loss = torch.zeros((), dtype=torch.float64, device=device)

@@ -45,6 +45,11 @@ class DataSource:
     part_weights: dict[str, float] = field(default_factory=dict)
     """Weight of the rows whose id is this name, a hyphen and a number, in place of ``weight``: SNLI-86k is made of
     parts that were picked in different ways, and their ids say so."""
+    taught: bool = True
+    """Whether the recipe's teachers are asked about these rows. Labels that hold by construction need none, and a
+    teacher that never saw such pairs would teach its mistakes."""
+    without_full_stop: float = setting(0.0, least=0, most=1)
+    """Share of the rows whose texts lose their last full stop (the same rows in every run): people type without."""
 
     def weight_of(self, row_id: str) -> float:
         """The weight of the row with this id."""

@@ -121,9 +121,12 @@ def class_weights(recipe: Recipe, labels: Tensor, weights: Tensor) -> Tensor:
     return sums.sum() / (classes * sums.clamp_min(1e-9))
 
 
-def targets(recipe: Recipe, data: Encoded, vocabulary: Vocabulary, teachers: Sequence[Checkpoint]) -> Tensor:
-    """The target of each training pair, float ``[N, C]``: its label, or a mix with the mean of the teachers, each of
-    which reads the words of ``vocabulary`` in its own table. Raises RunError for a teacher of other classes."""
+def targets(
+    recipe: Recipe, data: Encoded, vocabulary: Vocabulary, teachers: Sequence[Checkpoint], taught: Tensor
+) -> Tensor:
+    """The target of each training pair, float ``[N, C]``: its label, or in ``taught [N]`` rows a mix with the mean of
+    the teachers, each of which reads the words of ``vocabulary`` in its own table. Raises RunError for a teacher of
+    other classes."""
     labels = F.one_hot(data.labels, len(recipe.labels)).float()
     if not teachers:
         return labels
@@ -138,4 +141,5 @@ def targets(recipe: Recipe, data: Encoded, vocabulary: Vocabulary, teachers: Seq
         for teacher in teachers
     ]
     mean = torch.stack(predictions).mean(0).float().to(device)
-    return (1 - recipe.teacher_share) * labels + recipe.teacher_share * mean
+    share = recipe.teacher_share * taught.to(labels).unsqueeze(1)  # [N, 1]
+    return (1 - share) * labels + share * mean

@@ -16,6 +16,7 @@ from torch import Tensor
 from core.card import ranked_by
 from core.checkpoint.checkpoint import judged_side
 from core.data import DataError, Dataset, read
+from core.data.dataset import Example
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
 from core.models import spec_of
@@ -34,6 +35,8 @@ class TrainingData:
     dev: Encoded
     report: dict[str, Encoded]
     vocabulary: Vocabulary
+    taught: Tensor
+    """Which training rows the teachers are asked about, bool ``[N]``."""
     listed: tuple[dict[str, Any], ...]
     """Name, rows and licence of each training set."""
     fingerprint: str
@@ -51,6 +54,7 @@ def load_data(
     vocabulary = Vocabulary(tokenize)
     digest = hashlib.sha256()
     sizes: dict[str, int] = {}
+    taught: list[bool] = []
     kind = recipe.model_config().linguistic
     limits = [recipe.token_limits.get(role, MAX_TOKENS) for role in recipe.roles]
 
@@ -66,17 +70,19 @@ def load_data(
         return dataset
 
     def encoded(*sources: DataSource, training: bool = False) -> Encoded:
-        rows = [(row, source.weight_of(row.id)) for source in sources for row in get(source).rows]
+        rows = [(row, source) for source in sources for row in get(source).rows]
         if training and recipe.answerable_only:
             answered = {row.group for row, _ in rows if row.label == ranked_by({"labels": recipe.labels})}
-            rows = [(row, weight) for row, weight in rows if row.group in answered]
+            rows = [(row, source) for row, source in rows if row.group in answered]
+        if training:
+            taught.extend(source.taught for _, source in rows)
         return encode(
             [row for row, _ in rows],
             vocabulary,
             recipe.labels,
             judged=judged_side({"first": recipe.roles[0], "judged": recipe.judged}),
             single=len(recipe.roles) == 1,
-            weights=[weight for _, weight in rows],
+            weights=[source.weight_of(row.id) for row, source in rows],
             limits=(limits[0], limits[-1]),
             lines=recipe.judged == recipe.roles[0] and spec_of(recipe.architecture).model.reads_lines(recipe.model),
             extra=linguistic(kind, [(row.first, row.second) for row, _ in rows], quiet),
@@ -87,6 +93,7 @@ def load_data(
         encoded(recipe.dev),
         {source.name: encoded(source) for source in recipe.report},
         vocabulary,
+        torch.tensor(taught),
         tuple({"name": s.name, "rows": sizes[s.name], "licence": s.licence} for s in recipe.train),
         digest.hexdigest(),
     )
@@ -110,7 +117,17 @@ def read_source(folder: Path, source: DataSource) -> Dataset:
         )
     dataset = read(folder / source.path, source.name, layout=source.layout, block=source.block)
     weighed = tuple(row for row in dataset.rows if source.weight_of(row.id) > 0)
-    return sample(dataclasses.replace(dataset, rows=weighed), source.rows)
+    sampled = sample(dataclasses.replace(dataset, rows=weighed), source.rows)
+    if not source.without_full_stop:
+        return sampled
+    drawn = np.random.default_rng(0).random(len(sampled.rows)) < source.without_full_stop
+    bare = (_without_full_stop(row) if lose else row for row, lose in zip(sampled.rows, drawn, strict=True))
+    return dataclasses.replace(sampled, rows=tuple(bare))
+
+
+def _without_full_stop(row: Example) -> Example:
+    bare = {side: getattr(row, side).rstrip(" .") or getattr(row, side) for side in ("first", "second")}
+    return dataclasses.replace(row, **bare)
 
 
 def sample(dataset: Dataset, rows: int) -> Dataset:

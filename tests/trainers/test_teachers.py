@@ -17,8 +17,9 @@ from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.loop import ready
 from trainers.paper.__main__ import main as paper
+from trainers.recipe import DataSource
 from trainers.set_up import Options, class_weights, targets
-from trainers.training_data import load_data
+from trainers.training_data import load_data, read_source
 
 from .conftest import pair
 from .test_training import arguments
@@ -64,13 +65,32 @@ def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypa
     vocabulary = Vocabulary(tokenize)
     rows = load_rows(4)
     encoded = encode(rows, vocabulary, recipe.labels, judged="second")
-    mixed = targets(recipe, encoded, vocabulary, [teacher])
+    taught = torch.tensor([True, True, False, True])
+    mixed = targets(recipe, encoded, vocabulary, [teacher], taught)
     from core.explain import explain
 
-    for row, mix in zip(rows, mixed, strict=True):
+    for row, mix, share in zip(rows, mixed, torch.where(taught, 0.25, 0.0), strict=True):
         said = torch.tensor(explain(teacher, row.first, row.second).probabilities)
         label = F.one_hot(torch.tensor(recipe.labels.index(row.label)), 3)
-        assert torch.allclose(mix, (0.75 * label + 0.25 * said).float(), atol=1e-5)
+        assert torch.allclose(mix, ((1 - share) * label + share * said).float(), atol=1e-5)
+
+
+def test_teachers_are_not_asked_about_a_file_whose_labels_hold_by_construction(data: Path) -> None:
+    path = "path: snli/snli_1.0_train_86k.jsonl"
+    sources = f"train=[{{name: a, {path}, rows: 3}}, {{name: b, {path}, rows: 2, taught: false}}]"
+    loaded = load_data(recipes.load("nli-attconv-light", [sources]), data, quiet=True)
+    assert loaded.taught.tolist() == [True, True, True, False, False]
+
+
+def test_a_share_of_the_rows_loses_its_last_full_stop(tmp_path: Path) -> None:
+    row = {"sentence1": "A dog runs.", "sentence2": "It moves . ", "gold_label": "entailment"}
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps({**row, "pairID": str(i)}) + "\n" for i in range(100)))
+    source = DataSource("s", "s.jsonl", without_full_stop=0.5)
+    rows = read_source(tmp_path, source).rows
+    texts = [(row.first, row.second) for row in rows]
+    assert set(texts) == {("A dog runs.", "It moves . "), ("A dog runs", "It moves")}
+    assert 30 < texts.count(("A dog runs", "It moves")) < 70
+    assert rows == read_source(tmp_path, source).rows
 
 
 def load_rows(count: int):  # type: ignore[no-untyped-def]

@@ -73,7 +73,9 @@ def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
         return Ragged.of(random.integers(1, len(names) + 1, n) for n in lengths)
 
     encoded = Encoded(side(14.1), (side(8.3),), torch.from_numpy(random.integers(0, 3, pairs)), torch.ones(pairs))
-    return words, TrainingData(encoded, encoded, {}, vocabulary, (), "made up")
+    return words, TrainingData(
+        encoded, encoded, {}, vocabulary, torch.ones(len(encoded.labels), dtype=torch.bool), (), "made up"
+    )
 
 
 def counted_work(recipe: Recipe, width: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
