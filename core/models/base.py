@@ -9,15 +9,17 @@ and the conformance test read :data:`REGISTRY`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.errors import MendableError
-from core.evidence import BOTH, Record
+from core.evidence import BOTH, AttentionMap, Record
 from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Override
@@ -82,6 +84,25 @@ class Output(NamedTuple):
     """The family's own record of what it computed on the way."""
 
 
+@dataclass(frozen=True)
+class AttentionLinks:
+    """One attention map as an override takes it, and what its rows and columns are."""
+
+    rows: str
+    """Role of the sentence along the rows."""
+    columns: str
+    values: Tensor
+    """Numbered as the model's records number it: ``[R, C]``, of a single row ``[C]``; the null word's last."""
+    units: str = "words"
+    """What a row is, as :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    null: bool = False
+    """Whether the last column is the null word."""
+    least: float | None = None
+    """The least score that a match can have; None in a map of weights."""
+    blocks: tuple[int, ...] = (0,)
+    """The first column of each block over which a row of weights adds up to 1."""
+
+
 class FilterMaker(Protocol):
     """A model that generates filters from its texts, as the filter map and n-grams ask of it."""
 
@@ -114,6 +135,8 @@ class PairModel(nn.Module):
     spec: ClassVar[ModelSpec]
     judges_both: ClassVar[bool] = True
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
+    least_score: ClassVar[float | None] = None
+    """The least score that a match can have, of a model whose override is scores; None where it is weights."""
     config: Any
     classifier: nn.Linear
     projection: nn.Linear | None
@@ -176,6 +199,30 @@ class PairModel(nn.Module):
         if isinstance(override, Tensor):
             return override[None]
         return tuple(None if matrix is None else matrix[None] for matrix in override)
+
+    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
+        """The model's own attention in the output of one pair (a batch of 1), each map of it; none without attention.
+        Those of its records, unless a model says otherwise."""
+        lines = tuple(itertools.accumulate((len(side.tokens) for side in reading.contexts[:-1]), initial=0))
+        return tuple(
+            AttentionLinks(
+                record.rows,
+                record.columns,
+                torch.tensor(record.override or record.scores),
+                record.units,
+                bool(record.null),
+                self.least_score,
+                lines if record.apart else (0,),
+            )
+            for record in self.evidence(reading, output, (AttentionMap,))
+            if isinstance(record, AttentionMap)
+        )
+
+    def under(self, batch: Batch, override: Override) -> Output:
+        """The output of a batch of 1 under each of several overrides, laid out as a batch of so many."""
+        maps = (override,) if isinstance(override, Tensor) else override
+        output: Output = self(batch.repeated(next(len(one) for one in maps if one is not None)), override)
+        return output
 
     def regulariser(self) -> Tensor | None:
         """A term of the loss beside the classes, None for a model without."""

@@ -166,10 +166,15 @@ class TwoSided(PairModel):
         matches = self._matches(*sides)
         first_direction, first_pooled = self._compare(first, second, *sides, matches, of_first)
         second_direction, second_pooled = self._compare(second, first, *sides[::-1], matches.transpose(1, 2), of_second)
-        pooled = torch.cat([first_pooled, second_pooled], dim=1)
+        rows = max(len(first_pooled), len(second_pooled))  # one of both may have several overrides
+        pooled = torch.cat([first_pooled.expand(rows, -1), second_pooled.expand(rows, -1)], dim=1)
         features = pooled if self.layer is None else torch.relu(self.layer(self.dropped(pooled)))
         logits = self.classifier(self.dropped(features))
         return Output(logits, features, TwoSidedTrace(second_direction, first_direction, pooled))
+
+    def under(self, batch: Batch, override: Override) -> Output:
+        """The words, their matches and the direction that stays are computed once for all overrides."""
+        return self.forward(batch, override)
 
     def penalty(self, output: Output) -> Tensor | None:
         """How little the two directions agree on links (Liang et al. 2006, section 3.2), mean over pairs, a scalar.
@@ -239,10 +244,11 @@ class TwoSided(PairModel):
         weights, alone = weights[..., :-1], weights[..., -1]
         context = weights @ y + alone[..., None] * self.null_word
         crossings = CROSSINGS * self._crossings(weights, alone, x_side.mask)[..., None]
+        x = x.expand(len(context), -1, -1)
         beside = torch.cat([x, context, x * context, (x - context).abs(), crossings], dim=-1)
         compared = self.dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
         preactivations = self.convolution(windows(compared, self.config.width))
-        pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask)
+        pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask.expand(len(x), -1))
         return Direction(
             scores, weights, alone, x_side.mask, override is not None, compared, preactivations, winners
         ), pooled
