@@ -133,9 +133,11 @@ class Asked:
         pair = Pair(reading.texts(), checkpoint.words, drawing, explanation)
         return cls(checkpoint, pair, reading, explanation, target_class(checkpoint, explanation.probabilities))
 
-    def word_effects(self, mix: Mapping[str, float], progress: Progress = lambda rows: None) -> tuple[WordEffect, ...]:
-        """Of every word, by the mean of some ways with these weights."""
-        at = places(self.pair.sides)
+    def word_effects(
+        self, mix: Mapping[str, float], progress: Progress = lambda rows: None, side: int | None = None
+    ) -> tuple[WordEffect, ...]:
+        """Of every word, or of those of one side, by the mean of some ways with these weights."""
+        at = [place for place in places(self.pair.sides) if side in (None, place.side)]
         edits = [{way: WAYS[way](self.pair, place) for way in mix} for place in at]
         return tuple(
             WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
