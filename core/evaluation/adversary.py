@@ -6,6 +6,7 @@ forward pass of its own, and several starts are followed at once.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def adversary(
     best, best_divergence = None, 0.0
     with torch.enable_grad():
         for step in range(ITERATIONS):
-            weights = [_rows(one, links) for one, links in zip(logits, maps, strict=True)]
+            weights = [_rows(*one) for one in zip(logits, maps, usable, strict=True)]
             override = stacked(
                 [
                     model.lay_out(rows[0] if len(maps) == 1 else tuple(rows), asked.reading)
@@ -130,20 +131,12 @@ def _starts(own: Sequence[Tensor], usable: Sequence[Tensor], seed: int) -> list[
     return starts
 
 
-def _rows(logits: Tensor, links: AttentionLinks) -> Tensor:
+def _rows(logits: Tensor, links: AttentionLinks, usable: Tensor) -> Tensor:
     """Weights ``[STARTS, *shape]``: a softmax over each set of columns that adds up to 1 in the model's own rows."""
-    width = logits.shape[-1]
-    flat = logits.view(len(logits), -1, width)
-    rows = []
-    for number in range(flat.shape[1]):
-        parts = torch.zeros(len(logits), width)
-        for columns in links.softmaxes(number):
-            if columns.stop > columns.start:
-                parts = parts + torch.nn.functional.pad(
-                    torch.softmax(flat[:, number, columns], dim=-1), (columns.start, width - columns.stop)
-                )
-        rows.append(parts)
-    return torch.stack(rows, dim=1).view(logits.shape)
+    if links.reach:
+        return torch.softmax(logits.masked_fill(~usable, _LEAST), dim=-1) * usable
+    columns = itertools.pairwise([*links.blocks, logits.shape[-1]])
+    return torch.cat([torch.softmax(logits[..., start:end], dim=-1) for start, end in columns], dim=-1)
 
 
 def _divergence(weights: Sequence[Tensor], own: Sequence[Tensor]) -> Tensor:

@@ -92,6 +92,8 @@ class Faithfulness:
             )
         if self.named is not None:
             parts.append(f"its attention names {self.named[0]} of the {self.named[1]} words with the largest effect")
+        if not parts and self.tau_b:
+            return "Its attention is scores that a choice follows, so moving it does not apply."
         if not parts:
             return "This model has no attention that could be moved."
         text = "; ".join(parts)

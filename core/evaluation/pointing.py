@@ -10,9 +10,10 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import torch
 
 from core.checkpoint import Checkpoint
 from core.data import Example
@@ -20,7 +21,9 @@ from core.effects import gradients
 from core.effects.why import MIX, Asked
 from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
 from core.evaluation.intervals import wilson
+from core.evaluation.predict import predict
 from core.evidence import AttentionMap
+from core.models import build
 from core.reading.tokens import tokenize
 
 LONG = 3
@@ -120,8 +123,6 @@ class Score:
 class Game:
     """The game of one checkpoint over some items."""
 
-    items: int
-    judged_right: int
     scores: dict[str, Score]
     """By way, with the baselines."""
     without_rule: dict[str, Score]
@@ -136,12 +137,18 @@ class Game:
                 for way, score in scores.items()
             }
 
-        return {
-            "items": self.items,
-            "judged_right": self.judged_right,
-            "ways": plain(self.scores),
-            "rule_of_no_use": plain(self.without_rule),
-        }
+        return {"ways": plain(self.scores), "rule_of_no_use": plain(self.without_rule)}
+
+
+def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
+    """The items whose label is the model's verdict and whose changed word it reads."""
+    readings = [checkpoint.read(item.premise, item.hypothesis) for item in items]
+    verdicts = predict(checkpoint, readings).argmax(1).tolist()
+    return [
+        item
+        for item, reading, verdict in zip(items, readings, verdicts, strict=True)
+        if checkpoint.labels[verdict] == item.label and item.index < len(reading.texts()[item.side].tokens)
+    ]
 
 
 def play(
@@ -152,26 +159,28 @@ def play(
     progress: Callable[[int], None] = lambda items: None,
 ) -> Game:
     """Play the game with these ways (methods of :func:`core.effects.why`, :data:`LEAST_ATTENDED` and
-    :data:`MOST_ATTENDED`); ``progress`` is called with the items done. Ways without attention maps that they could read
-    are left out."""
-    game = Game(len(items), 0, defaultdict(Score), defaultdict(Score))
+    :data:`MOST_ATTENDED`); ``progress`` is called with the items done. Ways that read attention are left out where no
+    map has the side's words."""
+    game = Game(defaultdict(Score), defaultdict(Score))
     for number, item in enumerate(items, 1):
         asked = Asked.about(checkpoint, item.premise, item.hypothesis, drawing)
-        if asked.explanation.verdict == item.label and item.index < len(asked.pair.sides[item.side].tokens):
-            game.judged_right += 1
-            named = rule(asked, item.side)
-            scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.pair.sides[item.side].tokens)}
-            scores |= {
-                way: pointed(values, item.index)
-                for way, values in word_values(asked, item.side, ways).items()
-                if values
-            }
-            for way, value in scores.items():
-                game.scores[way].add(value)
-                if len(named) != 1:
-                    game.without_rule[way].add(value)
+        named = rule(asked, item.side)
+        scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.pair.sides[item.side].tokens)}
+        values = word_values(asked, item.side, ways)
+        scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
+        for way, value in scores.items():
+            game.scores[way].add(value)
+            if len(named) != 1:
+                game.without_rule[way].add(value)
         progress(number)
     return game
+
+
+def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
+    """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing."""
+    torch.manual_seed(seed)
+    model = build(checkpoint.card["architecture"], checkpoint.card["config"]).eval()
+    return replace(checkpoint, name=f"{checkpoint.name}, untrained", model=model, state=())
 
 
 def word_values(asked: Asked, side: int, ways: Sequence[str]) -> dict[str, list[float]]:
