@@ -10,7 +10,7 @@ and the conformance test read :data:`REGISTRY`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import torch.nn.functional as F
@@ -82,6 +82,26 @@ class Output(NamedTuple):
     """The family's own record of what it computed on the way."""
 
 
+@dataclass(frozen=True)
+class Intervention:
+    """What one call of a model finds in the place of what it would compute itself. It goes through the call as an
+    argument, because threads share the model.
+
+    ``attention``: in the place of the model's own. ``crossings``: False sets q, the share of words that look across a
+    word, to 0 (:attr:`PairModel.counts_crossings`)."""
+
+    attention: Override | None = None
+    crossings: bool = True
+
+    def rows(self, rows: Tensor) -> Intervention:
+        """That of some rows of a batch, by their numbers."""
+        if self.attention is None:
+            return self
+        if isinstance(self.attention, Tensor):
+            return replace(self, attention=self.attention[rows])
+        return replace(self, attention=tuple(None if own is None else own[rows] for own in self.attention))
+
+
 class FilterMaker(Protocol):
     """A model that generates filters from its texts, as the filter map and n-grams ask of it."""
 
@@ -114,6 +134,8 @@ class PairModel(nn.Module):
     spec: ClassVar[ModelSpec]
     judges_both: ClassVar[bool] = True
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
+    counts_crossings: ClassVar[bool] = False
+    """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
     config: Any
     classifier: nn.Linear
     projection: nn.Linear | None
@@ -146,6 +168,15 @@ class PairModel(nn.Module):
         """
         raise NotImplementedError
 
+    def under(self, intervention: Intervention, batch: Batch) -> Output:
+        """:meth:`forward` with something else in the place of what the model computes.
+
+        Raises ValueError where the model computes no such thing, and for attention of another shape.
+        """
+        if not intervention.crossings:
+            raise ValueError(f"{self.spec.title} counts no crossing words, so there is nothing to leave out")
+        return self(batch, intervention.attention)  # type: ignore[no-any-return]
+
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """The types of record that a model with these settings has evidence of."""
@@ -172,7 +203,7 @@ class PairModel(nn.Module):
         return False
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
-        """An override as records number it, as a batch of 1 for :meth:`forward`."""
+        """An override as records number it, as a batch of 1 for :meth:`forward` and :meth:`under`."""
         if isinstance(override, Tensor):
             return override[None]
         return tuple(None if matrix is None else matrix[None] for matrix in override)
