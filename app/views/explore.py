@@ -154,8 +154,9 @@ def _what_if(page: ExploreState, read: Read) -> str:
     """What is unlike the model as it was trained; empty where nothing is."""
     if read.shown is read.trained:
         return ""
-    tempered = f"softmax at temperature {page.temperature:g}" if page.temperature != 1 else ""
-    return " and ".join(filter(None, (tempered, _without_crossings(page, read) and "without crossings (q = 0)")))
+    changes = [f"softmax at temperature {page.temperature:g}"] if page.temperature != 1 else []
+    changes += ["without crossings (q = 0)"] if _without_crossings(page, read) else []
+    return " and ".join(changes)
 
 
 def _without_crossings(page: ExploreState, read: Read) -> bool:
