@@ -52,7 +52,7 @@ def explain(
     check_words(reading)
     model = checkpoint.model
     laid_out = None if override is None else model.lay_out(override, reading)
-    output = model.under(Intervention(laid_out, crossings), reading.batch(checkpoint.reader))
+    output = model.under(reading.batch(checkpoint.reader), Intervention(laid_out, crossings))
     check_finite(checkpoint, output.logits)
     sides = [side.sentence(checkpoint.reader) for side in reading.texts()]
     wanted = model.shows(checkpoint.card["config"]) if records is None else records

@@ -36,7 +36,7 @@ def outputs(
     for numbers in plan(data, BATCH)[share]:
         batch, rows = data.batch(numbers, vectors)[0], torch.from_numpy(numbers)
         with torch.inference_mode():
-            output = model(batch) if intervention is None else model.under(intervention.rows(rows), batch)
+            output = model(batch) if intervention is None else model.under(batch, intervention.rows(rows))
         yield rows, output
 
 

@@ -183,13 +183,15 @@ class TwoSided(PairModel):
         second_direction, second_pooled = self._compare(
             second, first, *sides[::-1], matches.transpose(1, 2), of_second, crossings
         )
-        pooled = torch.cat([first_pooled, second_pooled], dim=1)
+        rows = max(len(first_pooled), len(second_pooled))  # one of both may have several overrides
+        pooled = torch.cat([first_pooled.expand(rows, -1), second_pooled.expand(rows, -1)], dim=1)
         features = pooled if self.layer is None else torch.relu(self.layer(self.dropped(pooled)))
         logits = self.classifier(self.dropped(features))
         return Output(logits, features, TwoSidedTrace(second_direction, first_direction, pooled))
 
-    def under(self, intervention: Intervention, batch: Batch) -> Output:
-        return self(batch, intervention.attention, intervention.crossings)  # type: ignore[no-any-return]
+    def under(self, batch: Batch, intervention: Intervention) -> Output:
+        """The words, their matches and the direction that stays are computed once for all overrides."""
+        return self.forward(batch, intervention.attention, intervention.crossings)
 
     def penalty(self, output: Output) -> Tensor | None:
         """How little the two directions agree on links (Liang et al. 2006, section 3.2), mean over pairs, a scalar.
@@ -268,10 +270,11 @@ class TwoSided(PairModel):
         across = self._across(weights, alone, x_side.mask)
         share = across.sum(-1) / (x_side.mask.sum(1, keepdim=True) - 1).clamp_min(1)
         share = share if crossings else torch.zeros_like(share)
+        x = x.expand(len(context), -1, -1)
         beside = torch.cat([x, context, x * context, (x - context).abs(), CROSSINGS * share[..., None]], dim=-1)
         compared = self.dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
         preactivations = self.convolution(windows(compared, self.config.width))
-        pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask)
+        pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask.expand(len(x), -1))
         given = override is not None
         return Direction(
             scores, weights, alone, across, share, x_side.mask, given, compared, preactivations, winners
