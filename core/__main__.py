@@ -27,6 +27,11 @@ def parser() -> argparse.ArgumentParser:
     explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
     explainer.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
     explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
+    explainer.add_argument(
+        "--without-crossings",
+        action="store_true",
+        help="the verdict if the model counted no words that look across a word (q = 0), of a model that counts them",
+    )
     explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
     asking = commands.add_parser("why", help="what each word, and each link of attention, does to the verdict")
     asking.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
@@ -82,7 +87,10 @@ def _explain(options: argparse.Namespace) -> None:
         from core.evidence import AttentiveContext
         from core.explain import explain
 
-    result = explain(open_checkpoint(options.model), options.first, options.second, nearest_for=options.word)
+    checkpoint, crossings = open_checkpoint(options.model), not options.without_crossings
+    if not crossings and not checkpoint.model.counts_crossings:
+        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    result = explain(checkpoint, options.first, options.second, crossings=crossings, nearest_for=options.word)
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
         has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"

@@ -23,9 +23,10 @@ class PairView extends View {
     });
   }
 
-  take({ selection, direction }) {
+  take({ selection, direction, crossings }) {
     this.selection = { row: selection.row ?? null, column: selection.column ?? null };
     this.direction = direction ?? this.directions?.[0];
+    this.crossings = crossings ?? true; // whether the model counts them
   }
 
   // The side with this role; of a sentence along both edges, the one along the rows.
@@ -97,7 +98,7 @@ class PairView extends View {
 
   // To the server: all that a person has selected.
   tell(more, wait) {
-    this.send({ ...this.selection, direction: this.looking, ...more }, wait);
+    this.send({ ...this.selection, direction: this.looking, crossings: this.crossings, ...more }, wait);
   }
 
   select(part, { soon } = {}) {
@@ -126,6 +127,12 @@ class PairView extends View {
   turnTo(direction) {
     this.direction = direction;
     this.draw();
+    this.tell({}, 0);
+  }
+
+  // The verdict with the words that look across a word counted, or without.
+  count(crossings) {
+    this.crossings = crossings;
     this.tell({}, 0);
   }
 

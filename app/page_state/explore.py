@@ -66,6 +66,9 @@ _NOT_OFFERED = (
 )
 
 
+_NO_SWITCH = "The link says “{}” of crossings, which are off or left out: the model counts them as it was trained."
+
+
 def _temperature(text: str) -> float | None:
     return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
 
@@ -81,7 +84,8 @@ class Candidates(Codec):
 @dataclass(frozen=True)
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
-    both sentences do; None for the first. ``candidates``: other answers of the question, one a line."""
+    both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
+    (q), where it can. ``candidates``: other answers of the question, one a line."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
@@ -89,4 +93,9 @@ class ExploreState(TextState):
     selection: Selection | None = parameter(None, Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     temperature: float = parameter(1.0, Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
     direction: str | None = parameter(None, Codec("direction"), belongs_to=("model",))
+    crossings: bool = parameter(
+        True,
+        Codec("crossings", _NO_SWITCH, lambda text: False if text == "off" else None, lambda counted: "off"),
+        belongs_to=("model",),
+    )
     candidates: str = parameter("", Candidates("candidates"))

@@ -65,7 +65,11 @@ def _selected() -> None:
             shown = explained(load_named(PAGE.state.model or ""), *PAGE.state.pair.now)
             PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
     else:
-        PAGE.change(selection=Selection(picked.get("row"), picked.get("column")), direction=picked.get("direction"))
+        PAGE.change(
+            selection=Selection(picked.get("row"), picked.get("column")),
+            direction=picked.get("direction"),
+            crossings=picked.get("crossings", True),
+        )
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
@@ -110,8 +114,8 @@ def _options(lead: float | None) -> None:
 
 
 class Read(NamedTuple):
-    """The pair as it was read. ``shown``: the explanation that is drawn, at the page's temperature; ``trained``: the
-    model's own; ``alone``: that of a model that reads the judged sentence alone."""
+    """The pair as it was read. ``shown``: the explanation that is drawn, at the page's temperature and with or without
+    crossings; ``trained``: the model's own; ``alone``: that of a model that reads the judged sentence alone."""
 
     checkpoint: Checkpoint
     shown: Explanation
@@ -121,7 +125,8 @@ class Read(NamedTuple):
 
 def _read(page: ExploreState) -> Read:
     checkpoint, trained = FORM.explanation()
-    shown, alone = explained(checkpoint, *page.pair.now, page.temperature), None
+    crossings = page.crossings or not checkpoint.model.counts_crossings
+    shown, alone = explained(checkpoint, *page.pair.now, page.temperature, crossings), None
     name = judging_alone(checkpoint.card)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
@@ -132,17 +137,30 @@ def _read(page: ExploreState) -> Read:
 def _drawing(page: ExploreState, read: Read) -> Drawing:
     """What is drawn of the pair."""
     checkpoint, shown, trained, alone = read
-    what_if = shown is not trained
+    what_if = _what_if(page, read)
     own = replace(
         Verdict.of(shown),
         alone=verdict.beside(alone),
-        trained=verdict.beside(trained) if what_if else None,
-        what_if=f"softmax at temperature {page.temperature:g}" if what_if else "",
+        trained=verdict.shares(trained) if what_if else None,
+        what_if=what_if,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
         gold=page.gold(verdict.class_names(shown)),
         pinned=pairs_tried.pinned(),
     )
     return panels.drawing(shown, own, page.show, unread(checkpoint.card))
+
+
+def _what_if(page: ExploreState, read: Read) -> str:
+    """What is unlike the model as it was trained; empty where nothing is."""
+    if read.shown is read.trained:
+        return ""
+    changes = [f"softmax at temperature {page.temperature:g}"] if page.temperature != 1 else []
+    changes += ["without crossings (q = 0)"] if _without_crossings(page, read) else []
+    return " and ".join(changes)
+
+
+def _without_crossings(page: ExploreState, read: Read) -> bool:
+    return not page.crossings and read.checkpoint.model.counts_crossings
 
 
 def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
@@ -155,6 +173,10 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
     if page.direction not in (None, *looking):
         known = f"it can ask for {' and '.join(looking)}: the first is shown" if looking else "this model has none"
         problems.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
+    if not page.crossings and not read.checkpoint.model.counts_crossings:
+        problems.append(
+            "The link asks for the verdict without crossings, but this model counts none: it is as trained."
+        )
     selected = selection or Selection(drawing.focus)
     explanation = read.shown
     for side in drawing.sides:
@@ -172,6 +194,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         selection=vars(selected),
         explicit=selection is not None,
         direction=page.direction,
+        crossings=page.crossings,
         editable=True,
         tour=True,
         id=FORM.id,
@@ -190,9 +213,12 @@ def _frame(page: ExploreState, read: Read, what_if: str, problems: Sequence[str]
 
 
 def _stem(page: ExploreState, read: Read) -> str:
-    """A name for files of what is drawn, unlike that of another temperature."""
+    """A name for files of what is drawn, unlike that of another what if."""
     stem = components.file_stem(read.shown)
-    return stem if read.shown is read.trained else f"{stem}-temperature-{page.temperature:g}"
+    if read.shown is read.trained:
+        return stem
+    stem += f"-temperature-{page.temperature:g}" if page.temperature != 1 else ""
+    return f"{stem}-without-crossings" if _without_crossings(page, read) else stem
 
 
 def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:

@@ -188,6 +188,27 @@ def test_beside_a_model_of_both_sentences_stands_the_verdict_on_the_hypothesis_a
     assert verdict["alone"]["judged"] == "hypothesis" and verdict["alone"]["model"] == "Hypothesis alone"
 
 
+def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, checkpoints):
+    pair = {"first": "the dog is playing", "second": "playing is the dog"}
+    app = explore(model="test-two-sided", crossings="off", **pair)
+    verdict, checkpoint = drawn(app)["verdict"], load(checkpoints / "test-two-sided")
+    assert verdict["what_if"] == "without crossings (q = 0)" and query(app)["crossings"] == "off"
+    for classes, crossings in ((verdict["classes"], False), (verdict["trained"], True)):
+        expected = explain(checkpoint, *pair.values(), crossings=crossings).probabilities
+        assert [c["p"] for c in classes] == pytest.approx(expected, abs=1e-6)
+    assert set(drawn(app)["by_kind"]["attention_map"]["crossings"]) == {0}
+    app = explore(model="test-two-sided", crossings="off", temperature="2", **pair)
+    assert drawn(app)["verdict"]["what_if"] == "softmax at temperature 2 and without crossings (q = 0)"
+    app = explore(crossings="off", **pair)
+    assert drawn(app)["verdict"]["what_if"] == "" and drawn(app)["by_kind"]["attention_map"]["crossed"] is None
+    assert drawn(app)["notices"] == [
+        "The link asks for the verdict without crossings, but this model counts none: it is as trained."
+    ]
+    assert drawn(explore(model="test-two-sided", crossings="0", **pair))["notices"] == [
+        "The link says “0” of crossings, which are off or left out: the model counts them as it was trained."
+    ]
+
+
 def test_the_direction_that_is_looked_at_is_in_the_address(drawn):
     pair = {"model": "test-two-sided", "first": "the dog is playing", "second": "a dog is not playing"}
     app = explore(direction="premise", **pair)

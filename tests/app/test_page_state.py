@@ -47,6 +47,7 @@ def some_state(page, seed):
         "k": source.randint(1, LARGEST_K),
         "view": source.choice(list(VIEWS)),
         "temperature": source.choice(TEMPERATURES),
+        "crossings": source.choice([True, False]),
         "projector": source.choice([True, False]),
         "selection": Selection(source.randrange(200), source.choice([None, 3]))
         if page is ExploreState
