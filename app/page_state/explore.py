@@ -9,6 +9,8 @@ from app.examples import EXAMPLES
 from app.page_state.codec import Codec, one_of, parameter
 from app.page_state.texts import Texts, TextState
 from app.pairs import Pair
+from core.effects import METHODS
+from core.effects.words import TAKEN_AWAY
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
@@ -70,6 +72,14 @@ def _temperature(text: str) -> float | None:
     return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
 
 
+METHOD = Codec(
+    "method",
+    f"The link asks what words do by “{{}}”; it can ask by {', '.join(METHODS)}: the first is used.",
+    one_of(METHODS),
+)
+"""How effects are asked for, by its name in a link."""
+
+
 @dataclass(frozen=True)
 class Candidates(Codec):
     """Candidate answers as they were typed; what is too long for a link goes without them."""
@@ -81,7 +91,8 @@ class Candidates(Codec):
 @dataclass(frozen=True)
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
-    both sentences do; None for the first. ``candidates``: other answers of the question, one a line."""
+    both sentences do; None for the first. ``method``: how effects of words are asked for. ``candidates``: other answers
+    of the question, one a line."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
@@ -89,4 +100,5 @@ class ExploreState(TextState):
     selection: Selection | None = parameter(None, Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     temperature: float = parameter(1.0, Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
     direction: str | None = parameter(None, Codec("direction"), belongs_to=("model",))
+    method: str = parameter(TAKEN_AWAY, METHOD)
     candidates: str = parameter("", Candidates("candidates"))

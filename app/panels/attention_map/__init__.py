@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.panels.attention_map.first_word import telling_word
 from app.panels.panel import Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
@@ -83,7 +82,6 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
         max(max(flat), low + 1e-9),
         rows=record.rows,
         columns=record.columns,
-        focus=telling_word(record, explanation),
         show=show,
         lead=lead(record, explanation),
     )
