@@ -7,7 +7,6 @@ the cell gets the least score that a match of this model can have.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from enum import StrEnum
@@ -68,7 +67,7 @@ def link_effects(
             overrides = [
                 model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in without(links, rows, taken)
             ]
-            logits = model.under(batch, _stacked(overrides)).logits
+            logits = model.under(batch, stacked(overrides)).logits
             parts.append(before - torch.log_softmax(logits.double(), dim=1)[:, target])
             progress(done + int(rows[-1]) + 1, whole)
         done += cells
@@ -79,17 +78,18 @@ def link_effects(
 
 def without(links: AttentionLinks, cells: Tensor, taken: Taken) -> Tensor:
     """The map without each of some cells (numbers of the flattened map): ``[len(cells), *values.shape]``."""
-    flat = links.values.flatten()
-    cut = flat.repeat(len(cells), 1)
-    cut[torch.arange(len(cells)), cells] = 0.0 if links.least is None else links.least
-    cut = cut.view(len(cells), *links.values.shape)
-    if links.least is None and taken is Taken.RENORMALISED:
-        # Each softmax of a row adds up to what it did before; one whose whole weight was taken away keeps 0.
-        for start, end in itertools.pairwise([*links.blocks, links.values.shape[-1]]):
-            whole = links.values[..., start:end].sum(-1, keepdim=True)
-            left = cut[..., start:end].sum(-1, keepdim=True)
-            cut[..., start:end] *= torch.where(left > 0, whole / left.clamp_min(1e-12), 1.0)
-    return cut
+    width = links.values.shape[-1]
+    cut = links.values.reshape(1, -1, width).repeat(len(cells), 1, 1)
+    for row_number, cell in enumerate(cells.tolist()):
+        row, column = divmod(cell, width)
+        weights = cut[row_number, row]
+        weights[column] = 0.0 if links.least is None else links.least
+        if links.least is None and taken is Taken.RENORMALISED:
+            for columns in links.softmaxes(row):
+                left = weights[columns].sum()
+                if left > 0:
+                    weights[columns] *= links.values.view(-1, width)[row, columns].sum() / left
+    return cut.view(len(cells), *links.values.shape)
 
 
 def _in_place(cut: Tensor, number: int, maps: int) -> Override:
@@ -97,7 +97,7 @@ def _in_place(cut: Tensor, number: int, maps: int) -> Override:
     return cut if maps == 1 else tuple(cut if i == number else None for i in range(maps))
 
 
-def _stacked(overrides: Sequence[Override]) -> Override:
+def stacked(overrides: Sequence[Override]) -> Override:
     """Overrides of a batch of 1 as one of a batch of many."""
     if isinstance(overrides[0], Tensor):
         return torch.cat([one for one in overrides if isinstance(one, Tensor)])

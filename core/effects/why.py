@@ -126,7 +126,7 @@ def together(
     for way in (FREQUENT, RELATED):
         drawn = zip(*(replacements(asked.pair, place, way) for place in chosen), strict=False)
         edits[way] = [with_word(with_word(sides, chosen[0], one), chosen[1], other) for one, other in drawn]
-    one, other = asked.word_effects(MIX, progress, chosen)
+    one, other = asked.word_effects(MIX, progress, chosen=chosen)
     apart = None if one.effect is None or other.effect is None else one.effect + other.effect
     return PairEffect((one, other), asked.effects_of([edits])[0].get("effect"), apart)
 
@@ -150,10 +150,16 @@ class Asked:
         return cls(checkpoint, pair, reading, explanation, target_class(checkpoint, explanation.probabilities))
 
     def word_effects(
-        self, mix: Mapping[str, float], progress: Progress = unheard, chosen: Sequence[Place] | None = None
+        self,
+        mix: Mapping[str, float],
+        progress: Progress = unheard,
+        *,
+        side: int | None = None,
+        chosen: Sequence[Place] | None = None,
     ) -> tuple[WordEffect, ...]:
-        """Of every word, or of those that are ``chosen``, by the mean of some ways with these weights."""
-        at = places(self.pair.sides) if chosen is None else chosen
+        """Of every word, of those of one side or of those that are ``chosen``, by the mean of some ways with these
+        weights."""
+        at = [place for place in chosen or places(self.pair.sides) if side in (None, place.side)]
         edits = [{way: WAYS[way](self.pair, place) for way in mix} for place in at]
         return tuple(
             WordEffect(side.role, place.index, side.tokens[place.index].text, **values)

@@ -101,6 +101,14 @@ class AttentionLinks:
     """The least score that a match can have; None in a map of weights."""
     blocks: tuple[int, ...] = (0,)
     """The first column of each block over which a row of weights adds up to 1."""
+    reach: tuple[tuple[int, int], ...] = ()
+    """The first column that each row can look at, and the one after its last; empty where rows see all."""
+
+    def softmaxes(self, row: int) -> list[slice]:
+        """The columns over which each softmax of a row runs, the null word among them."""
+        if self.reach:
+            return [slice(*self.reach[row])]
+        return [slice(start, end) for start, end in itertools.pairwise([*self.blocks, self.values.shape[-1]])]
 
 
 class FilterMaker(Protocol):
@@ -213,6 +221,7 @@ class PairModel(nn.Module):
                 bool(record.null),
                 self.least_score,
                 lines if record.apart else (0,),
+                record.reach,
             )
             for record in self.evidence(reading, output, (AttentionMap,))
             if isinstance(record, AttentionMap)
