@@ -95,8 +95,8 @@ class Candidates(Codec):
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
     both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
-    (q), where it can. ``method``: how effects of words are asked for. ``candidates``: other answers of the question, one
-    a line."""
+    (q), where it can. ``method``: how effects of words are asked for. ``candidates``: other answers of the question,
+    one a line."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
