@@ -115,10 +115,11 @@ class PairView extends View {
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
-    this.arranged = this.direction;
+    this.arranged = null;
+    this.linked = data.panels.some(({ kind }) => kind === "links");
     this.switch =
-      this.directions.length > 1
-        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "Whose attention" })
+      this.directions.length > 1 || this.linked
+        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "What is shown of attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
@@ -183,20 +184,29 @@ class PairView extends View {
   }
 
   drawSwitch() {
-    for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
+    const { links } = this.asked;
+    for (const panel of this.panels)
+      if (panel.direction) panel.element.hidden = panel.direction !== this.direction || Boolean(links && panel.ribbons);
+    const several = this.directions.length > 1;
+    const looks = this.directions.map((role) =>
+      choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
+    );
+    const cut = choice(Boolean(links), () => this.ask({ links: links ? "" : "kept" }), "What each link does");
+    const whole = choice(!links, () => this.ask({ links: "" }), "Where it looks");
+    const lone = this.directions.length ? [whole] : [];
     this.switch?.replaceChildren(
-      ...this.directions.map((role) =>
-        choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
-      ),
+      ...(several ? looks : []),
+      ...(this.linked ? (several ? [html("span.apart"), cut] : [...lone, cut]) : []),
     );
   }
 
   draw() {
     this.drawSwitch();
     for (const panel of this.panels) panel.draw();
-    if (this.arranged === this.direction) return;
+    const shown = [this.direction, this.asked.links].join();
+    if (this.arranged === shown) return;
     // What was hidden has had no size until now.
-    this.arranged = this.direction;
+    this.arranged = shown;
     this.fitted = null;
     this.fit();
   }

@@ -10,6 +10,7 @@ from app.page_state.codec import Codec, one_of, parameter
 from app.page_state.texts import Texts, TextState
 from app.pairs import Pair
 from core.effects import METHODS
+from core.effects.links import Taken
 from core.effects.words import TAKEN_AWAY
 
 SHOWN: dict[str, str] = {
@@ -80,6 +81,14 @@ METHOD = Codec(
 """How effects are asked for, by its name in a link."""
 
 
+LINKS = Codec(
+    "links",
+    f"The link asks to cut links by “{{}}”; it can ask for {' and '.join(Taken)}: where words look is shown.",
+    one_of(tuple(Taken)),
+)
+"""How links are cut, by its name in a link; empty where weights are shown."""
+
+
 @dataclass(frozen=True)
 class Candidates(Codec):
     """Candidate answers as they were typed; what is too long for a link goes without them."""
@@ -91,8 +100,8 @@ class Candidates(Codec):
 @dataclass(frozen=True)
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
-    both sentences do; None for the first. ``method``: how effects of words are asked for. ``candidates``: other answers
-    of the question, one a line."""
+    both sentences do; None for the first. ``method``: how effects of words are asked for; ``links``: how links are
+    cut whose effects are asked for, empty where none are. ``candidates``: other answers of the question, one a line."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
@@ -101,4 +110,5 @@ class ExploreState(TextState):
     temperature: float = parameter(1.0, Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
     direction: str | None = parameter(None, Codec("direction"), belongs_to=("model",))
     method: str = parameter(TAKEN_AWAY, METHOD)
+    links: str = parameter("", LINKS)
     candidates: str = parameter("", Candidates("candidates"))

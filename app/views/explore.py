@@ -19,12 +19,12 @@ from app.explore import candidates, pairs_tried
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
-from app.page_state.explore import METHOD, SHOWN, TEMPERATURES, ExploreState, Selection
+from app.page_state.explore import LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import Drawing, DrawnPanel, effects, verdict
+from app.panels import Drawing, DrawnPanel, effects, links, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
@@ -69,7 +69,8 @@ def _selected() -> None:
     else:
         selection = Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
         method = METHOD.value(picked.get("method") or "") or PAGE.state.method
-        PAGE.change(selection=selection, direction=picked.get("direction"), method=method)
+        cut = LINKS.value(picked.get("links") or "") or ""
+        PAGE.change(selection=selection, direction=picked.get("direction"), method=method, links=cut)
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
@@ -147,8 +148,10 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
         pinned=pairs_tried.pinned(),
     )
     drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
-    bars = DrawnPanel("effects", "first", effects.frame(late.followed(checkpoint, shown)))
-    return replace(drawn, panels=(bars, *drawn.panels))
+    followed = late.followed(checkpoint, shown)
+    bars = DrawnPanel("effects", "first", effects.frame(followed))
+    cut = links.frame(shown, followed)
+    return replace(drawn, panels=(bars, *drawn.panels, *([DrawnPanel("links", "main", cut)] if cut else [])))
 
 
 def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
@@ -175,7 +178,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         selection=vars(selected),
         explicit=selection is not None,
         direction=page.direction,
-        asked={"method": page.method},
+        asked={"method": page.method, "links": page.links},
         editable=True,
         tour=True,
         id=FORM.id,
@@ -194,14 +197,14 @@ def _looked_up(read: Read, drawing: Drawing, selected: Selection) -> Explanation
 
 
 def _questions(page: ExploreState, read: Read) -> late.Questions:
-    return late.Questions(read.checkpoint, page.pair.now, page.method)
+    return late.Questions(read.checkpoint, page.pair.now, page.method, page.links)
 
 
 @st.fragment
 def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
     """What the verdict did not wait for: what words do to it. Only this part runs again until it is computed."""
     questions = _questions(page, read)
-    heard = late.hear(questions, FORM.id)
+    heard = late.hear(questions, read.shown, FORM.id)
     first = None if page.selection is not None else late.strongest(questions, drawing)
     if first is not None:
         heard = replace(heard, selection=first, late=panels.late(_looked_up(read, drawing, first)))

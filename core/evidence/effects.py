@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from core.evidence.codec import to_dict as as_dict
 from core.evidence.record import Explained, Record, the
@@ -33,6 +36,16 @@ class WordEffect:
     """The same of ``spread``, of the ways that draw words."""
 
 
+Cell = tuple[int, int]
+
+
+def _high_and_low(one: np.ndarray, other: np.ndarray) -> tuple[Cell, ...]:
+    """Cells in the top tenth of one and in the lower half of the other. What many share is neither."""
+    high = (one >= np.quantile(one, 0.9)) & (one > np.median(one))
+    low = other <= np.median(other)
+    return tuple((int(i), int(j)) for i, j in np.argwhere(high & low))
+
+
 @dataclass(frozen=True)
 class LinkEffects:
     """What each link of one attention map does, in the order of the map's rows and columns."""
@@ -55,6 +68,22 @@ class LinkEffects:
     tau_b: float | None
     """Kendall's τ-b over all cells between weight and size of the effect; None where one of them is the same
     everywhere."""
+
+    @property
+    def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+        """The cells, row and column, in the top tenth by weight and in the lower half by size of the effect; and those
+        in the top tenth by size of the effect and in the lower half by weight."""
+        weights, sizes = np.array(self.before), np.abs(self.effects)
+        return _high_and_low(weights, sizes), _high_and_low(sizes, weights)
+
+    def to_csv(self, words: tuple[Sequence[str], Sequence[str]]) -> str:
+        """One line a cell, with what stands along both edges: positions (from 1), words, weight and effect."""
+        head = ["row", "row_word", "column", "column_word", "before", "effect"]
+        rows, columns = words
+        cells = ((i, j) for i in range(len(rows)) for j in range(len(columns)))
+        return csv_text(
+            head, ([i + 1, rows[i], j + 1, columns[j], self.before[i][j], self.effects[i][j]] for i, j in cells)
+        )
 
 
 @dataclass(frozen=True)

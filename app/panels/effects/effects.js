@@ -102,17 +102,17 @@ class EffectsPanel {
   }
 
   drawState() {
-    const { working, stopped, problem } = this.view.news ?? { working: [0, 0] };
+    const { working, stopped, problems } = this.view.news ?? { working: { words: [0, 0] } };
     const { bars } = this.view;
-    if (problem) refill(this.state, problem);
-    else if (stopped)
+    if (problems?.words) refill(this.state, problems.words);
+    else if (stopped?.includes("words"))
       refill(
         this.state,
         "Stopped before it was done. ",
         linkButton("Compute", "Compute what each word does", () => sayLate({ again: true })),
       );
-    else if (working && !bars) {
-      const [done, of] = working;
+    else if (!bars) {
+      const [done, of] = working.words ?? [0, 0];
       refill(
         this.state,
         html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})),
