@@ -140,7 +140,16 @@ class PairView extends View {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
     const selected = this.explicit ? { select: select || "none" } : {};
-    return { ...this.data.link, ...selected, ...(this.looking ? { direction: this.looking } : {}) };
+    const direction = this.looking ? { direction: this.looking } : {};
+    return { ...this.data.link, ...selected, ...direction, ...this.askedOtherwise };
+  }
+
+  // What is asked of effects, where that is not the first.
+  get askedOtherwise() {
+    const { method, ...others } = this.asked;
+    const first = this.dataOf("effects")?.methods[0].name;
+    const changed = Object.entries({ ...others, method: method === first ? "" : method });
+    return Object.fromEntries(changed.filter(([, value]) => value));
   }
 
   // The direction that is looked at, null for the first one.

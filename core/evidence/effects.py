@@ -76,14 +76,18 @@ class LinkEffects:
         weights, sizes = np.array(self.before), np.abs(self.effects)
         return _high_and_low(weights, sizes), _high_and_low(sizes, weights)
 
-    def to_csv(self, words: tuple[Sequence[str], Sequence[str]]) -> str:
-        """One line a cell, with what stands along both edges: positions (from 1), words, weight and effect."""
-        head = ["row", "row_word", "column", "column_word", "before", "effect"]
-        rows, columns = words
-        cells = ((i, j) for i in range(len(rows)) for j in range(len(columns)))
-        return csv_text(
-            head, ([i + 1, rows[i], j + 1, columns[j], self.before[i][j], self.effects[i][j]] for i, j in cells)
-        )
+
+def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """One line a cell of all maps: the roles and what stands along both edges (``words``, of each map) with positions
+    from 1, the weight or score as it was, and the effect."""
+    head = ["rows", "columns", "row", "row_word", "column", "column_word", "before", "effect"]
+    cells = (
+        [of.rows, of.columns, i + 1, rows[i], j + 1, columns[j], of.before[i][j], of.effects[i][j]]
+        for of, (rows, columns) in zip(links, words, strict=True)
+        for i in range(len(rows))
+        for j in range(len(columns))
+    )
+    return csv_text(head, cells)
 
 
 @dataclass(frozen=True)
@@ -151,21 +155,18 @@ class Effects(Record, kind="effects"):
         return lines
 
     def to_csv(self, explanation: Explained | None = None) -> str:
-        """One line a word: its sentence, position (from 1), text, effect, spread and log-odds."""
-        head = ["sentence", "position", "word", "effect", "spread", "log_odds", *(f"p_{name}" for name in self.labels)]
-        rows = (
-            [
-                word.role,
-                word.index + 1,
-                word.text,
-                word.effect,
-                word.spread,
-                word.log_odds,
-                *(word.probabilities or [None] * len(self.labels)),
-            ]
-            for word in self.words
-        )
-        return csv_text(head, (["" if value is None else value for value in row] for row in rows))
+        """One line a word: its sentence, position (from 1), text, effect, spread and log-odds, the probabilities
+        without it, and of a mean of several ways the effect by each alone."""
+        ways = list(dict.fromkeys(way for word in self.words for way in word.by_way))
+        head = ["sentence", "position", "word", "effect", "spread", "log_odds"]
+        head += [f"p_{name}" for name in self.labels] + [f"effect_{way}" for way in ways]
+        lines = []
+        for word in self.words:
+            own = [word.role, word.index + 1, word.text, word.effect, word.spread, word.log_odds]
+            after = word.probabilities or [None] * len(self.labels)
+            line = [*own, *after, *(word.by_way.get(way) for way in ways)]
+            lines.append(["" if value is None else value for value in line])
+        return csv_text(head, lines)
 
 
 def _number(value: float | None) -> str:

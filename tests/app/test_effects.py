@@ -1,5 +1,6 @@
 """What words and links do, on the pages: after the verdict, and never in its way."""
 
+import json
 import threading
 from dataclasses import replace
 
@@ -11,8 +12,11 @@ from core.checkpoint import load
 from core.effects import METHODS, why
 from core.effects.links import Taken
 from core.effects.memory import Ended
-from core.effects.why import what_links_do
-from core.evidence.effects import LinkEffects
+from core.effects.why import together, what_links_do
+from core.effects.words import Place
+from core.evidence import Explanation
+from core.evidence.effects import LinkEffects, links_csv
+from core.explain import explain
 from tests.app.pages import late, open_view, query
 
 PAIR = {"first": "a man and a dog", "second": "the dog is not playing"}
@@ -159,5 +163,30 @@ def test_cells_whose_weight_and_effect_disagree_are_marked():
     assert telling == ((3, 1),)
     flat = replace(links, effects=((0.0,) * 5,) * 4)
     assert flat.disagreeing[1] == (), "where all effects are the same none stands out"
-    rows = ("w", "x", "y", "z")
-    assert links.to_csv((rows, tuple("abcde"))).splitlines()[1] == "1,w,1,a,0.9,0.0"
+    table = links_csv([links], [(tuple("wxyz"), tuple("abcde"))]).splitlines()
+    assert table[1] == "b,a,1,w,1,a,0.9,0.0" and len(table) == 21
+
+
+def test_files_hold_effects_in_the_words_of_the_page(checkpoints):
+    app = explore(links="kept")
+    files = {button.label: button for button in app.get("download_button")}
+    assert {"All numbers (JSON)", "Effects of words (CSV)", "Effects of links (CSV)"} <= files.keys()
+    questions = telling.Questions(load(checkpoints / "test-light"), tuple(PAIR.values()), "dropped", "kept")
+    effects = questions.effects()
+    head, first, *_ = effects.to_csv().splitlines()
+    assert head.startswith("sentence,position,word,effect,spread,log_odds,p_entailment,")
+    assert "effect_dropped" in head and first.startswith("premise,1,a,")
+    whole = explain(load(checkpoints / "test-light"), *PAIR.values())
+    whole = replace(whole, evidence=(*whole.evidence, effects))
+    assert Explanation.from_dict(json.loads(whole.to_json())) == whole
+
+
+def test_two_words_together_stand_beside_the_sum_of_both(drawn, checkpoints):
+    known = together(load(checkpoints / "test-light"), *PAIR.values(), (Place(0, 1), Place(1, 1)))
+    heard = late(explore(together="1.2-2.2"))["together"]
+    assert heard["name"] == "1.2-2.2" and [word["text"] for word in heard["words"]] == ["man", "dog"]
+    assert (heard["together"], heard["apart"]) == pytest.approx((known.together, known.apart))
+    for wrong, problem in (("1.2-1.2", "“1.2-1.2” together"), ("1.9-2.1", "which this pair does not have")):
+        app = explore(together=wrong)
+        assert any(problem in notice for notice in drawn(app)["notices"])
+        assert late(app)["together"] is None and late(app)["words"]

@@ -8,7 +8,7 @@ import pytest
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES
 from app.page_state.codec import LINK_LIMIT, Codec, PageState, one_of, parameter, whole_number
-from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
+from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.texts import Model, Texts, TextState
@@ -58,6 +58,7 @@ def some_state(page, seed):
         "side": source.choice(["first", "second"]),
         "filter": source.randrange(300),
         "direction": source.choice(ODD[1:]),
+        "together": TwoWords((0, source.randrange(200)), (1, source.randrange(9))),
         "links": source.choice(["", *Taken]),
         "method": source.choice(list(METHODS)),
         "candidates": source.choice(["", "\n".join(ODD)]),
