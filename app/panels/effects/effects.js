@@ -4,6 +4,7 @@ import { capital, heading, html, linkButton, moreButton, percent, refill, signed
 import { sayLate } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
+import { Together } from "./together.js";
 
 const FIRST = 4; // words of a sentence that have a bar before more are asked for
 
@@ -15,6 +16,8 @@ class EffectsPanel {
       { onchange: () => view.ask({ method: this.method.value }) },
       frame.methods.map(({ name, title }) => html("option", { value: name }, title)),
     );
+    this.together = new Together(view);
+    this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
     this.state = html("div.state.soft", { "aria-live": "polite" });
@@ -24,7 +27,8 @@ class EffectsPanel {
       this.head,
       this.state,
       this.body,
-      html("div.after.soft"),
+      this.after,
+      this.together.element,
     );
   }
 
@@ -72,7 +76,8 @@ class EffectsPanel {
     );
     const { completeness } = view.news?.words ?? {};
     const said = completeness && view.bars ? this.completeness(...completeness) : null;
-    refill(this.element.lastChild, said);
+    refill(this.after, said);
+    this.together.draw();
   }
 
   heading({ name, how, cannot }) {
@@ -94,7 +99,8 @@ class EffectsPanel {
       elements: [this.body],
     }));
     const chosen = html("label.way.screen.soft", "Way to ask ", this.method);
-    return heading([this.title, " ", chosen], reading, more, saves);
+    const printed = html("span.way.soft.on-paper", this.asked.title);
+    return heading([this.title, " ", chosen, printed], reading, more, saves);
   }
 
   completeness(sum, whole) {
@@ -102,17 +108,17 @@ class EffectsPanel {
   }
 
   drawState() {
-    const { working, stopped, problem } = this.view.news ?? { working: [0, 0] };
+    const { working, stopped, problems } = this.view.news ?? { working: { words: [0, 0] } };
     const { bars } = this.view;
-    if (problem) refill(this.state, problem);
-    else if (stopped)
+    if (problems?.words) refill(this.state, problems.words);
+    else if (stopped?.includes("words"))
       refill(
         this.state,
         "Stopped before it was done. ",
         linkButton("Compute", "Compute what each word does", () => sayLate({ again: true })),
       );
-    else if (working && !bars) {
-      const [done, of] = working;
+    else if (!bars) {
+      const [done, of] = working.words ?? [0, 0];
       refill(
         this.state,
         html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})),
