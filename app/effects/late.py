@@ -14,17 +14,19 @@ from app.effects import work
 from app.page_state.explore import Selection, TwoWords
 from app.pairs import Version
 from app.panels import Drawing, effects
+from app.panels.belief import Belief, belief
 from app.panels.links import LinkMap, link_map
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
-from core.effects.memory import Answer, kept_links, kept_together, kept_why
+from core.effects.memory import Answer, kept_believed, kept_links, kept_together, kept_why
 from core.effects.why import MIX, target_class
 from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
 from core.evidence.effects import Effects, PairEffect
+from core.evidence.faithfulness import Faithfulness
 
-WORDS, LINKS, TOGETHER = "words", "links", "together"
+WORDS, LINKS, TOGETHER, BELIEVED = "words", "links", "together", "believed"
 """What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
@@ -35,13 +37,15 @@ PATIENCE = 0.25
 @dataclass(frozen=True)
 class Questions:
     """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
-    nobody asks for them; ``together``: two words whose effect together is asked for."""
+    nobody asks for them; ``together``: two words whose effect together is asked for; ``believed``: whether it is asked
+    how far all this can be believed."""
 
     checkpoint: Checkpoint
     texts: Version
     method: str
     links: str = ""
     together: TwoWords | None = None
+    believed: bool = False
 
     @property
     def computed(self) -> str:
@@ -62,7 +66,13 @@ class Questions:
         if self.together is not None:
             chosen = Place(*self.together.one), Place(*self.together.other)
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
+        if self.believed:
+            out[BELIEVED, *about] = functools.partial(kept_believed, checkpoint, *texts)
         return out
+
+    def faithfulness(self) -> Faithfulness:
+        """How far all this can be believed, for a file that a person asks for."""
+        return kept_believed(self.checkpoint, *self.texts, unheard)
 
     def effects(self) -> Effects:
         """Everything that is asked for as one record. It takes as long as it takes: for a file that a person asks
@@ -88,6 +98,7 @@ class Late:
     words: effects.WordBars | None = None
     links: tuple[LinkMap, ...] | None = None
     together: effects.TwoWords | None = None
+    believed: Belief | None = None
     working: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     stopped: tuple[str, ...] = ()
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -100,12 +111,14 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     works = {key[0]: one for key, one in work.at_work(questions.asked).items()}
     for one in works.values():
         one.wait(PATIENCE)
-    words, links, both = (works[name].answer if name in works else None for name in (WORDS, LINKS, TOGETHER))
+    asked = (WORDS, LINKS, TOGETHER, BELIEVED)
+    words, links, both, measured = (works[name].answer if name in works else None for name in asked)
     return Late(
         id,
         effects.word_bars(words) if isinstance(words, Effects) else None,
         tuple(link_map(one, explanation) for one in links) if isinstance(links, tuple) else None,
         effects.two_words(str(questions.together), both) if isinstance(both, PairEffect) else None,
+        belief(measured, explanation) if isinstance(measured, Faithfulness) else None,
         {name: (one.done, one.of) for name, one in works.items() if not one.finished},
         tuple(name for name, one in works.items() if one.stopped),
         {name: one.problem for name, one in works.items() if one.problem},

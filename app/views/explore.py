@@ -24,7 +24,7 @@ from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import Drawing, DrawnPanel, effects, links, verdict
+from app.panels import Drawing, DrawnPanel, belief, effects, links, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.effects.words import TAKEN_AWAY
@@ -76,7 +76,7 @@ def _selected() -> None:
         both = TwoWords.parse(picked.get("together") or "")
         cut = LINKS.value(picked.get("links") or "") or ""
         PAGE.change(selection=selection, direction=direction, crossings=crossings)
-        PAGE.change(method=method, links=cut, together=both)
+        PAGE.change(method=method, links=cut, together=both, believed=picked.get("believed") == "on")
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
@@ -158,7 +158,9 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
     followed = late.followed(checkpoint, shown)
     bars = DrawnPanel("effects", "first", effects.frame(followed))
     cut = links.frame(shown, followed)
-    return replace(drawn, panels=(bars, *drawn.panels, *([DrawnPanel("links", "main", cut)] if cut else [])))
+    of_links = [DrawnPanel("links", "main", cut)] if cut else []
+    believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed))
+    return replace(drawn, panels=(bars, *drawn.panels, *of_links, believed))
 
 
 def _what_if(page: ExploreState, read: Read) -> str:
@@ -205,7 +207,12 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         explicit=selection is not None,
         direction=page.direction,
         crossings=page.crossings,
-        asked={"method": page.method, "links": page.links, "together": str(questions.together or "")},
+        asked={
+            "method": page.method,
+            "links": page.links,
+            "together": str(questions.together or ""),
+            "believed": "on" if page.believed else "",
+        },
         editable=True,
         tour=True,
         id=FORM.id,
@@ -226,7 +233,8 @@ def _looked_up(read: Read, drawing: Drawing, selected: Selection) -> Explanation
 def _questions(page: ExploreState, read: Read) -> late.Questions:
     sides = (read.shown.first, *read.shown.contexts)
     fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
-    return late.Questions(read.checkpoint, page.pair.now, page.method, page.links, page.together if fits else None)
+    both = page.together if fits else None
+    return late.Questions(read.checkpoint, page.pair.now, page.method, page.links, both, page.believed)
 
 
 @st.fragment
@@ -243,7 +251,9 @@ def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
 def _frame(page: ExploreState, read: Read, what_if: str, problems: Sequence[str]) -> PairFrame:
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
     # What the browser adds to the link by itself, which changes without a new drawing.
-    unselected = replace(page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None)
+    unselected = replace(
+        page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None, believed=False
+    )
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
     if not what_if:
         return frame
@@ -279,6 +289,7 @@ def _downloads(explanation: Explanation, stem: str, questions: late.Questions) -
     def everything() -> str:
         try:
             evidence = (*explanation.evidence, questions.effects())
+            evidence += (questions.faithfulness(),) if questions.believed else ()
         except MendableError:  # the page says what is wrong
             evidence = explanation.evidence
         return replace(explanation, evidence=evidence).to_json(indent=1)
@@ -293,6 +304,9 @@ def _downloads(explanation: Explanation, stem: str, questions: late.Questions) -
         page_style.download("Effects of words (CSV)", lambda: questions.effects().to_csv(), effects_of_words)
         if questions.links:
             page_style.download("Effects of links (CSV)", cut_links, f"pairlens-links-{questions.links}-{stem}.csv")
+        if questions.believed:
+            measured = f"pairlens-faithfulness-{stem}.csv"
+            page_style.download("Faithfulness (CSV)", lambda: questions.faithfulness().to_csv(), measured)
         for record in (record for record in explanation.evidence if record.tabular):
             make = functools.partial(record.to_csv, explanation)
             file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"

@@ -9,11 +9,13 @@ from core.checkpoint import Checkpoint
 from core.effects.links import Taken
 from core.effects.why import together, what_links_do, why
 from core.effects.words import DRAWING, Place, Progress
+from core.evaluation.adversary import believed
 from core.evidence.effects import Effects, LinkEffects, PairEffect
+from core.evidence.faithfulness import Faithfulness
 from core.shared_memory import SharedMemory
 
-Answer = Effects | tuple[LinkEffects, ...] | PairEffect
-A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect)
+Answer = Effects | tuple[LinkEffects, ...] | PairEffect | Faithfulness
+A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect, Faithfulness)
 
 
 class Ended(Exception):
@@ -51,6 +53,15 @@ def kept_together(
     )
 
 
+def kept_believed(checkpoint: Checkpoint, first: str, second: str, progress: Progress) -> Faithfulness:
+    """What :func:`core.evaluation.adversary.believed` says. Raises as :func:`kept_why` does."""
+    return _kept(
+        (checkpoint.folder, checkpoint.state, first, second, "believed"),
+        lambda: believed(checkpoint, first, second, progress=progress),
+        progress,
+    )
+
+
 def _kept(key: Hashable, make: Callable[[], A], progress: Progress) -> A:
     while True:
         try:
@@ -65,6 +76,8 @@ def _cells(answer: Answer) -> int:
     """How large an answer is: its numbers, and some for all the rest."""
     if isinstance(answer, tuple):
         return 100 + sum(len(links.effects) * len(links.effects[0]) for links in answer)
+    if isinstance(answer, Faithfulness):
+        return 200 + sum(2 * len(one.weights) * len(one.weights[0]) for one in answer.maps)
     return 100 + 10 * len(answer.words)
 
 
