@@ -42,13 +42,18 @@ def parser() -> argparse.ArgumentParser:
     asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
                         "by its sum")  # fmt: skip
     asking.add_argument("--json", action="store_true", help="the Effects as JSON")
+    turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
+    turning.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
+    turning.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
+    turning.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
+    turning.add_argument("--json", action="store_true", help="the changes as JSON")
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 with one sentence on standard error when the input is at fault)."""
     options = parser().parse_args(arguments)
-    commands = {"models": _models, "explain": _explain, "why": _why}
+    commands = {"models": _models, "explain": _explain, "why": _why, "turn": _turn}
     return status_of(lambda: commands[options.command](options))
 
 
@@ -102,6 +107,18 @@ def _why(options: argparse.Namespace) -> None:
     links = Taken.RENORMALISED if options.links else None
     effects = why(open_checkpoint(options.model), options.first, options.second, method=options.method, links=links)
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
+
+
+def _turn(options: argparse.Namespace) -> None:
+    with ending_at_once():
+        from core.checkpoint import open_checkpoint
+        from core.effects.turning import smallest_changes
+
+    changes = smallest_changes(open_checkpoint(options.model), options.first, options.second)
+    if options.json:
+        print(json.dumps([change.to_dict() for change in changes], ensure_ascii=False, indent=1))
+    else:
+        print("\n\n".join(change.to_text() for change in changes) or "There is no word to change.")
 
 
 if __name__ == "__main__":

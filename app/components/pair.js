@@ -2,12 +2,13 @@
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
 import { choice, html, the } from "./elements.js";
+import { hearLate } from "./late.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column], .more, .tour";
+const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
@@ -21,12 +22,62 @@ class PairView extends View {
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
     });
+    hearLate((late) => this.hear(late), this.ended.signal);
   }
 
-  take({ selection, direction, crossings }) {
-    this.selection = { row: selection.row ?? null, column: selection.column ?? null };
+  // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.
+  take({ selection, direction, crossings, explicit, asked }) {
+    const chosen = explicit ? selection : (this.news?.selection ?? selection);
+    this.explicit = explicit;
+    this.selection = { row: chosen.row ?? null, column: chosen.column ?? null };
     this.direction = direction ?? this.directions?.[0];
     this.crossings = crossings ?? true; // whether the model counts them
+    this.asked = { ...asked };
+  }
+
+  // What was computed after the page was drawn. The word that does most is selected where nobody has chosen another.
+  hear(late) {
+    this.heard = late;
+    if (!this.news) return;
+    if (late.selection && !this.explicit) {
+      const { row, column } = late.selection;
+      this.selection = { row: row ?? null, column: column ?? null };
+      this.data = { ...this.data, late: late.late };
+    }
+    this.draw();
+    this.refit();
+  }
+
+  // What was computed for the pair that is drawn.
+  get news() {
+    return this.data && this.heard?.id === this.data.id ? this.heard : null;
+  }
+
+  // By role, the bar of each word by the method that is asked for; nothing while they are computed.
+  get bars() {
+    return this.news?.words?.ways[this.asked?.method];
+  }
+
+  // How a word stands to the verdict, and its effect as a share of the largest; nothing where it is not known.
+  effectOf(role, index) {
+    const [effect] = this.bars?.[role]?.[index] ?? [];
+    if ((effect ?? null) === null) return null;
+    const all = Object.values(this.bars).flat();
+    const most = Math.max(...all.map(([one]) => Math.abs(one ?? 0)), 1e-9);
+    return { kind: effect < 0 ? "opposes" : "supports", share: Math.abs(effect) / most };
+  }
+
+  // The sentences that the model reads, each once.
+  get readSides() {
+    const roles = [...new Set(this.data.sides.filter(({ read }) => read).map(({ role }) => role))];
+    return roles.map((role) => this.sideOf(role));
+  }
+
+  // Ask for effects otherwise: what is known is drawn at once.
+  ask(other) {
+    Object.assign(this.asked, other);
+    this.draw();
+    this.tell({}, 0);
   }
 
   // The side with this role; of a sentence along both edges, the one along the rows.
@@ -58,7 +109,7 @@ class PairView extends View {
     this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
     const drawn = data.panels.map(({ kind, place, data: own }) => ({ kind, place, panel: PANELS[kind](this, own) }));
     for (const { kind, panel } of drawn) panel.element.classList.add("panel", kind); // its folder's style holds inside of it
-    const [main, beside, below] = ["main", "beside", "below"].map((place) =>
+    const [first, main, beside, below] = ["first", "main", "beside", "below"].map((place) =>
       drawn.filter((one) => one.place === place).map(({ panel }) => panel.element),
     );
     this.panels = drawn.map(({ panel }) => panel);
@@ -77,6 +128,7 @@ class PairView extends View {
     return [
       drawVerdict(data.verdict, data.notices),
       text?.element,
+      first,
       this.switch,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
       below,
@@ -87,7 +139,7 @@ class PairView extends View {
   link() {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
-    const selected = this.turn > 0 || this.data.explicit ? { select: select || "none" } : {};
+    const selected = this.explicit ? { select: select || "none" } : {};
     return { ...this.data.link, ...selected, ...(this.looking ? { direction: this.looking } : {}) };
   }
 
@@ -98,10 +150,12 @@ class PairView extends View {
 
   // To the server: all that a person has selected.
   tell(more, wait) {
-    this.send({ ...this.selection, direction: this.looking, crossings: this.crossings, ...more }, wait);
+    const { selection, explicit: chosen, looking: direction, crossings } = this;
+    this.send({ ...selection, chosen, direction, crossings, ...this.asked, ...more }, wait);
   }
 
   select(part, { soon } = {}) {
+    this.explicit = true;
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();
     for (const panel of this.panels) panel.reveal?.();

@@ -9,6 +9,8 @@ from app.examples import EXAMPLES
 from app.page_state.codec import Codec, one_of, parameter
 from app.page_state.texts import Texts, TextState
 from app.pairs import Pair
+from core.effects import METHODS
+from core.effects.words import TAKEN_AWAY
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
@@ -73,6 +75,14 @@ def _temperature(text: str) -> float | None:
     return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
 
 
+METHOD = Codec(
+    "method",
+    f"The link asks what words do by “{{}}”; it can ask by {', '.join(METHODS)}: the first is used.",
+    one_of(METHODS),
+)
+"""How effects are asked for, by its name in a link."""
+
+
 @dataclass(frozen=True)
 class Candidates(Codec):
     """Candidate answers as they were typed; what is too long for a link goes without them."""
@@ -85,7 +95,8 @@ class Candidates(Codec):
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
     both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
-    (q), where it can. ``candidates``: other answers of the question, one a line."""
+    (q), where it can. ``method``: how effects of words are asked for. ``candidates``: other answers of the question,
+    one a line."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
@@ -98,4 +109,5 @@ class ExploreState(TextState):
         Codec("crossings", _NO_SWITCH, lambda text: False if text == "off" else None, lambda counted: "off"),
         belongs_to=("model",),
     )
+    method: str = parameter(TAKEN_AWAY, METHOD)
     candidates: str = parameter("", Candidates("candidates"))

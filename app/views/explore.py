@@ -14,16 +14,17 @@ import streamlit as st
 from app import components, page_style, panels
 from app.components import About, PairFrame
 from app.desk import back_link
+from app.effects import late
 from app.explore import candidates, pairs_tried
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
-from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
+from app.page_state.explore import METHOD, SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import Drawing, verdict
+from app.panels import Drawing, DrawnPanel, effects, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
@@ -51,8 +52,9 @@ def main() -> None:
     explanation = None if read is None or drawing is None else _show(page, read, drawing)
     with st.sidebar:
         _sidebar(models, drawing)
-    if read is not None and explanation is not None:
+    if read is not None and drawing is not None and explanation is not None:
         _below(page, read, explanation)
+        _late(page, read, drawing)
 
 
 def _selected() -> None:
@@ -65,11 +67,10 @@ def _selected() -> None:
             shown = explained(load_named(PAGE.state.model or ""), *PAGE.state.pair.now)
             PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
     else:
-        PAGE.change(
-            selection=Selection(picked.get("row"), picked.get("column")),
-            direction=picked.get("direction"),
-            crossings=picked.get("crossings", True),
-        )
+        selection = Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
+        method = METHOD.value(picked.get("method") or "") or PAGE.state.method
+        direction, crossings = picked.get("direction"), picked.get("crossings", True)
+        PAGE.change(selection=selection, direction=direction, crossings=crossings, method=method)
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
@@ -147,7 +148,9 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
         gold=page.gold(verdict.class_names(shown)),
         pinned=pairs_tried.pinned(),
     )
-    return panels.drawing(shown, own, page.show, unread(checkpoint.card))
+    drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
+    bars = DrawnPanel("effects", "first", effects.frame(late.followed(checkpoint, shown)))
+    return replace(drawn, panels=(bars, *drawn.panels))
 
 
 def _what_if(page: ExploreState, read: Read) -> str:
@@ -177,12 +180,9 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         problems.append(
             "The link asks for the verdict without crossings, but this model counts none: it is as trained."
         )
-    selected = selection or Selection(drawing.focus)
-    explanation = read.shown
-    for side in drawing.sides:
-        word = selected.row if side.axis == "row" else selected.column
-        if word is not None:
-            explanation = with_nearest(read.checkpoint, explanation, word, side.role)
+    questions = _questions(page, read)
+    selected = selection or late.strongest(questions, drawing) or Selection()
+    explanation = _looked_up(read, drawing, selected)
     pairs_tried.remember(read.trained)
     components.draw(
         "pair",
@@ -195,11 +195,37 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         explicit=selection is not None,
         direction=page.direction,
         crossings=page.crossings,
+        asked={"method": page.method},
         editable=True,
         tour=True,
         id=FORM.id,
     )
     return explanation
+
+
+def _looked_up(read: Read, drawing: Drawing, selected: Selection) -> Explanation:
+    """The explanation with what is looked up for the selected words."""
+    explanation = read.shown
+    for side in drawing.sides:
+        word = selected.row if side.axis == "row" else selected.column
+        if word is not None:
+            explanation = with_nearest(read.checkpoint, explanation, word, side.role)
+    return explanation
+
+
+def _questions(page: ExploreState, read: Read) -> late.Questions:
+    return late.Questions(read.checkpoint, page.pair.now, page.method)
+
+
+@st.fragment
+def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
+    """What the verdict did not wait for: what words do to it. Only this part runs again until it is computed."""
+    questions = _questions(page, read)
+    heard = late.hear(questions, FORM.id)
+    first = None if page.selection is not None else late.strongest(questions, drawing)
+    if first is not None:
+        heard = replace(heard, selection=first, late=panels.late(_looked_up(read, drawing, first)))
+    late.draw(heard)
 
 
 def _frame(page: ExploreState, read: Read, what_if: str, problems: Sequence[str]) -> PairFrame:

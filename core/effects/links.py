@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from core.checkpoint import Checkpoint
+from core.effects.words import Progress, unheard
 from core.errors import MendableError
-from core.evaluation.predict import Progress
 from core.evidence.effects import LinkEffects
 from core.evidence.record import matrix
 from core.layers.attention import Override
@@ -43,12 +43,12 @@ class Taken(StrEnum):
 
 @torch.inference_mode()
 def link_effects(
-    checkpoint: Checkpoint, reading: Reading, target: int, taken: Taken, progress: Progress = lambda rows: None
+    checkpoint: Checkpoint, reading: Reading, target: int, taken: Taken, progress: Progress = unheard
 ) -> tuple[LinkEffects, ...]:
     """What every link of every attention map does, one map at a time.
 
-    ``target``: the class that is followed; ``progress`` is called with the links done so far. Raises LinksError for a
-    model without attention and for a map of more than :data:`MOST_LINKS` cells.
+    ``target``: the class that is followed; ``progress`` is called with the links done so far, of all maps. Raises
+    LinksError for a model without attention and for a map of more than :data:`MOST_LINKS` cells.
     """
     model = checkpoint.model
     batch = reading.batch(checkpoint.reader)
@@ -57,7 +57,7 @@ def link_effects(
     maps = model.links(reading, output)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
-    done, effects = 0, []
+    done, whole, effects = 0, sum(links.values.numel() for links in maps), []
     for number, links in enumerate(maps):
         cells = links.values.numel()
         if cells > MOST_LINKS:
@@ -69,7 +69,7 @@ def link_effects(
             ]
             logits = model.under(batch, Intervention(stacked(overrides))).logits
             parts.append(before - torch.log_softmax(logits.double(), dim=1)[:, target])
-            progress(done + int(rows[-1]) + 1)
+            progress(done + int(rows[-1]) + 1, whole)
         done += cells
         of_map = torch.cat(parts).view(-1, links.values.shape[-1])
         effects.append(_record(links, of_map, taken))

@@ -8,7 +8,7 @@ for each edit.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,21 +31,23 @@ from core.effects.words import (
     Drawing,
     Pair,
     Place,
+    Progress,
     Sides,
     places,
     replacements,
+    unheard,
     with_word,
     without,
 )
 from core.errors import MendableError
-from core.evaluation.predict import Progress, predict
+from core.evaluation.predict import predict
 from core.evidence import AttentionMap, Explanation
-from core.evidence.effects import Effects, PairEffect, WordEffect
+from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
 from core.explain import explain
 from core.reading.reader import Reading
 from core.wording import hint
 
-MIX: Mapping[str, float] = {DROPPED: 0.6, FREQUENT: 0.2, RELATED: 0.2}
+MIX: Mapping[str, float] = {DROPPED: 0.5, FREQUENT: 0.25, RELATED: 0.25}
 """Weights of the ways in ``taken-away``; where one cannot be taken those of the others are scaled to add up to 1."""
 METHODS: Mapping[str, str] = {
     TAKEN_AWAY: "the weighted mean of dropping it and of putting frequent and related words in its place",
@@ -66,13 +68,13 @@ def why(
     method: str = TAKEN_AWAY,
     links: Taken | None = None,
     drawing: Drawing = DRAWING,
-    progress: Progress = lambda rows: None,
+    progress: Progress = unheard,
 ) -> Effects:
     """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does.
 
-    ``first`` and ``second`` as :func:`core.explain.explain` takes them. ``progress`` is called with the rows done so
-    far of those that :func:`rows_needed` counts; what it raises ends the work. Raises PairError as ``explain`` does,
-    MendableError for an unknown method, and LinksError for maps with too many links.
+    ``first`` and ``second`` as :func:`core.explain.explain` takes them. What ``progress`` raises ends the work.
+    Raises PairError as ``explain`` does, MendableError for an unknown method, and LinksError for maps with too many
+    links.
     """
     start = time.perf_counter()
     if method not in METHODS:
@@ -97,8 +99,23 @@ def why(
     )
 
 
+def what_links_do(
+    checkpoint: Checkpoint, first: str, second: str, taken: Taken, progress: Progress = unheard
+) -> tuple[LinkEffects, ...]:
+    """What each link of every attention map does. Raises PairError as ``explain`` does, and LinksError for a model
+    without attention and for maps with too many links."""
+    asked = Asked.about(checkpoint, first, second, DRAWING)
+    return link_effects(checkpoint, asked.reading, asked.target, taken, progress)
+
+
 def together(
-    checkpoint: Checkpoint, first: str, second: str, chosen: tuple[Place, Place], *, drawing: Drawing = DRAWING
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    chosen: tuple[Place, Place],
+    *,
+    drawing: Drawing = DRAWING,
+    progress: Progress = unheard,
 ) -> PairEffect:
     """What two words do when both are taken away at once, beside the sum of what each does alone, by ``taken-away``: of
     replacements the k-th of one word stands beside the k-th of the other. Raises PairError as ``explain`` does."""
@@ -109,8 +126,7 @@ def together(
     for way in (FREQUENT, RELATED):
         drawn = zip(*(replacements(asked.pair, place, way) for place in chosen), strict=False)
         edits[way] = [with_word(with_word(sides, chosen[0], one), chosen[1], other) for one, other in drawn]
-    single = dict(zip(places(sides), asked.word_effects(MIX), strict=True))
-    one, other = single[chosen[0]], single[chosen[1]]
+    one, other = asked.word_effects(MIX, progress, chosen=chosen)
     apart = None if one.effect is None or other.effect is None else one.effect + other.effect
     return PairEffect((one, other), asked.effects_of([edits])[0].get("effect"), apart)
 
@@ -134,10 +150,16 @@ class Asked:
         return cls(checkpoint, pair, reading, explanation, target_class(checkpoint, explanation.probabilities))
 
     def word_effects(
-        self, mix: Mapping[str, float], progress: Progress = lambda rows: None, side: int | None = None
+        self,
+        mix: Mapping[str, float],
+        progress: Progress = unheard,
+        *,
+        side: int | None = None,
+        chosen: Sequence[Place] | None = None,
     ) -> tuple[WordEffect, ...]:
-        """Of every word, or of those of one side, by the mean of some ways with these weights."""
-        at = [place for place in places(self.pair.sides) if side in (None, place.side)]
+        """Of every word, of those of one side or of those that are ``chosen``, by the mean of some ways with these
+        weights."""
+        at = [place for place in chosen or places(self.pair.sides) if side in (None, place.side)]
         edits = [{way: WAYS[way](self.pair, place) for way in mix} for place in at]
         return tuple(
             WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
@@ -149,13 +171,21 @@ class Asked:
         self,
         edits: Sequence[Mapping[str, Sequence[Sides]]],
         mix: Mapping[str, float] = MIX,
-        progress: Progress = lambda rows: None,
+        progress: Progress = unheard,
     ) -> list[dict[str, Any]]:
         """Of each thing that is taken away, the fields of its :class:`WordEffect`. ``edits``: by way the texts without
         it."""
         rows = [sides for ways in edits for sided in ways.values() for sides in sided]
-        readings = (self.checkpoint.reading(sides) for sides in rows)
-        log_p = torch.log_softmax(predict(self.checkpoint, readings, progress=progress).double(), dim=1).numpy()
+        whole = 2 * len(rows)
+
+        def readings() -> Iterator[Reading]:
+            # With linguistic features it is this that takes long, and not the forward calls.
+            for number, sides in enumerate(rows, start=1):
+                yield self.checkpoint.reading(sides)
+                progress(number, whole)
+
+        logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
+        log_p = torch.log_softmax(logits.double(), dim=1).numpy()
         before = np.log(self.explanation.probabilities)
         after = iter(np.split(log_p, np.cumsum([len(sided) for ways in edits for sided in ways.values()])))
         return [self._mixed(before, {way: next(after) for way in ways}, mix) for ways in edits]
@@ -168,14 +198,15 @@ class Asked:
         weights = np.array([mix[way] for way in taken])
         weights = weights / weights.sum()
         by_way = [before[self.target] - log_p[:, self.target].mean() for log_p in taken.values()]
-        drawn = [log_p[:, self.target] for way, log_p in taken.items() if way in (FREQUENT, RELATED)]
+        drawn = {way: log_p[:, self.target] for way, log_p in taken.items() if way in (FREQUENT, RELATED)}
         odds = [_log_odds(before, self.target) - _log_odds(log_p, self.target).mean() for log_p in taken.values()]
         return {
             "effect": float(weights @ by_way),
-            "spread": float(np.concatenate(drawn).std()) if drawn else None,
+            "spread": float(np.concatenate([*drawn.values()]).std()) if drawn else None,
             "log_odds": float(weights @ odds),
             "probabilities": tuple((weights @ [np.exp(log_p).mean(0) for log_p in taken.values()]).tolist()),
             "by_way": dict(zip(taken, map(float, by_way), strict=True)) if len(mix) > 1 else {},
+            "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
         }
 
 

@@ -24,8 +24,15 @@ RELATED_RANKS = (21, 300)
 DROPPED, FREQUENT, RELATED, PARTNER = "dropped", "frequent", "related", "partner"
 TAKEN_AWAY = "taken-away"
 
+Progress = Callable[[int, int], None]
+"""Called with how much is done and how much there is in all; what it raises ends the work."""
+
 Sides = tuple[ReadText, ...]
 """The texts of a pair (of a single text that alone), split into tokens, in the data set's order."""
+
+
+def unheard(done: int, of: int) -> None:
+    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +47,8 @@ class Place:
 class Drawing:
     """How replacements are drawn. ``frequent`` and ``related``: words of each way; ``seed``: the drawing's own."""
 
-    frequent: int = 16
-    related: int = 16
+    frequent: int = 12
+    related: int = 12
     seed: int = 0
 
 

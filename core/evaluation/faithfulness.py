@@ -116,7 +116,8 @@ def faithfulness(
     values = values_of(asked, ways, progress)
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
     maps = own_maps(asked)
-    effects = link_effects(checkpoint, asked.reading, asked.target, Taken.RENORMALISED, progress) if maps else ()
+    cut, told = Taken.RENORMALISED, lambda done, of: progress(done)
+    effects = link_effects(checkpoint, asked.reading, asked.target, cut, told) if maps else ()
     return Faithfulness(
         model=checkpoint.name,
         labels=checkpoint.labels,
@@ -136,7 +137,7 @@ def values_of(
     left out where no map has these words as columns."""
     values: dict[str, list[float]] = {}
     if {TAKEN_AWAY, *MIX} & {*ways}:
-        words = asked.word_effects(MIX, progress)
+        words = asked.word_effects(MIX, lambda done, of: progress(done))
         values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
         values |= {way: [_or_least(word.by_way.get(way)) for word in words] for way in MIX}
     for way in gradients.METHODS:

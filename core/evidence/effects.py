@@ -29,6 +29,8 @@ class WordEffect:
     """Of every class, after; of several replacements their mean."""
     by_way: dict[str, float] = field(default_factory=dict)
     """Of a mean of several ways, the effect by each of them alone."""
+    spread_by_way: dict[str, float] = field(default_factory=dict)
+    """The same of ``spread``, of the ways that draw words."""
 
 
 @dataclass(frozen=True)

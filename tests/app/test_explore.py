@@ -37,8 +37,7 @@ def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
         assert total == pytest.approx(data["by_kind"]["filter_provenance"]["logits"][c], abs=1e-4)
     for f in side["filters"]:
         assert sum(f[4:9]) == pytest.approx(f[9], abs=1e-4)
-    assert data["late"]["attentive_context"]["hypothesis"], "the word selected at first has its nearest words"
-    assert not data["explicit"]
+    assert not data["explicit"] and data["selection"] == {"row": None, "column": None}
 
 
 def test_a_link_opens_with_its_cell_selected(drawn):
@@ -52,7 +51,7 @@ def test_a_link_opens_with_its_cell_selected(drawn):
 
 
 def test_a_mix_of_a_word_outside_the_table_has_no_nearest_words(drawn, checkpoints):
-    data = drawn(explore(first="Qqxz.", second="Qqxz sleeps"))
+    data = drawn(explore(first="Qqxz.", second="Qqxz sleeps", select="x2"))
     outside, looked_up = data["by_kind"]["attentive_context"], data["late"]["attentive_context"]["hypothesis"]
     assert [row["words"] for row in looked_up.values()] == [[]]
     assert outside["unknown"] == ["Qqxz", "Qqxz"] and outside["why"].startswith("which is not in the word table")
@@ -111,7 +110,7 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
 
 def test_a_model_without_attention_shows_its_filters(drawn):
     data = drawn(explore(model="test-alone", first="A dog", second="A cat"))
-    assert list(data["by_kind"]) == ["filter_provenance"]
+    assert list(data["by_kind"]) == ["effects", "filter_provenance"]
     assert data["by_kind"]["filter_provenance"]["sides"][0]["filters"]
 
 
@@ -122,7 +121,7 @@ def test_both_texts_filters_and_their_products_add_up_to_the_logits(adaptivity, 
     assert not app.exception
     data = drawn(app)
     filters = data["by_kind"]["filter_provenance"]
-    assert list(data["by_kind"]) == ["filter_provenance"]
+    assert list(data["by_kind"]) == ["effects", "filter_provenance"]
     assert [side["role"] for side in filters["sides"]] == ["answer", "question"]
     made = {"two-way": ["question", "answer"], "one-way": ["question", ""], "none": ["", ""]}[adaptivity]
     assert [side["made_from"] for side in filters["sides"]] == made
@@ -146,7 +145,7 @@ def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
     data = drawn(app)
     assert not data["by_kind"]["filter_provenance"]["shares"]
     assert {len(f) for side in data["by_kind"]["filter_provenance"]["sides"] for f in side["filters"]} == {13}
-    assert list(data["by_kind"]) == ["filter_provenance", "attention_map"]
+    assert list(data["by_kind"]) == ["effects", "filter_provenance", "attention_map"]
     windows = data["by_kind"]["attention_map"]
     assert windows["units"] == "windows"
     assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)

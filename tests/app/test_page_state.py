@@ -13,6 +13,7 @@ from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.texts import Model, Texts, TextState
 from app.pairs import LONGEST_TRAIL, Pair
+from core.effects import METHODS
 
 PAGES = (ExploreState, PhraseState, MapState)
 MODELS = {"topic-acnn": "topics", "as-adaqa": "answers", "{odd} model": "paraphrases"}
@@ -57,6 +58,7 @@ def some_state(page, seed):
         "side": source.choice(["first", "second"]),
         "filter": source.randrange(300),
         "direction": source.choice(ODD[1:]),
+        "method": source.choice(list(METHODS)),
         "candidates": source.choice(["", "\n".join(ODD)]),
     }
     state = page("topic-acnn", texts)

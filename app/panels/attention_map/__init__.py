@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.panels.attention_map.first_word import telling_word
 from app.panels.panel import Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
@@ -88,7 +87,6 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
         None if record.crossings is None else significant(record.crossings),
         rows=record.rows,
         columns=record.columns,
-        focus=telling_word(record, explanation),
         show=show,
         lead=lead(record, explanation),
     )

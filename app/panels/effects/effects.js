@@ -1,0 +1,189 @@
+// What each word does to the verdict: a bar a word, by a way that a person chooses.
+
+import { capital, heading, html, linkButton, moreButton, percent, refill, signed } from "../../components/elements.js";
+import { sayLate } from "../../components/late.js";
+import { saveButtons } from "../../components/save.js";
+import { PANELS } from "../../components/view.js";
+
+const FIRST = 4; // words of a sentence that have a bar before more are asked for
+
+class EffectsPanel {
+  constructor(view, frame) {
+    Object.assign(this, { view, frame, open: false });
+    this.method = html(
+      "select",
+      { onchange: () => view.ask({ method: this.method.value }) },
+      frame.methods.map(({ name, title }) => html("option", { value: name }, title)),
+    );
+    this.head = html("div");
+    this.body = html("div.words-and-bars.halves");
+    this.state = html("div.state.soft", { "aria-live": "polite" });
+    this.element = html(
+      "section",
+      { "aria-label": this.title },
+      this.head,
+      this.state,
+      this.body,
+      html("div.after.soft"),
+    );
+  }
+
+  get title() {
+    return `What each word does to “${this.frame.verdict}”`;
+  }
+
+  get asked() {
+    return this.frame.methods.find(({ name }) => name === this.view.asked.method);
+  }
+
+  // The sentence whose words decide whether there are more to show; it stands last where both are as long.
+  get longest() {
+    return this.view.readSides.reduce((one, other) => (other.tokens.length >= one.tokens.length ? other : one));
+  }
+
+  // Every word with its bar by the method that is asked for; without bars while they are computed.
+  words() {
+    const bars = this.view.bars;
+    return this.view.readSides.map((side) => ({
+      side,
+      words: side.tokens.map((text, index) => {
+        const [effect, spread, after] = bars?.[side.role]?.[index] ?? [];
+        return { text, index, effect: effect ?? null, spread: spread ?? null, after: after ?? null };
+      }),
+    }));
+  }
+
+  draw() {
+    const { view, asked } = this;
+    this.method.value = asked.name;
+    if (this.headed !== asked.name) {
+      this.headed = asked.name;
+      refill(this.head, this.heading(asked));
+    }
+    this.drawState();
+    const sides = this.words();
+    const all = sides.flatMap(({ words }) => words).filter(({ effect }) => effect !== null);
+    const ends = all.flatMap(({ effect, spread }) => [effect - (spread ?? 0), effect + (spread ?? 0)]);
+    const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
+    this.range = { low, high: high > low ? high : low + 1, known: all.length > 0 };
+    refill(
+      this.body,
+      sides.map((one) => this.sentence(one)),
+    );
+    const { completeness } = view.news?.words ?? {};
+    const said = completeness && view.bars ? this.completeness(...completeness) : null;
+    refill(this.element.lastChild, said);
+  }
+
+  heading({ name, how, cannot }) {
+    const reading =
+      name === "gradient-norm"
+        ? "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign."
+        : "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it. The thin line is the spread.";
+    const more = [
+      html("b", `How: `),
+      `${capital(how)}. `,
+      "The length is log p of the verdict before minus after: 0.7 halves the probability, 2.3 divides it by ten. ",
+      "The spread is one standard deviation over the words that were put in its place. Words stand with the longest bar first; click one to follow it. ",
+      html("b", "What it cannot tell: "),
+      cannot,
+    ];
+    const saves = saveButtons(this.view, "effects", () => ({
+      file: `effects-${name}`,
+      title: `${this.title}: ${how}`,
+      elements: [this.body],
+    }));
+    const chosen = html("label.way.screen.soft", "Way to ask ", this.method);
+    return heading([this.title, " ", chosen], reading, more, saves);
+  }
+
+  completeness(sum, whole) {
+    return `Completeness: the bars add up to ${signed(sum, 2)}; log p of the verdict minus that of texts of zeros is ${signed(whole, 2)}.`;
+  }
+
+  drawState() {
+    const { working, stopped, problem } = this.view.news ?? { working: [0, 0] };
+    const { bars } = this.view;
+    if (problem) refill(this.state, problem);
+    else if (stopped)
+      refill(
+        this.state,
+        "Stopped before it was done. ",
+        linkButton("Compute", "Compute what each word does", () => sayLate({ again: true })),
+      );
+    else if (working && !bars) {
+      const [done, of] = working;
+      refill(
+        this.state,
+        html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})),
+        " ",
+        linkButton("Stop", "Stop computing what each word does", () => sayLate({ stop: true })),
+      );
+    } else refill(this.state);
+  }
+
+  // The bars of a sentence, the longest first.
+  sentence({ side, words }) {
+    const ranked = this.range.known
+      ? [...words].sort((a, b) => Math.abs(b.effect ?? 0) - Math.abs(a.effect ?? 0) || a.index - b.index)
+      : words;
+    const shown = this.open ? ranked : ranked.slice(0, FIRST);
+    return html(
+      "div.side",
+      { "data-role": side.role },
+      html("div.role.soft", capital(side.role)),
+      html(
+        "ol",
+        shown.map((word) => this.line(side, word)),
+      ),
+      side === this.longest && moreButton(this, words.length, FIRST, "words of both sentences"),
+    );
+  }
+
+  line(side, { text, index, effect, spread, after }) {
+    const on = this.view.selection[side.axis] === index;
+    const said = effect === null ? "–" : signed(effect, 2);
+    const { probability } = this.view.news?.words ?? {};
+    const facts = [
+      `${text}: ${this.said(effect)}`,
+      spread === null ? null : `spread ${spread.toFixed(2)}`,
+      after === null ? null : `${this.frame.verdict} ${percent(probability)} with it, ${percent(after)} without`,
+    ];
+    return html(
+      "li",
+      { title: facts.filter(Boolean).join("; ") },
+      html(
+        "button.word",
+        {
+          dir: "auto",
+          class: on && "on",
+          "aria-pressed": on,
+          "aria-label": facts.filter(Boolean).join("; "),
+          onclick: () => this.view.pick({ [side.axis]: index }),
+        },
+        text,
+      ),
+      html("span.track", this.range.known && effect !== null && this.bar(effect, spread)),
+      html("span.number", this.range.known ? said : ""),
+    );
+  }
+
+  said(effect) {
+    if (effect === null) return "has no effect by this way";
+    if (this.view.news?.words.unit === "norm") return `length ${effect.toPrecision(3)}`;
+    return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}`;
+  }
+
+  bar(effect, spread) {
+    const { low, high } = this.range;
+    const at = (value) => (100 * (value - low)) / (high - low);
+    const between = (from, to) => `left:${at(Math.min(from, to))}%;width:${Math.abs(at(to) - at(from))}%`;
+    return [
+      html("i.zero", { style: `left:${at(0)}%` }),
+      html("i.effect", { class: effect < 0 ? "opposes" : "supports", style: between(0, effect) }),
+      spread !== null && html("i.spread", { style: between(effect - spread, effect + spread) }),
+    ];
+  }
+}
+
+PANELS.effects = (view, frame) => new EffectsPanel(view, frame);
