@@ -149,7 +149,7 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
         pinned=pairs_tried.pinned(),
     )
     drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
-    bars = DrawnPanel("effects", "first", effects.frame(late.followed(checkpoint, shown)))
+    bars = DrawnPanel("effects", "first", effects.frame(late.followed(checkpoint, trained), bool(what_if)))
     return replace(drawn, panels=(bars, *drawn.panels))
 
 
