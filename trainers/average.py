@@ -20,10 +20,9 @@ from core.checkpoint import Checkpoint, open_checkpoint
 from core.checkpoint.files import round_weights, save
 from core.errors import RunError
 from core.evaluation.predict import classify
-from core.evaluation.probe import SUITES, figures, probe
+from core.evaluation.probe import CARD_KEYS, SUITES, figures, probe
 from core.evaluation.scores import summary
 from trainers.evaluate import pick_device
-from trainers.probe import CARD_KEYS
 from trainers.recipe import from_dict
 from trainers.training_data import read_source
 
