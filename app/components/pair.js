@@ -8,7 +8,7 @@ import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour";
+const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
@@ -17,6 +17,9 @@ class PairView extends View {
     on(window, "keydown", (event) => {
       const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
       if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
+    });
+    on(window, "keydown", (event) => {
+      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.key?.(event);
     });
     // A click beside all that can be clicked.
     on(this.root, "click", (event) => {
@@ -172,9 +175,10 @@ class PairView extends View {
     if (this.selection.row !== null || this.selection.column !== null) this.select({});
   }
 
-  // Ask for another pair: this one with a word changed.
-  edit(change) {
-    this.tell({ edit: change }, 0);
+  // Ask for another pair: this one with a word changed. `stays`: the words that are selected in that one.
+  edit(change, stays = {}) {
+    const [row, column] = [stays.row ?? null, stays.column ?? null];
+    this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
   }
 
   // Of a model with attention in both directions, the one that is looked at.

@@ -297,16 +297,6 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
     assert none["wins"] == none["beside"] == []
 
 
-def test_a_word_dropped_from_evidence_leaves_its_lines(tmp_path, monkeypatch):
-    from app.explore.pairs_tried import changed
-    from core.checkpoint import load
-    from core.explain import explain
-
-    make_checkpoint(tmp_path, "x", "x", 1, roles={"first": "claim", "second": "evidence", "judged": "claim"})
-    explanation = explain(load(tmp_path / "x"), "A dog", "The dog  is outside.\nA cat")
-    assert changed(explanation, "evidence", 1, "drop").second == "The is outside.\nA cat"
-
-
 def test_a_model_that_shows_nothing_beside_its_verdict_is_left_to_compare():
     shown = chooser(explore(), "Model").options
     assert "ESIM" in shown and not {"Bi-CNN", "Chained LSTM"} & set(shown)
