@@ -157,7 +157,7 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
         pinned=pairs_tried.pinned(),
     )
     drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
-    bars = DrawnPanel("effects", "first", effects.frame(late.followed(checkpoint, shown)))
+    bars = DrawnPanel("effects", "first", effects.frame(late.followed(checkpoint, trained), bool(unlike)))
     edits = DrawnPanel("what_if", "first", what_if.panel(page, checkpoint, steps))
     return replace(drawn, panels=(bars, edits, *drawn.panels))
 

@@ -196,6 +196,8 @@ def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, check
         expected = explain(checkpoint, *pair.values(), crossings=crossings).probabilities
         assert [c["p"] for c in classes] == pytest.approx(expected, abs=1e-6)
     assert set(drawn(app)["by_kind"]["attention_map"]["crossings"]) == {0}
+    followed = drawn(app)["by_kind"]["effects"]
+    assert followed["what_if"] and followed["verdict"] == max(verdict["trained"], key=lambda one: one["p"])["label"]
     app = explore(model="test-two-sided", crossings="off", temperature="2", **pair)
     assert drawn(app)["verdict"]["what_if"] == "softmax at temperature 2 and without crossings (q = 0)"
     app = explore(crossings="off", **pair)
