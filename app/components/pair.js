@@ -1,7 +1,7 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { choice, html, the } from "./elements.js";
+import { LONG, choice, html, the } from "./elements.js";
 import { hearLate } from "./late.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
@@ -123,16 +123,21 @@ class PairView extends View {
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
+    // Long sentences and their matrix take the whole first screen; the lines under the words are there at any rate.
+    const long = data.sides.some(({ tokens }) => tokens.length > LONG);
     // With another pair the tour stays where it was.
     if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     return [
       drawVerdict(data.verdict, data.notices),
       text?.element,
-      first,
+      long ? null : first,
       this.switch,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
+      long ? first : null,
       below,
-    ].flat();
+    ]
+      .flat()
+      .filter(Boolean);
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.

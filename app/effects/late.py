@@ -53,7 +53,7 @@ class Questions:
         """By name, with what answers each."""
         checkpoint, texts = self.checkpoint, self.texts
         about = checkpoint.folder, checkpoint.state, texts
-        out: dict[tuple[Hashable, ...], Callable[[Progress], Answer]] = {
+        out: dict[work.Key, Callable[[Progress], Answer]] = {
             (WORDS, *about, self.computed): functools.partial(kept_why, checkpoint, *texts, self.computed)
         }
         if self.links:

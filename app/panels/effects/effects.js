@@ -1,12 +1,12 @@
 // What each word does to the verdict: a bar a word, by a way that a person chooses.
 
-import { capital, heading, html, linkButton, moreButton, percent, refill, signed } from "../../components/elements.js";
+import { capital, heading, html, linkButton, percent, refill, signed } from "../../components/elements.js";
 import { sayLate } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { Together } from "./together.js";
 
-const FIRST = 4; // words of a sentence that have a bar before more are asked for
+const FIRST = 3; // words of a sentence that have a bar before more are asked for
 
 class EffectsPanel {
   constructor(view, frame) {
@@ -17,15 +17,19 @@ class EffectsPanel {
       frame.methods.map(({ name, title }) => html("option", { value: name }, title)),
     );
     this.together = new Together(view);
+    this.whole = linkButton("", "Show all words and two words together, or the longest bars alone", () => {
+      this.open = !this.open;
+      this.draw();
+      this.whole.focus();
+    });
     this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
-    this.state = html("div.state.soft", { "aria-live": "polite" });
+    this.state = html("span.way.soft.screen", { "aria-live": "polite" });
     this.element = html(
       "section",
       { "aria-label": this.title },
       this.head,
-      this.state,
       this.body,
       this.after,
       this.together.element,
@@ -38,11 +42,6 @@ class EffectsPanel {
 
   get asked() {
     return this.frame.methods.find(({ name }) => name === this.view.asked.method);
-  }
-
-  // The sentence whose words decide whether there are more to show; it stands last where both are as long.
-  get longest() {
-    return this.view.readSides.reduce((one, other) => (other.tokens.length >= one.tokens.length ? other : one));
   }
 
   // Every word with its bar by the method that is asked for; without bars while they are computed.
@@ -64,19 +63,24 @@ class EffectsPanel {
       this.headed = asked.name;
       refill(this.head, this.heading(asked));
     }
+    if (view.asked.together) this.open ||= !this.together.asked;
+    this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
     this.drawState();
     const sides = this.words();
     const all = sides.flatMap(({ words }) => words).filter(({ effect }) => effect !== null);
     const ends = all.flatMap(({ effect, spread }) => [effect - (spread ?? 0), effect + (spread ?? 0)]);
     const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
     this.range = { low, high: high > low ? high : low + 1, known: all.length > 0 };
+    const focused = this.element.getRootNode().activeElement?.dataset.word;
     refill(
       this.body,
       sides.map((one) => this.sentence(one)),
     );
+    if (focused) this.body.querySelector(`[data-word="${focused}"]`)?.focus();
     const { completeness } = view.news?.words ?? {};
     const said = completeness && view.bars ? this.completeness(...completeness) : null;
     refill(this.after, said);
+    this.together.element.hidden = !this.open;
     this.together.draw();
   }
 
@@ -100,7 +104,7 @@ class EffectsPanel {
     }));
     const chosen = html("label.way.screen.soft", "Way to ask ", this.method);
     const printed = html("span.way.soft.on-paper", this.asked.title);
-    return heading([this.title, " ", chosen, printed], reading, more, saves);
+    return heading([this.title, " ", chosen, printed, this.state], reading, more, [this.whole, saves]);
   }
 
   completeness(sum, whole) {
@@ -135,14 +139,13 @@ class EffectsPanel {
       : words;
     const shown = this.open ? ranked : ranked.slice(0, FIRST);
     return html(
-      "div.side",
+      "div.side.labelled",
       { "data-role": side.role },
       html("div.role.soft", capital(side.role)),
       html(
         "ol",
         shown.map((word) => this.line(side, word)),
       ),
-      side === this.longest && moreButton(this, words.length, FIRST, "words of both sentences"),
     );
   }
 
@@ -162,6 +165,7 @@ class EffectsPanel {
         "button.word",
         {
           dir: "auto",
+          "data-word": `${side.axis}${index}`,
           class: on && "on",
           "aria-pressed": on,
           "aria-label": facts.filter(Boolean).join("; "),
