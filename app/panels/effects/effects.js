@@ -1,9 +1,10 @@
 // What each word does to the verdict: a bar a word, by a way that a person chooses.
 
-import { capital, heading, html, linkButton, percent, refill, signed } from "../../components/elements.js";
+import { capital, heading, html, linkButton, refill, signed } from "../../components/elements.js";
 import { sayLate } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
+import { barLine, factsOf, rangeOf, wordOf } from "./bars.js";
 import { Together } from "./together.js";
 
 const FIRST = 3; // words of a sentence that have a bar before more are asked for
@@ -49,10 +50,7 @@ class EffectsPanel {
     const bars = this.view.bars;
     return this.view.readSides.map((side) => ({
       side,
-      words: side.tokens.map((text, index) => {
-        const [effect, spread, after] = bars?.[side.role]?.[index] ?? [];
-        return { text, index, effect: effect ?? null, spread: spread ?? null, after: after ?? null };
-      }),
+      words: side.tokens.map((text, index) => wordOf(text, index, bars?.[side.role]?.[index])),
     }));
   }
 
@@ -67,10 +65,7 @@ class EffectsPanel {
     this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
     this.drawState();
     const sides = this.words();
-    const all = sides.flatMap(({ words }) => words).filter(({ effect }) => effect !== null);
-    const ends = all.flatMap(({ effect, spread }) => [effect - (spread ?? 0), effect + (spread ?? 0)]);
-    const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-    this.range = { low, high: high > low ? high : low + 1, known: all.length > 0 };
+    this.range = rangeOf(sides.flatMap(({ words }) => words));
     const focused = this.element.getRootNode().activeElement?.dataset.word;
     refill(
       this.body,
@@ -149,50 +144,23 @@ class EffectsPanel {
     );
   }
 
-  line(side, { text, index, effect, spread, after }) {
+  line(side, word) {
+    const { text, index } = word;
     const on = this.view.selection[side.axis] === index;
-    const said = effect === null ? "–" : signed(effect, 2);
-    const { probability } = this.view.news?.words ?? {};
-    const facts = [
-      `${text}: ${this.said(effect)}`,
-      spread === null ? null : `spread ${spread.toFixed(2)}`,
-      after === null ? null : `${this.frame.verdict} ${percent(probability)} with it, ${percent(after)} without`,
-    ];
-    return html(
-      "li",
-      { title: facts.filter(Boolean).join("; ") },
-      html(
-        "button.word",
-        {
-          dir: "auto",
-          "data-word": `${side.axis}${index}`,
-          class: on && "on",
-          "aria-pressed": on,
-          "aria-label": facts.filter(Boolean).join("; "),
-          onclick: () => this.view.pick({ [side.axis]: index }),
-        },
-        text,
-      ),
-      html("span.track", this.range.known && effect !== null && this.bar(effect, spread)),
-      html("span.number", this.range.known ? said : ""),
+    const facts = factsOf(word, this.view.news?.words, this.frame.verdict);
+    const button = html(
+      "button.word",
+      {
+        dir: "auto",
+        "data-word": `${side.axis}${index}`,
+        class: on && "on",
+        "aria-pressed": on,
+        "aria-label": facts,
+        onclick: () => this.view.pick({ [side.axis]: index }),
+      },
+      text,
     );
-  }
-
-  said(effect) {
-    if (effect === null) return "has no effect by this way";
-    if (this.view.news?.words.unit === "norm") return `length ${effect.toPrecision(3)}`;
-    return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}`;
-  }
-
-  bar(effect, spread) {
-    const { low, high } = this.range;
-    const at = (value) => (100 * (value - low)) / (high - low);
-    const between = (from, to) => `left:${at(Math.min(from, to))}%;width:${Math.abs(at(to) - at(from))}%`;
-    return [
-      html("i.zero", { style: `left:${at(0)}%` }),
-      html("i.effect", { class: effect < 0 ? "opposes" : "supports", style: between(0, effect) }),
-      spread !== null && html("i.spread", { style: between(effect - spread, effect + spread) }),
-    ];
+    return barLine(button, word, this.range, facts);
   }
 }
 
