@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from app.page_state.texts import Texts, TextState
 from app.pairs import Pair
 from core.effects import METHODS
 from core.effects.edits import Edit, EditError, edited
+from core.effects.links import Taken
 from core.effects.words import TAKEN_AWAY
 
 SHOWN: dict[str, str] = {
@@ -85,6 +87,42 @@ METHOD = Codec(
 """How effects are asked for, by its name in a link."""
 
 
+LINKS = Codec(
+    "links",
+    f"The link asks to cut links by “{{}}”; it can ask for {' and '.join(Taken)}: where words look is shown.",
+    one_of(tuple(Taken)),
+)
+"""How links are cut, by its name in a link; empty where weights are shown."""
+
+
+@dataclass(frozen=True)
+class TwoWords:
+    """Two words, each by the number of its sentence and its place there, from 0."""
+
+    one: tuple[int, int]
+    other: tuple[int, int]
+
+    def __str__(self) -> str:
+        return "-".join(f"{side + 1}.{index + 1}" for side, index in (self.one, self.other))
+
+    @classmethod
+    def parse(cls, text: str) -> TwoWords | None:
+        """``1.1-2.3``: the first word of the first sentence and the third of the second; None for anything else."""
+        match = re.fullmatch(r"([12])\.([1-9]\d{0,3})-([12])\.([1-9]\d{0,3})", text, re.ASCII)
+        if match is None:
+            return None
+        side, index, other_side, other_index = (int(group) - 1 for group in match.groups())
+        one, other = (side, index), (other_side, other_index)
+        return None if one == other else cls(one, other)
+
+    def fits(self, lengths: Sequence[int]) -> bool:
+        """Whether both words exist in sentences of so many words."""
+        return all(side < len(lengths) and index < lengths[side] for side, index in (self.one, self.other))
+
+
+_NO_TWO_WORDS = "The link asks for “{}” together; two words are written 1.1-2.3 (sentence and word, twice)."
+
+
 @dataclass(frozen=True)
 class Candidates(Codec):
     """Candidate answers as they were typed; what is too long for a link goes without them."""
@@ -133,8 +171,9 @@ _NO_STEP = "The link is at step “{}” of its edits, which has no such step: a
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
     both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
-    (q), where it can. ``method``: how effects of words are asked for. ``candidates``: other answers of the question,
-    one a line.
+    (q), where it can. ``method``: how effects of words are asked for; ``links``: how links are cut whose effects are
+    asked for, empty where none are; ``together``: two words whose effect together is asked for. ``candidates``: other
+    answers of the question, one a line.
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it by hand since; ``step``: how many of
     them are in effect, None for all. What the page shows is the pair after these (:attr:`pair`)."""
@@ -151,6 +190,8 @@ class ExploreState(TextState):
         belongs_to=("model",),
     )
     method: str = parameter(TAKEN_AWAY, METHOD)
+    links: str = parameter("", LINKS)
+    together: TwoWords | None = parameter(None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=("texts",))
     candidates: str = parameter("", Candidates("candidates"))
     edits: tuple[Edit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))
     step: int | None = parameter(None, Step("step", _NO_STEP), belongs_to=("texts", "edits"))

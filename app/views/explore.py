@@ -19,16 +19,19 @@ from app.explore import candidates, pairs_tried, what_if
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
-from app.page_state.explore import METHOD, SHOWN, TEMPERATURES, ExploreState, Selection
+from app.page_state.explore import LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import Drawing, DrawnPanel, effects, verdict
+from app.panels import Drawing, DrawnPanel, effects, links, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.effects.edits import EditError
+from core.effects.words import TAKEN_AWAY
+from core.errors import MendableError
 from core.evidence import Explanation
+from core.evidence.effects import links_csv
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
 
@@ -71,8 +74,17 @@ def _selected() -> None:
             PAGE.refuse(f"{str(error)[:1].upper()}{str(error)[1:]}.")
     else:
         method = METHOD.value(picked.get("method") or "") or PAGE.state.method
+        both = TwoWords.parse(picked.get("together") or "")
+        cut = LINKS.value(picked.get("links") or "") or ""
         direction, crossings = picked.get("direction"), picked.get("crossings", True)
-        PAGE.change(selection=_picked_words(picked), direction=direction, crossings=crossings, method=method)
+        PAGE.change(
+            selection=_picked_words(picked),
+            direction=direction,
+            crossings=crossings,
+            method=method,
+            links=cut,
+            together=both,
+        )
 
 
 def _picked_words(picked: Mapping[str, Any]) -> Selection | None:
@@ -157,9 +169,12 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
         pinned=pairs_tried.pinned(),
     )
     drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
-    bars = DrawnPanel("effects", "first", effects.frame(late.followed(checkpoint, trained), bool(unlike)))
+    followed = late.followed(checkpoint, trained)
+    bars = DrawnPanel("effects", "first", effects.frame(followed, bool(unlike)))
     edits = DrawnPanel("what_if", "first", what_if.panel(page, checkpoint, steps))
-    return replace(drawn, panels=(bars, edits, *drawn.panels))
+    cut = links.frame(shown, followed)
+    after = [DrawnPanel("links", "main", cut)] if cut else []
+    return replace(drawn, panels=(bars, edits, *drawn.panels, *after))
 
 
 def _unlike(page: ExploreState, read: Read) -> str:
@@ -190,6 +205,8 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
             "The link asks for the verdict without crossings, but this model counts none: it is as trained."
         )
     questions = _questions(page, read)
+    if page.together is not None and questions.together is None:
+        problems.append(f"The link asks for the words {page.together} together, which this pair does not have.")
     selected = selection or late.strongest(questions, drawing) or Selection()
     explanation = _looked_up(read, drawing, selected)
     pairs_tried.remember(read.trained, read.steps[len(page.made)].said if page.made else "")
@@ -204,7 +221,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         explicit=selection is not None,
         direction=page.direction,
         crossings=page.crossings,
-        asked={"method": page.method},
+        asked={"method": page.method, "links": page.links, "together": str(questions.together or "")},
         editable=True,
         tour=True,
         id=FORM.id,
@@ -223,14 +240,16 @@ def _looked_up(read: Read, drawing: Drawing, selected: Selection) -> Explanation
 
 
 def _questions(page: ExploreState, read: Read) -> late.Questions:
-    return late.Questions(read.checkpoint, page.pair.now, page.method)
+    sides = (read.shown.first, *read.shown.contexts)
+    fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
+    return late.Questions(read.checkpoint, page.pair.now, page.method, page.links, page.together if fits else None)
 
 
 @st.fragment
 def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
     """What the verdict did not wait for: what words do to it. Only this part runs again until it is computed."""
     questions = _questions(page, read)
-    heard = late.hear(questions, FORM.id)
+    heard = late.hear(questions, read.shown, FORM.id)
     first = None if page.selection is not None else late.strongest(questions, drawing)
     if first is not None:
         heard = replace(heard, selection=first, late=panels.late(_looked_up(read, drawing, first)))
@@ -239,7 +258,8 @@ def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
 
 def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str]) -> PairFrame:
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
-    unselected = replace(page, selection=None, direction=None)
+    # What the browser adds to the link by itself, which changes without a new drawing.
+    unselected = replace(page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None)
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
     if not unlike:
         return frame
@@ -264,14 +284,31 @@ def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
         # A pair too long for a link is there all the same: the pages of a session share it.
         page_style.page_link(more.file, more.title, more.label, pair if fits_a_link(pair) else model)
     back_link.draw(page.pair.now)
-    _downloads(read, explanation, _stem(page, read))
+    _downloads(read, explanation, _stem(page, read), _questions(page, read))
     if candidates.fits(read.checkpoint):
         candidates.draw(PAGE, read.checkpoint)
 
 
-def _downloads(read: Read, explanation: Explanation, stem: str) -> None:
+def _downloads(read: Read, explanation: Explanation, stem: str, questions: late.Questions) -> None:
+    """Files, each made when a person asks for it: effects may take longer than the page."""
+
+    def everything() -> str:
+        try:
+            evidence = (*explanation.evidence, questions.effects())
+        except MendableError:  # the page says what is wrong
+            evidence = explanation.evidence
+        return replace(explanation, evidence=evidence).to_json(indent=1)
+
+    def cut_links() -> str:
+        cut = questions.effects().links
+        return links_csv(cut, [links.link_map(one, explanation).words for one in cut])
+
     with st.container(horizontal=True, gap="small"):
-        page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
+        page_style.download("All numbers (JSON)", everything, f"pairlens-{stem}.json")
+        effects_of_words = f"pairlens-effects-{questions.computed}-{stem}.csv"
+        page_style.download("Effects of words (CSV)", lambda: questions.effects().to_csv(), effects_of_words)
+        if questions.links:
+            page_style.download("Effects of links (CSV)", cut_links, f"pairlens-links-{questions.links}-{stem}.csv")
         for record in (record for record in explanation.evidence if record.tabular):
             make = functools.partial(record.to_csv, explanation)
             file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"

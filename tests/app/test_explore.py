@@ -145,7 +145,7 @@ def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
     data = drawn(app)
     assert not data["by_kind"]["filter_provenance"]["shares"]
     assert {len(f) for side in data["by_kind"]["filter_provenance"]["sides"] for f in side["filters"]} == {13}
-    assert list(data["by_kind"]) == ["effects", "filter_provenance", "attention_map"]
+    assert list(data["by_kind"]) == ["effects", "filter_provenance", "attention_map", "links"]
     windows = data["by_kind"]["attention_map"]
     assert windows["units"] == "windows"
     assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)
