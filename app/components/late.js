@@ -16,7 +16,7 @@ class Late {
     Object.assign(this, { data, tell });
     for (const hear of this.hearers) hear(data);
     clearTimeout(this.pending);
-    if (data.working) this.pending = setTimeout(() => this.say({}), AGAIN);
+    if (Object.keys(data.working).length) this.pending = setTimeout(() => this.say({}), AGAIN);
   }
 
   // To the server: to go on, to stop or to begin again.

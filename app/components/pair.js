@@ -1,14 +1,14 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { choice, html, the } from "./elements.js";
+import { LONG, choice, html, the } from "./elements.js";
 import { hearLate } from "./late.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour";
+const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
@@ -17,6 +17,9 @@ class PairView extends View {
     on(window, "keydown", (event) => {
       const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
       if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
+    });
+    on(window, "keydown", (event) => {
+      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.key?.(event);
     });
     // A click beside all that can be clicked.
     on(this.root, "click", (event) => {
@@ -116,23 +119,29 @@ class PairView extends View {
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
-    this.arranged = this.direction;
+    this.arranged = null;
+    this.linked = data.panels.some(({ kind }) => kind === "links");
     this.switch =
-      this.directions.length > 1
-        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "Whose attention" })
+      this.directions.length > 1 || this.linked
+        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "What is shown of attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
+    // Long sentences and their matrix take the whole first screen; the lines under the words are there at any rate.
+    const long = data.sides.some(({ tokens }) => tokens.length > LONG);
     // With another pair the tour stays where it was.
     if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     return [
       drawVerdict(data.verdict, data.notices),
       text?.element,
-      first,
+      long ? null : first,
       this.switch,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
+      long ? first : null,
       below,
-    ].flat();
+    ]
+      .flat()
+      .filter(Boolean);
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.
@@ -140,7 +149,16 @@ class PairView extends View {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
     const selected = this.explicit ? { select: select || "none" } : {};
-    return { ...this.data.link, ...selected, ...(this.looking ? { direction: this.looking } : {}) };
+    const direction = this.looking ? { direction: this.looking } : {};
+    return { ...this.data.link, ...selected, ...direction, ...this.askedOtherwise };
+  }
+
+  // What is asked of effects, where that is not the first.
+  get askedOtherwise() {
+    const { method, ...others } = this.asked;
+    const first = this.dataOf("effects")?.methods[0].name;
+    const changed = Object.entries({ ...others, method: method === first ? "" : method });
+    return Object.fromEntries(changed.filter(([, value]) => value));
   }
 
   // The direction that is looked at, null for the first one.
@@ -172,9 +190,10 @@ class PairView extends View {
     if (this.selection.row !== null || this.selection.column !== null) this.select({});
   }
 
-  // Ask for another pair: this one with a word changed.
-  edit(change) {
-    this.tell({ edit: change }, 0);
+  // Ask for another pair: this one with a word changed. `stays`: the words that are selected in that one.
+  edit(change, stays = {}) {
+    const [row, column] = [stays.row ?? null, stays.column ?? null];
+    this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
   }
 
   // Of a model with attention in both directions, the one that is looked at.
@@ -191,20 +210,29 @@ class PairView extends View {
   }
 
   drawSwitch() {
-    for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
+    const { links } = this.asked;
+    for (const panel of this.panels)
+      if (panel.direction) panel.element.hidden = panel.direction !== this.direction || Boolean(links && panel.ribbons);
+    const several = this.directions.length > 1;
+    const looks = this.directions.map((role) =>
+      choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
+    );
+    const cut = choice(Boolean(links), () => this.ask({ links: links ? "" : "kept" }), "What each link does");
+    const whole = choice(!links, () => this.ask({ links: "" }), "Where it looks");
+    const lone = this.directions.length ? [whole] : [];
     this.switch?.replaceChildren(
-      ...this.directions.map((role) =>
-        choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
-      ),
+      ...(several ? looks : []),
+      ...(this.linked ? (several ? [html("span.apart"), cut] : [...lone, cut]) : []),
     );
   }
 
   draw() {
     this.drawSwitch();
     for (const panel of this.panels) panel.draw();
-    if (this.arranged === this.direction) return;
+    const shown = [this.direction, this.asked.links].join();
+    if (this.arranged === shown) return;
     // What was hidden has had no size until now.
-    this.arranged = this.direction;
+    this.arranged = shown;
     this.fitted = null;
     this.fit();
   }

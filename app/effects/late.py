@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 from app import components
 from app.effects import work
-from app.page_state.explore import Selection
+from app.page_state.explore import Selection, TwoWords
 from app.pairs import Version
-from app.panels import Drawing
-from app.panels.effects import WordBars, word_bars
+from app.panels import Drawing, effects
+from app.panels.links import LinkMap, link_map
 from app.panels.verdict import class_names
 from core.checkpoint import Checkpoint
-from core.effects.memory import Answer, kept_why
+from core.effects.links import Taken
+from core.effects.memory import Answer, kept_links, kept_together, kept_why
 from core.effects.why import MIX, target_class
-from core.effects.words import TAKEN_AWAY
+from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
-from core.evidence.effects import Effects
+from core.evidence.effects import Effects, PairEffect
 
+WORDS, LINKS, TOGETHER = "words", "links", "together"
+"""What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
 PATIENCE = 0.25
@@ -31,11 +34,14 @@ PATIENCE = 0.25
 
 @dataclass(frozen=True)
 class Questions:
-    """What a page asks about a pair. ``method``: as a person chooses it."""
+    """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
+    nobody asks for them; ``together``: two words whose effect together is asked for."""
 
     checkpoint: Checkpoint
     texts: Version
-    method: str
+    method: str = TAKEN_AWAY
+    links: str = ""
+    together: TwoWords | None = None
 
     @property
     def computed(self) -> str:
@@ -45,10 +51,26 @@ class Questions:
     @property
     def asked(self) -> work.Asked[Answer]:
         """By name, with what answers each."""
-        about = self.checkpoint.folder, self.checkpoint.state, self.texts
-        return {
-            ("words", *about, self.computed): functools.partial(kept_why, self.checkpoint, *self.texts, self.computed)
+        checkpoint, texts = self.checkpoint, self.texts
+        about = checkpoint.folder, checkpoint.state, texts
+        out: dict[work.Key, Callable[[Progress], Answer]] = {
+            (WORDS, *about, self.computed): functools.partial(kept_why, checkpoint, *texts, self.computed)
         }
+        if self.links:
+            taken = Taken(self.links)
+            out[LINKS, *about, taken] = functools.partial(kept_links, checkpoint, *texts, taken)
+        if self.together is not None:
+            chosen = Place(*self.together.one), Place(*self.together.other)
+            out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
+        return out
+
+    def effects(self) -> Effects:
+        """Everything that is asked for as one record. It takes as long as it takes: for a file that a person asks
+        for."""
+        words = kept_why(self.checkpoint, *self.texts, self.computed, unheard)
+        if not self.links:
+            return words
+        return replace(words, links=kept_links(self.checkpoint, *self.texts, Taken(self.links), unheard))
 
 
 def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
@@ -58,31 +80,65 @@ def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
 
 @dataclass(frozen=True)
 class Late:
-    """What the browser hears, of the drawing with this ``id``. ``working``: how far what is not yet there is;
-    ``stopped``: by a person; ``selection``: the word that is selected where nobody has chosen one, with what is looked
-    up ``late`` for it."""
+    """What the browser hears, of the drawing with this ``id``. By name of what is asked, ``working``: how far what is
+    not yet there is; ``stopped``: by a person; ``problems``: why there is nothing. ``selection``: the word that is
+    selected where nobody has chosen one, with what is looked up ``late`` for it."""
 
     id: str
-    words: WordBars | None = None
-    working: tuple[int, int] | None = None
-    stopped: bool = False
-    problem: str = ""
+    words: effects.WordBars | None = None
+    links: tuple[LinkMap, ...] | None = None
+    together: effects.TwoWords | None = None
+    working: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    stopped: tuple[str, ...] = ()
+    problems: Mapping[str, str] = field(default_factory=dict)
     selection: Selection | None = None
     late: Mapping[str, Any] = field(default_factory=dict)
 
 
-def hear(questions: Questions, id: str) -> Late:
+def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     """What is known by now, or in a moment."""
-    works = work.at_work(questions.asked)
+    works = {key[0]: one for key, one in work.at_work(questions.asked).items()}
     for one in works.values():
         one.wait(PATIENCE)
-    (words,) = works.values()
+    words, links, both = (works[name].answer if name in works else None for name in (WORDS, LINKS, TOGETHER))
     return Late(
         id,
-        word_bars(words.answer) if isinstance(words.answer, Effects) else None,
-        None if words.finished else (words.done, words.of),
-        words.stopped,
-        words.problem,
+        effects.word_bars(words) if isinstance(words, Effects) else None,
+        tuple(link_map(one, explanation) for one in links) if isinstance(links, tuple) else None,
+        effects.two_words(str(questions.together), both) if isinstance(both, PairEffect) else None,
+        {name: (one.done, one.of) for name, one in works.items() if not one.finished},
+        tuple(name for name, one in works.items() if one.stopped),
+        {name: one.problem for name, one in works.items() if one.problem},
+    )
+
+
+@dataclass(frozen=True)
+class LateColumns:
+    """What the browser hears of several verdicts side by side, each with what words do to it where that is known; the
+    rest as :class:`Late` has it."""
+
+    id: str
+    columns: tuple[effects.WordBars | None, ...]
+    working: Mapping[str, tuple[int, int]]
+    stopped: tuple[str, ...]
+    problems: Mapping[str, str]
+
+
+def hear_all(questions: Sequence[Questions | None], id: str) -> LateColumns:
+    """What is known by now, or in a moment, of what words do to several verdicts."""
+    asked = {key: make for one in questions if one is not None for key, make in one.asked.items()}
+    works = work.at_work(asked)
+    for one in works.values():
+        one.wait(PATIENCE / len(works))
+    columns = [None if one is None else works[next(iter(one.asked))] for one in questions]
+    unfinished = [one for one in works.values() if not one.finished]
+    done, of = sum(one.done for one in unfinished), sum(one.of for one in unfinished)
+    return LateColumns(
+        id,
+        tuple(effects.word_bars(one.answer) if one and isinstance(one.answer, Effects) else None for one in columns),
+        {WORDS: (done, of)} if unfinished else {},
+        tuple({WORDS for one in works.values() if one.stopped}),
+        {str(number): one.problem for number, one in enumerate(columns) if one and one.problem},
     )
 
 
@@ -96,7 +152,7 @@ def strongest(questions: Questions, drawing: Drawing) -> Selection | None:
     return None
 
 
-def draw(heard: Late) -> None:
+def draw(heard: Late | LateColumns) -> None:
     """Tell it the browser."""
     with st.container(key="late"):
         components.draw("late", heard, key=KEY, on_selection_change=_said)

@@ -67,13 +67,14 @@ class Work(Generic[T]):
         self._future.cancel()
 
 
-Asked = Mapping[Hashable, Callable[[Progress], T]]
-"""Questions by name, each with what answers it."""
+Key = tuple[str, *tuple[Hashable, ...]]
+Asked = Mapping[Key, Callable[[Progress], T]]
+"""Questions by their key, which begins with a name, each with what answers it."""
 
 
-def at_work(asked: Asked[T]) -> dict[Hashable, Work[T]]:
+def at_work(asked: Asked[T]) -> dict[Key, Work[T]]:
     """The works of this session: those that are not asked for any more end, new ones begin."""
-    known: dict[Hashable, Work[T]] = st.session_state.setdefault(_SESSION, {})
+    known: dict[Key, Work[T]] = st.session_state.setdefault(_SESSION, {})
     for key in [key for key in known if key not in asked]:
         known.pop(key).end()
     for key, make in asked.items():

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from core.evidence.codec import to_dict as as_dict
 from core.evidence.record import Explained, Record, the
@@ -33,6 +36,16 @@ class WordEffect:
     """The same of ``spread``, of the ways that draw words."""
 
 
+Cell = tuple[int, int]
+
+
+def _high_and_low(one: np.ndarray, other: np.ndarray) -> tuple[Cell, ...]:
+    """Cells in the top tenth of one and in the lower half of the other. What many share is neither."""
+    high = (one >= np.quantile(one, 0.9)) & (one > np.median(one))
+    low = other <= np.median(other)
+    return tuple((int(i), int(j)) for i, j in np.argwhere(high & low))
+
+
 @dataclass(frozen=True)
 class LinkEffects:
     """What each link of one attention map does, in the order of the map's rows and columns."""
@@ -55,6 +68,26 @@ class LinkEffects:
     tau_b: float | None
     """Kendall's τ-b over all cells between weight and size of the effect; None where one of them is the same
     everywhere."""
+
+    @property
+    def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+        """The cells, row and column, in the top tenth by weight and in the lower half by size of the effect; and those
+        in the top tenth by size of the effect and in the lower half by weight."""
+        weights, sizes = np.array(self.before), np.abs(self.effects)
+        return _high_and_low(weights, sizes), _high_and_low(sizes, weights)
+
+
+def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """One line a cell of all maps: the roles and what stands along both edges (``words``, of each map) with positions
+    from 1, the weight or score as it was, and the effect."""
+    head = ["rows", "columns", "row", "row_word", "column", "column_word", "before", "effect"]
+    cells = (
+        [of.rows, of.columns, i + 1, rows[i], j + 1, columns[j], of.before[i][j], of.effects[i][j]]
+        for of, (rows, columns) in zip(links, words, strict=True)
+        for i in range(len(rows))
+        for j in range(len(columns))
+    )
+    return csv_text(head, cells)
 
 
 @dataclass(frozen=True)
@@ -122,21 +155,18 @@ class Effects(Record, kind="effects"):
         return lines
 
     def to_csv(self, explanation: Explained | None = None) -> str:
-        """One line a word: its sentence, position (from 1), text, effect, spread and log-odds."""
-        head = ["sentence", "position", "word", "effect", "spread", "log_odds", *(f"p_{name}" for name in self.labels)]
-        rows = (
-            [
-                word.role,
-                word.index + 1,
-                word.text,
-                word.effect,
-                word.spread,
-                word.log_odds,
-                *(word.probabilities or [None] * len(self.labels)),
-            ]
-            for word in self.words
-        )
-        return csv_text(head, (["" if value is None else value for value in row] for row in rows))
+        """One line a word: its sentence, position (from 1), text, effect, spread and log-odds, the probabilities
+        without it, and of a mean of several ways the effect by each alone."""
+        ways = list(dict.fromkeys(way for word in self.words for way in word.by_way))
+        head = ["sentence", "position", "word", "effect", "spread", "log_odds"]
+        head += [f"p_{name}" for name in self.labels] + [f"effect_{way}" for way in ways]
+        lines = []
+        for word in self.words:
+            own = [word.role, word.index + 1, word.text, word.effect, word.spread, word.log_odds]
+            after = word.probabilities or [None] * len(self.labels)
+            line = [*own, *after, *(word.by_way.get(way) for way in ways)]
+            lines.append(["" if value is None else value for value in line])
+        return csv_text(head, lines)
 
 
 def _number(value: float | None) -> str:

@@ -145,7 +145,7 @@ def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
     data = drawn(app)
     assert not data["by_kind"]["filter_provenance"]["shares"]
     assert {len(f) for side in data["by_kind"]["filter_provenance"]["sides"] for f in side["filters"]} == {13}
-    assert list(data["by_kind"]) == ["effects", "filter_provenance", "attention_map"]
+    assert list(data["by_kind"]) == ["effects", "filter_provenance", "attention_map", "links"]
     windows = data["by_kind"]["attention_map"]
     assert windows["units"] == "windows"
     assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)
@@ -297,16 +297,6 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
     won, none = (data["by_kind"]["filter_provenance"]["sides"][0] for data in (each, whole))
     assert sum(won["wins"]) == 12 == len(won["beside"]) and set(won["beside"]) <= {0, 1}
     assert none["wins"] == none["beside"] == []
-
-
-def test_a_word_dropped_from_evidence_leaves_its_lines(tmp_path, monkeypatch):
-    from app.explore.pairs_tried import changed
-    from core.checkpoint import load
-    from core.explain import explain
-
-    make_checkpoint(tmp_path, "x", "x", 1, roles={"first": "claim", "second": "evidence", "judged": "claim"})
-    explanation = explain(load(tmp_path / "x"), "A dog", "The dog  is outside.\nA cat")
-    assert changed(explanation, "evidence", 1, "drop").second == "The is outside.\nA cat"
 
 
 def test_a_model_that_shows_nothing_beside_its_verdict_is_left_to_compare():

@@ -49,8 +49,7 @@ export class MatrixPanel {
     );
     const key = legend(...this.scale);
     key.append(this.scrolls);
-    const { agreement } = view.data;
-    if (agreement?.rows === attention.rows) key.append(html("span", agreement.text));
+    if (this.agreement) key.append(html("span", this.agreement));
     const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(
       "section.attention",
@@ -92,6 +91,12 @@ export class MatrixPanel {
       what: "matrix",
       file: `attention-of-${rows}${show === "weight" ? "" : `-${show}`}`,
     };
+  }
+
+  // How well it agrees with people, where that was measured.
+  get agreement() {
+    const { agreement } = this.view.data;
+    return agreement?.rows === this.attention.rows ? agreement.text : null;
   }
 
   // What the colours mean, and both ends of their scale.
@@ -213,7 +218,7 @@ export class MatrixPanel {
     const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
     const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
     const height =
-      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(320, window.innerHeight - offset - 44);
+      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(236, window.innerHeight - offset - 44);
     this.build(frame.clientWidth || width, height);
   }
 

@@ -9,7 +9,7 @@ from app.panels.effects.methods import Method, methods
 from app.panels.panel import Panel, Payload, significant
 from core.effects.why import MIX
 from core.effects.words import TAKEN_AWAY
-from core.evidence.effects import Effects, WordEffect
+from core.evidence.effects import Effects, PairEffect, WordEffect
 
 Bar = tuple[float | None, ...]
 """The effect of a word, its spread, and the verdict's mean probability without it."""
@@ -61,6 +61,22 @@ def _bar(word: WordEffect, method: str, target: int, asked: str) -> Bar:
         return significant((word.by_way.get(method), word.spread_by_way.get(method), None), 4)
     after = None if word.probabilities is None else word.probabilities[target]
     return significant((word.effect, word.spread, after), 4)
+
+
+@dataclass(frozen=True)
+class TwoWords:
+    """What two words do ``together`` and ``apart``, in sum. ``name``: of both words, as a link has it."""
+
+    name: str
+    words: tuple[Mapping[str, str | float | None], ...]
+    together: float | None
+    apart: float | None
+
+
+def two_words(name: str, effect: PairEffect) -> TwoWords:
+    """What is said of two words."""
+    words = tuple({"text": word.text, "effect": word.effect} for word in effect.words)
+    return TwoWords(name, words, effect.together, effect.apart)
 
 
 PANEL = Panel(("effects",), "first")
