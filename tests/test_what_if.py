@@ -37,6 +37,12 @@ def test_an_edit_and_its_text(edit, after):
     assert Edit.parse(edit).describe(PAIR)
 
 
+def test_a_word_dropped_from_evidence_leaves_its_lines():
+    evidence = ("A dog", "The dog  is outside.\nA cat")
+    assert edited(evidence, [Edit("drop", 1, 1)])[1] == "The is outside.\nA cat"
+    assert edited(evidence, [Edit("drop", 1, 4)])[1] == "The dog  is outside\nA cat"
+
+
 def test_edits_are_made_one_after_the_other():
     edits = [Edit.parse(text) for text in ("drop 0 0", "replace 0 0 boys", "exchange", "negate 0")]
     assert edited(PAIR, edits) == ("The girls are not outside.", "Boys play, outside.")

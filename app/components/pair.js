@@ -1,14 +1,14 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { choice, html, the } from "./elements.js";
+import { LONG, choice, html, the } from "./elements.js";
 import { hearLate } from "./late.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour";
+const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
@@ -17,6 +17,9 @@ class PairView extends View {
     on(window, "keydown", (event) => {
       const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
       if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
+    });
+    on(window, "keydown", (event) => {
+      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.key?.(event);
     });
     // A click beside all that can be clicked.
     on(this.root, "click", (event) => {
@@ -124,16 +127,21 @@ class PairView extends View {
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
+    // Long sentences and their matrix take the whole first screen; the lines under the words are there at any rate.
+    const long = data.sides.some(({ tokens }) => tokens.length > LONG);
     // With another pair the tour stays where it was.
     if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     return [
       drawVerdict(data.verdict, data.notices),
       text?.element,
-      first,
+      long ? null : first,
       this.switch,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
+      long ? first : null,
       below,
-    ].flat();
+    ]
+      .flat()
+      .filter(Boolean);
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.
@@ -182,9 +190,10 @@ class PairView extends View {
     if (this.selection.row !== null || this.selection.column !== null) this.select({});
   }
 
-  // Ask for another pair: this one with a word changed.
-  edit(change) {
-    this.tell({ edit: change }, 0);
+  // Ask for another pair: this one with a word changed. `stays`: the words that are selected in that one.
+  edit(change, stays = {}) {
+    const [row, column] = [stays.row ?? null, stays.column ?? null];
+    this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
   }
 
   // Of a model with attention in both directions, the one that is looked at.

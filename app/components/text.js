@@ -1,7 +1,7 @@
 // Both sentences as words to click, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
 import { WordChips, clipLines } from "./chips.js";
-import { LONG, capital, heading, heaviest, html, linkButton, percent, plural, svg, the } from "./elements.js";
+import { LONG, capital, heading, heaviest, html, percent, plural, svg, the } from "./elements.js";
 import { saveButtons } from "./save.js";
 
 const RIBBON_WIDTH = 14;
@@ -274,27 +274,11 @@ export class TextPanel {
     }
   }
 
-  // The menu of a selected word: each choice makes another pair.
+  // What is said of a selected word.
   drawActions() {
-    const { view } = this;
     const lines = this.words.map(({ axis, side }) => {
-      const index = view.selection[axis];
-      if (index === null) return null;
-      const crossed = this.crossedLine(side, index);
-      if (!view.data.editable) return crossed;
-      const word = side.tokens[index];
-      const act = (text, how, label) => linkButton(text, label, () => view.edit({ role: side.role, index, how }));
-      const negate = side.negatable?.includes(index)
-        ? [" ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`)]
-        : null;
-      return html(
-        "span.of-word.wraps",
-        html("bdi.selected", word),
-        " ",
-        act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`),
-        negate,
-        crossed,
-      );
+      const index = this.view.selection[axis];
+      return index === null ? null : this.crossedLine(side, index);
     });
     this.actions.replaceChildren(...lines.filter(Boolean));
   }

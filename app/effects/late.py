@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,7 +42,7 @@ class Questions:
 
     checkpoint: Checkpoint
     texts: Version
-    method: str
+    method: str = TAKEN_AWAY
     links: str = ""
     together: TwoWords | None = None
     believed: bool = False
@@ -57,7 +57,7 @@ class Questions:
         """By name, with what answers each."""
         checkpoint, texts = self.checkpoint, self.texts
         about = checkpoint.folder, checkpoint.state, texts
-        out: dict[tuple[Hashable, ...], Callable[[Progress], Answer]] = {
+        out: dict[work.Key, Callable[[Progress], Answer]] = {
             (WORDS, *about, self.computed): functools.partial(kept_why, checkpoint, *texts, self.computed)
         }
         if self.links:
@@ -125,6 +125,36 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     )
 
 
+@dataclass(frozen=True)
+class LateColumns:
+    """What the browser hears of several verdicts side by side, each with what words do to it where that is known; the
+    rest as :class:`Late` has it."""
+
+    id: str
+    columns: tuple[effects.WordBars | None, ...]
+    working: Mapping[str, tuple[int, int]]
+    stopped: tuple[str, ...]
+    problems: Mapping[str, str]
+
+
+def hear_all(questions: Sequence[Questions | None], id: str) -> LateColumns:
+    """What is known by now, or in a moment, of what words do to several verdicts."""
+    asked = {key: make for one in questions if one is not None for key, make in one.asked.items()}
+    works = work.at_work(asked)
+    for one in works.values():
+        one.wait(PATIENCE / len(works))
+    columns = [None if one is None else works[next(iter(one.asked))] for one in questions]
+    unfinished = [one for one in works.values() if not one.finished]
+    done, of = sum(one.done for one in unfinished), sum(one.of for one in unfinished)
+    return LateColumns(
+        id,
+        tuple(effects.word_bars(one.answer) if one and isinstance(one.answer, Effects) else None for one in columns),
+        {WORDS: (done, of)} if unfinished else {},
+        tuple({WORDS for one in works.values() if one.stopped}),
+        {str(number): one.problem for number, one in enumerate(columns) if one and one.problem},
+    )
+
+
 def strongest(questions: Questions, drawing: Drawing) -> Selection | None:
     """The word with the largest positive effect, once it is known."""
     for one in work.at_work(questions.asked).values():
@@ -135,7 +165,7 @@ def strongest(questions: Questions, drawing: Drawing) -> Selection | None:
     return None
 
 
-def draw(heard: Late) -> None:
+def draw(heard: Late | LateColumns) -> None:
     """Tell it the browser."""
     with st.container(key="late"):
         components.draw("late", heard, key=KEY, on_selection_change=_said)

@@ -67,7 +67,7 @@ class Work(Generic[T]):
         self._future.cancel()
 
 
-Key = tuple[Hashable, ...]
+Key = tuple[str, *tuple[Hashable, ...]]
 Asked = Mapping[Key, Callable[[Progress], T]]
 """Questions by their key, which begins with a name, each with what answers it."""
 

@@ -38,6 +38,9 @@ class RunColumn:
     """What slices by its values are called; empty where it makes none."""
     bounds: tuple[float, ...] = ()
     """Upper bounds of the slices of numbers, each of which takes in several; the last slice has none."""
+    rare: bool = False
+    """Of "yes": whether the rows without are no slice. They are nearly all rows, and three rows with it would put them
+    first among the slices."""
 
 
 def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, RunColumn]:
@@ -159,7 +162,8 @@ def _constructions(firsts: Sequence[Words], seconds: Sequence[Words], of: str, *
     are exchanged, and whether one of its texts has a construction. ``of``: whose texts they are, for people."""
 
     def yes(values: Iterable[bool], about: str, dimension: str) -> RunColumn:
-        return RunColumn(np.array([*values], dtype=bool), "yes", f"{about}, told by words alone", dimension)
+        about += ", told by words alone"
+        return RunColumn(np.array([*values], dtype=bool), "yes", about, dimension, rare=True)
 
     def either(holds: Callable[[Words], bool]) -> Iterable[bool]:
         known = functools.cache(holds)

@@ -98,6 +98,8 @@ def edited(texts: tuple[str, str], edits: Iterable[Edit]) -> tuple[str, str]:
 
 def _edited(texts: tuple[str, str], edit: Edit) -> tuple[str, str]:
     if edit.kind == EXCHANGE:
+        if not all(_has_word(text) for text in texts):
+            raise EditError("only two sentences with words can change sides; type the other one first")
         return texts[1], texts[0]
     text = texts[edit.side]
     tokens = tokenize(text)
@@ -120,9 +122,13 @@ def _edited(texts: tuple[str, str], edit: Edit) -> tuple[str, str]:
     else:
         one, other = sorted((edit.index, edit.other))
         changed = _put(_put(text, tokens[other], tokens[one].text), tokens[one], tokens[other].text)
-    if not any(token.is_word for token in tokenize(changed)):
+    if not _has_word(changed):
         raise EditError("this edit would leave a sentence without a word; keep at least one")
     return (changed, texts[1]) if edit.side == 0 else (texts[0], changed)
+
+
+def _has_word(text: str) -> bool:
+    return any(token.is_word for token in tokenize(text))
 
 
 def _cut(text: str, token: Token) -> str:

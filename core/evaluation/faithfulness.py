@@ -156,8 +156,7 @@ def own_maps(asked: Asked) -> tuple[AttentionLinks, ...]:
 @torch.inference_mode()
 def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
     """All maps permuted at once, row by row over the cells that the model could use, and made uniform."""
-    drawn = torch.Generator().manual_seed(seed)
-    permuted = [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
+    permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
     probabilities = torch.softmax(logits_under(asked, rows).double(), dim=1)
     own = torch.tensor(asked.explanation.probabilities, dtype=torch.float64)
@@ -168,6 +167,13 @@ def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
         float((of_permuted - own).abs().sum(1).mean() / 2),
         tuple(probabilities[-1].tolist()),
     )
+
+
+def permutations(maps: Sequence[AttentionLinks], seed: int) -> list[list[Tensor]]:
+    """All maps, :data:`PERMUTATIONS` times: the weights of each row over the cells that the model could use, dealt
+    anew."""
+    drawn = torch.Generator().manual_seed(seed)
+    return [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
 
 
 def logits_under(asked: Asked, rows: Sequence[Sequence[Tensor]]) -> Tensor:

@@ -22,6 +22,7 @@ from core.explain import explain
 from tests.app.pages import late, open_view, query
 
 PAIR = {"first": "a man and a dog", "second": "the dog is not playing"}
+PAIR_ROLES = ("premise", "hypothesis")
 
 
 @pytest.fixture(autouse=True)
@@ -245,3 +246,19 @@ def test_no_adversary_is_an_answer(checkpoints):
     assert said.maps == () and "None was found" in said.facts[-1].says
     near = belief(replace(measured, adversary=replace(measured.adversary, divergence=0.01)), whole)
     assert "No other attention was found" in near.facts[-1].says
+
+
+def test_models_side_by_side_have_their_effects_on_one_page(drawn, checkpoints):
+    names = ("test-light", "test-two-sided", "test-te")
+    app = open_view("compare", model=names[0], **PAIR, **{"with": ",".join(names[1:])})
+    assert not app.exception
+    heard, page = late(app), drawn(app)
+    assert heard["id"] == page["id"] and heard["working"] == {}
+    for name, column, section in zip(names, heard["columns"], page["sections"], strict=True):
+        known = why(load(checkpoints / name), *PAIR.values())
+        bars = [bar[0] for side in section["read"] for bar in column["ways"]["taken-away"][side["role"]]]
+        assert bars == pytest.approx([word.effect for word in known.words], rel=1e-3)
+        assert [len(side["words"]) for side in section["read"]] == [len(known.of(role)) for role in PAIR_ROLES]
+        assert section["followed"] == known.verdict
+    broken = open_view("compare", model="test-light", **PAIR, **{"with": "test-truncated"})
+    assert late(broken)["columns"][1] is None

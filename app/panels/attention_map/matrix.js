@@ -218,7 +218,7 @@ export class MatrixPanel {
     const scroller = frame.getRootNode().host?.closest('[data-testid="stMain"]');
     const offset = frame.getBoundingClientRect().top + (scroller ? scroller.scrollTop : window.scrollY);
     const height =
-      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(320, window.innerHeight - offset - 44);
+      width < 700 ? Math.min(420, window.innerHeight * 0.6) : Math.max(236, window.innerHeight - offset - 44);
     this.build(frame.clientWidth || width, height);
   }
 

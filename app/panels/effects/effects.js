@@ -1,12 +1,13 @@
 // What each word does to the verdict: a bar a word, by a way that a person chooses.
 
-import { capital, heading, html, linkButton, moreButton, percent, refill, signed } from "../../components/elements.js";
+import { capital, heading, html, linkButton, refill, signed } from "../../components/elements.js";
 import { sayLate } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
+import { barLine, factsOf, rangeOf, wordOf } from "./bars.js";
 import { Together } from "./together.js";
 
-const FIRST = 4; // words of a sentence that have a bar before more are asked for
+const FIRST = 3; // words of a sentence that have a bar before more are asked for
 
 class EffectsPanel {
   constructor(view, frame) {
@@ -17,15 +18,19 @@ class EffectsPanel {
       frame.methods.map(({ name, title }) => html("option", { value: name }, title)),
     );
     this.together = new Together(view);
+    this.whole = linkButton("", "Show all words and two words together, or the longest bars alone", () => {
+      this.open = !this.open;
+      this.draw();
+      this.whole.focus();
+    });
     this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
-    this.state = html("div.state.soft", { "aria-live": "polite" });
+    this.state = html("span.way.soft.screen", { "aria-live": "polite" });
     this.element = html(
       "section",
       { "aria-label": this.title },
       this.head,
-      this.state,
       this.body,
       this.after,
       this.together.element,
@@ -33,16 +38,12 @@ class EffectsPanel {
   }
 
   get title() {
-    return `What each word does to “${this.frame.verdict}”`;
+    const { verdict, what_if } = this.frame;
+    return `What each word does to “${verdict}”${what_if ? ", by the model as it was trained" : ""}`;
   }
 
   get asked() {
     return this.frame.methods.find(({ name }) => name === this.view.asked.method);
-  }
-
-  // The sentence whose words decide whether there are more to show; it stands last where both are as long.
-  get longest() {
-    return this.view.readSides.reduce((one, other) => (other.tokens.length >= one.tokens.length ? other : one));
   }
 
   // Every word with its bar by the method that is asked for; without bars while they are computed.
@@ -50,10 +51,7 @@ class EffectsPanel {
     const bars = this.view.bars;
     return this.view.readSides.map((side) => ({
       side,
-      words: side.tokens.map((text, index) => {
-        const [effect, spread, after] = bars?.[side.role]?.[index] ?? [];
-        return { text, index, effect: effect ?? null, spread: spread ?? null, after: after ?? null };
-      }),
+      words: side.tokens.map((text, index) => wordOf(text, index, bars?.[side.role]?.[index])),
     }));
   }
 
@@ -64,19 +62,21 @@ class EffectsPanel {
       this.headed = asked.name;
       refill(this.head, this.heading(asked));
     }
+    if (view.asked.together) this.open ||= !this.together.asked;
+    this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
     this.drawState();
     const sides = this.words();
-    const all = sides.flatMap(({ words }) => words).filter(({ effect }) => effect !== null);
-    const ends = all.flatMap(({ effect, spread }) => [effect - (spread ?? 0), effect + (spread ?? 0)]);
-    const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
-    this.range = { low, high: high > low ? high : low + 1, known: all.length > 0 };
+    this.range = rangeOf(sides.flatMap(({ words }) => words));
+    const focused = this.element.getRootNode().activeElement?.dataset.word;
     refill(
       this.body,
       sides.map((one) => this.sentence(one)),
     );
+    if (focused) this.body.querySelector(`[data-word="${focused}"]`)?.focus();
     const { completeness } = view.news?.words ?? {};
     const said = completeness && view.bars ? this.completeness(...completeness) : null;
     refill(this.after, said);
+    this.together.element.hidden = !this.open;
     this.together.draw();
   }
 
@@ -100,7 +100,7 @@ class EffectsPanel {
     }));
     const chosen = html("label.way.screen.soft", "Way to ask ", this.method);
     const printed = html("span.way.soft.on-paper", this.asked.title);
-    return heading([this.title, " ", chosen, printed], reading, more, saves);
+    return heading([this.title, " ", chosen, printed, this.state], reading, more, [this.whole, saves]);
   }
 
   completeness(sum, whole) {
@@ -135,60 +135,33 @@ class EffectsPanel {
       : words;
     const shown = this.open ? ranked : ranked.slice(0, FIRST);
     return html(
-      "div.side",
+      "div.side.labelled",
       { "data-role": side.role },
       html("div.role.soft", capital(side.role)),
       html(
         "ol",
         shown.map((word) => this.line(side, word)),
       ),
-      side === this.longest && moreButton(this, words.length, FIRST, "words of both sentences"),
     );
   }
 
-  line(side, { text, index, effect, spread, after }) {
+  line(side, word) {
+    const { text, index } = word;
     const on = this.view.selection[side.axis] === index;
-    const said = effect === null ? "–" : signed(effect, 2);
-    const { probability } = this.view.news?.words ?? {};
-    const facts = [
-      `${text}: ${this.said(effect)}`,
-      spread === null ? null : `spread ${spread.toFixed(2)}`,
-      after === null ? null : `${this.frame.verdict} ${percent(probability)} with it, ${percent(after)} without`,
-    ];
-    return html(
-      "li",
-      { title: facts.filter(Boolean).join("; ") },
-      html(
-        "button.word",
-        {
-          dir: "auto",
-          class: on && "on",
-          "aria-pressed": on,
-          "aria-label": facts.filter(Boolean).join("; "),
-          onclick: () => this.view.pick({ [side.axis]: index }),
-        },
-        text,
-      ),
-      html("span.track", this.range.known && effect !== null && this.bar(effect, spread)),
-      html("span.number", this.range.known ? said : ""),
+    const facts = factsOf(word, this.view.news?.words, this.frame.verdict);
+    const button = html(
+      "button.word",
+      {
+        dir: "auto",
+        "data-word": `${side.axis}${index}`,
+        class: on && "on",
+        "aria-pressed": on,
+        "aria-label": facts,
+        onclick: () => this.view.pick({ [side.axis]: index }),
+      },
+      text,
     );
-  }
-
-  said(effect) {
-    if (effect === null) return "has no effect by this way";
-    if (this.view.news?.words.unit === "norm") return `length ${effect.toPrecision(3)}`;
-    return `${effect < 0 ? "opposes" : "supports"} the verdict by ${Math.abs(effect).toFixed(2)}`;
-  }
-
-  bar(effect, spread) {
-    const { low, high } = this.range;
-    const at = (value) => (100 * (value - low)) / (high - low);
-    const between = (from, to) => `left:${at(Math.min(from, to))}%;width:${Math.abs(at(to) - at(from))}%`;
-    return [
-      html("i.zero", { style: `left:${at(0)}%` }),
-      html("i.effect", { class: effect < 0 ? "opposes" : "supports", style: between(0, effect) }),
-      spread !== null && html("i.spread", { style: between(effect - spread, effect + spread) }),
-    ];
+    return barLine(button, word, this.range, facts);
   }
 }
 

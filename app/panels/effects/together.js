@@ -44,6 +44,7 @@ export class Together {
 
   draw() {
     const { together: asked } = this.view.asked;
+    this.asked = asked;
     const named = NAME.exec(asked ?? "");
     if (named) this.picked = [`${named[1]}.${named[2]}`, `${named[3]}.${named[4]}`];
     this.selects.forEach((select, i) => {
