@@ -28,6 +28,8 @@ from core.evidence import Explanation
 from core.explain import explained
 from core.reading.reader import PairError
 
+PLACE_IN_MENU = 2
+
 LISTED = 12
 """Pairs that two files judge differently, offered at once."""
 

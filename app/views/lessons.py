@@ -23,6 +23,8 @@ from core.lessons.handout import handout
 from core.lessons.lesson import Row, at, place_of, rounded
 from core.reading.reader import PairError
 
+PLACE_IN_MENU = 5
+
 KEY = "lesson"
 """Of the component that draws it."""
 REFUSED = "lesson refused a number"

@@ -20,6 +20,8 @@ from core.evidence import Explanation, PhraseSelection
 from core.explain import explained
 from core.reading.reader import PairError
 
+PLACE_IN_MENU = 3
+
 KEY = "phrases of the pair"
 """Of the component that draws them."""
 COMPARED = 5
