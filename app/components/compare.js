@@ -158,6 +158,7 @@ class ComparedMatrix extends MatrixPanel {
   }
 }
 
+/** @extends {View<import("./payloads").Drawn["compare"]>} */
 class CompareView extends View {
   build() {
     const { sections, differences = [], agreement, hint } = this.data;

@@ -10,6 +10,12 @@ import { PANELS, VIEWS, View } from "./view.js";
 const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column], .more, .tour";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
+/**
+ * @typedef {{ row: number | null, column: number | null }} Selection
+ * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean, tour: boolean,
+ *   late: Record<string, any> }} Moving what changes without a new drawing
+ * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
+ */
 class PairView extends View {
   listen(on) {
     super.listen(on);
@@ -46,7 +52,11 @@ class PairView extends View {
       : this.dataOf("attention_map", (map) => map.units === "words" && map.rows === columns && map.columns === rows);
   }
 
-  // What the first panel of this kind draws that `fits`.
+  /**
+   * What the first panel of this kind draws that `fits`.
+   * @param {string} kind
+   * @param {(data: any) => boolean} fits
+   */
   dataOf(kind, fits = () => true) {
     return this.data.panels.find((panel) => panel.kind === kind && fits(panel.data))?.data;
   }
@@ -96,11 +106,11 @@ class PairView extends View {
   }
 
   // To the server: all that a person has selected.
-  tell(more, wait) {
+  tell(more, wait = 0) {
     this.send({ ...this.selection, direction: this.looking, ...more }, wait);
   }
 
-  select(part, { soon } = {}) {
+  select(part, { soon = false } = {}) {
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();
     for (const panel of this.panels) panel.reveal?.();

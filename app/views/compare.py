@@ -167,7 +167,7 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
     components.draw(
         "compare",
-        figures.Compared(tuple(sections), figures.Scale(max(high, 1e-9), figures.weight_steps())),
+        figures.ComparedSections(tuple(sections), figures.Scale(max(high, 1e-9), figures.weight_steps())),
         _differences(columns, seen, sides),
         Frame(link=page.link_parameters(), projector=page.projector),
         key=KEY,

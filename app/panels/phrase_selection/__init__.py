@@ -134,7 +134,7 @@ class ModelVerdict:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedModels:
     """The verdicts of several models on the pair."""
 
     models: tuple[ModelVerdict, ...]
