@@ -35,6 +35,8 @@ from core.evidence.effects import links_csv
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
 
+PLACE_IN_MENU = 1
+
 KEY = "explored pair"
 """Of the component that draws it."""
 
@@ -282,7 +284,7 @@ def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
     pair = model | {"first": page.pair.first, "second": page.pair.second}
     for more in panels.pages(explanation):
         # A pair too long for a link is there all the same: the pages of a session share it.
-        page_style.page_link(more.file, more.title, more.label, pair if fits_a_link(pair) else model)
+        page_style.page_link(more.name, pair if fits_a_link(pair) else model, more.label)
     back_link.draw(page.pair.now)
     _downloads(read, explanation, _stem(page, read), _questions(page, read))
     if candidates.fits(read.checkpoint):

@@ -156,7 +156,9 @@ function alone(view, words, rows) {
 
 class LinksPanel {
   constructor(view, { verdict }) {
-    Object.assign(this, { view, verdict, matrices: [] });
+    this.view = view;
+    this.verdict = verdict;
+    this.matrices = [];
     this.rule = html("div.choices.wraps", { role: "group", "aria-label": "The rest of the row" });
     this.state = html("div.state.soft", { "aria-live": "polite" });
     this.maps = html("div");
