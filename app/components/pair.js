@@ -8,7 +8,7 @@ import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour";
+const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 class PairView extends View {
@@ -18,6 +18,9 @@ class PairView extends View {
       const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
       if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
     });
+    on(window, "keydown", (event) => {
+      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.key?.(event);
+    });
     // A click beside all that can be clicked.
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
@@ -26,11 +29,12 @@ class PairView extends View {
   }
 
   // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.
-  take({ selection, direction, explicit, asked }) {
+  take({ selection, direction, crossings, explicit, asked }) {
     const chosen = explicit ? selection : (this.news?.selection ?? selection);
     this.explicit = explicit;
     this.selection = { row: chosen.row ?? null, column: chosen.column ?? null };
     this.direction = direction ?? this.directions?.[0];
+    this.crossings = crossings ?? true; // whether the model counts them
     this.asked = { ...asked };
   }
 
@@ -178,7 +182,8 @@ class PairView extends View {
 
   // To the server: all that a person has selected.
   tell(more, wait) {
-    this.send({ ...this.selection, chosen: this.explicit, direction: this.looking, ...this.asked, ...more }, wait);
+    const { selection, explicit: chosen, looking: direction, crossings } = this;
+    this.send({ ...selection, chosen, direction, crossings, ...this.asked, ...more }, wait);
   }
 
   select(part, { soon } = {}) {
@@ -199,15 +204,22 @@ class PairView extends View {
     if (this.selection.row !== null || this.selection.column !== null) this.select({});
   }
 
-  // Ask for another pair: this one with a word changed.
-  edit(change) {
-    this.tell({ edit: change }, 0);
+  // Ask for another pair: this one with a word changed. `stays`: the words that are selected in that one.
+  edit(change, stays = {}) {
+    const [row, column] = [stays.row ?? null, stays.column ?? null];
+    this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
   }
 
   // Of a model with attention in both directions, the one that is looked at.
   turnTo(direction) {
     this.direction = direction;
     this.draw();
+    this.tell({}, 0);
+  }
+
+  // The verdict with the words that look across a word counted, or without.
+  count(crossings) {
+    this.crossings = crossings;
     this.tell({}, 0);
   }
 

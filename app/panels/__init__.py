@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.explore.negation import negatable
 from app.panels.panel import Page, Panel, Payload, Words
 from app.panels.verdict import Verdict
 from core.evidence import Explanation, Record
+from core.linguistics.negation import negatable
 
 
 @functools.cache

@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from app import components, page_style, panels
 from app.components import About, PairFrame
 from app.desk import back_link
 from app.effects import late
-from app.explore import candidates, pairs_tried
+from app.explore import candidates, pairs_tried, what_if
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
@@ -27,6 +27,7 @@ from app.pairs import Pair
 from app.panels import Drawing, DrawnPanel, effects, links, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.effects.edits import EditError
 from core.effects.words import TAKEN_AWAY
 from core.errors import MendableError
 from core.evidence import Explanation
@@ -66,15 +67,28 @@ def _selected() -> None:
     if picked.get("id") != FORM.id:
         return
     if picked.get("edit"):
-        with contextlib.suppress(CheckpointError, PairError, KeyError, IndexError):
-            shown = explained(load_named(PAGE.state.model or ""), *PAGE.state.pair.now)
-            PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
+        try:
+            state = what_if.after(PAGE.state, picked["edit"])
+            PAGE.set(replace(state, selection=_picked_words(picked)))
+        except EditError as error:
+            PAGE.refuse(f"{str(error)[:1].upper()}{str(error)[1:]}.")
     else:
-        selection = Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
         method = METHOD.value(picked.get("method") or "") or PAGE.state.method
         both = TwoWords.parse(picked.get("together") or "")
         cut = LINKS.value(picked.get("links") or "") or ""
-        PAGE.change(selection=selection, direction=picked.get("direction"), method=method, links=cut, together=both)
+        direction, crossings = picked.get("direction"), picked.get("crossings", True)
+        PAGE.change(
+            selection=_picked_words(picked),
+            direction=direction,
+            crossings=crossings,
+            method=method,
+            links=cut,
+            together=both,
+        )
+
+
+def _picked_words(picked: Mapping[str, Any]) -> Selection | None:
+    return Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
@@ -119,43 +133,61 @@ def _options(lead: float | None) -> None:
 
 
 class Read(NamedTuple):
-    """The pair as it was read. ``shown``: the explanation that is drawn, at the page's temperature; ``trained``: the
-    model's own; ``alone``: that of a model that reads the judged sentence alone."""
+    """The pair as it was read. ``shown``: the explanation that is drawn, at the page's temperature and with or without
+    crossings; ``trained``: the model's own; ``alone``: that of a model that reads the judged sentence alone;
+    ``steps``: the pair as typed and after each edit by hand."""
 
     checkpoint: Checkpoint
     shown: Explanation
     trained: Explanation
     alone: Explanation | None
+    steps: Sequence[what_if.Tried]
 
 
 def _read(page: ExploreState) -> Read:
     checkpoint, trained = FORM.explanation()
-    shown, alone = explained(checkpoint, *page.pair.now, page.temperature), None
+    crossings = page.crossings or not checkpoint.model.counts_crossings
+    shown, alone = explained(checkpoint, *page.pair.now, page.temperature, crossings), None
     name = judging_alone(checkpoint.card)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
             alone = explained(load_named(name), *page.pair.now)
-    return Read(checkpoint, shown, trained, alone)
+    return Read(checkpoint, shown, trained, alone, what_if.tried(page, checkpoint))
 
 
 def _drawing(page: ExploreState, read: Read) -> Drawing:
     """What is drawn of the pair."""
-    checkpoint, shown, trained, alone = read
-    what_if = shown is not trained
+    checkpoint, shown, trained, alone, steps = read
+    unlike = _unlike(page, read)
     own = replace(
         Verdict.of(shown),
         alone=verdict.beside(alone),
-        trained=verdict.beside(trained) if what_if else None,
-        what_if=f"softmax at temperature {page.temperature:g}" if what_if else "",
+        trained=verdict.shares(trained) if unlike else None,
+        what_if=unlike,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
         gold=page.gold(verdict.class_names(shown)),
         pinned=pairs_tried.pinned(),
     )
     drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
-    followed = late.followed(checkpoint, shown)
-    bars = DrawnPanel("effects", "first", effects.frame(followed))
+    followed = late.followed(checkpoint, trained)
+    bars = DrawnPanel("effects", "first", effects.frame(followed, bool(unlike)))
+    edits = DrawnPanel("what_if", "first", what_if.panel(page, checkpoint, steps))
     cut = links.frame(shown, followed)
-    return replace(drawn, panels=(bars, *drawn.panels, *([DrawnPanel("links", "main", cut)] if cut else [])))
+    after = [DrawnPanel("links", "main", cut)] if cut else []
+    return replace(drawn, panels=(bars, edits, *drawn.panels, *after))
+
+
+def _unlike(page: ExploreState, read: Read) -> str:
+    """What is unlike the model as it was trained; empty where nothing is."""
+    if read.shown is read.trained:
+        return ""
+    changes = [f"softmax at temperature {page.temperature:g}"] if page.temperature != 1 else []
+    changes += ["without crossings (q = 0)"] if _without_crossings(page, read) else []
+    return " and ".join(changes)
+
+
+def _without_crossings(page: ExploreState, read: Read) -> bool:
+    return not page.crossings and read.checkpoint.model.counts_crossings
 
 
 def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
@@ -168,12 +200,16 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
     if page.direction not in (None, *looking):
         known = f"it can ask for {' and '.join(looking)}: the first is shown" if looking else "this model has none"
         problems.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
+    if not page.crossings and not read.checkpoint.model.counts_crossings:
+        problems.append(
+            "The link asks for the verdict without crossings, but this model counts none: it is as trained."
+        )
     questions = _questions(page, read)
     if page.together is not None and questions.together is None:
         problems.append(f"The link asks for the words {page.together} together, which this pair does not have.")
     selected = selection or late.strongest(questions, drawing) or Selection()
     explanation = _looked_up(read, drawing, selected)
-    pairs_tried.remember(read.trained)
+    pairs_tried.remember(read.trained, read.steps[len(page.made)].said if page.made else "")
     components.draw(
         "pair",
         drawing,
@@ -184,6 +220,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         selection=vars(selected),
         explicit=selection is not None,
         direction=page.direction,
+        crossings=page.crossings,
         asked={"method": page.method, "links": page.links, "together": str(questions.together or "")},
         editable=True,
         tour=True,
@@ -219,21 +256,24 @@ def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
     late.draw(heard)
 
 
-def _frame(page: ExploreState, read: Read, what_if: str, problems: Sequence[str]) -> PairFrame:
+def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str]) -> PairFrame:
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
     # What the browser adds to the link by itself, which changes without a new drawing.
     unselected = replace(page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None)
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
-    if not what_if:
+    if not unlike:
         return frame
     *texts, verdict = components.about(read.shown).lines
-    return replace(frame, agreement=None, about=About(_stem(page, read), (*texts, f"{verdict}, what if: {what_if}")))
+    return replace(frame, agreement=None, about=About(_stem(page, read), (*texts, f"{verdict}, what if: {unlike}")))
 
 
 def _stem(page: ExploreState, read: Read) -> str:
-    """A name for files of what is drawn, unlike that of another temperature."""
+    """A name for files of what is drawn, unlike that of another what if."""
     stem = components.file_stem(read.shown)
-    return stem if read.shown is read.trained else f"{stem}-temperature-{page.temperature:g}"
+    if read.shown is read.trained:
+        return stem
+    stem += f"-temperature-{page.temperature:g}" if page.temperature != 1 else ""
+    return f"{stem}-without-crossings" if _without_crossings(page, read) else stem
 
 
 def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
@@ -244,12 +284,12 @@ def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
         # A pair too long for a link is there all the same: the pages of a session share it.
         page_style.page_link(more.file, more.title, more.label, pair if fits_a_link(pair) else model)
     back_link.draw(page.pair.now)
-    _downloads(explanation, _stem(page, read), _questions(page, read))
+    _downloads(read, explanation, _stem(page, read), _questions(page, read))
     if candidates.fits(read.checkpoint):
         candidates.draw(PAGE, read.checkpoint)
 
 
-def _downloads(explanation: Explanation, stem: str, questions: late.Questions) -> None:
+def _downloads(read: Read, explanation: Explanation, stem: str, questions: late.Questions) -> None:
     """Files, each made when a person asks for it: effects may take longer than the page."""
 
     def everything() -> str:
@@ -273,6 +313,9 @@ def _downloads(explanation: Explanation, stem: str, questions: late.Questions) -
             make = functools.partial(record.to_csv, explanation)
             file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
             page_style.download(f"{record.title[:1].upper()}{record.title[1:]} (CSV)", make, file)
+        if len(read.steps) > 1:
+            make_list = functools.partial(what_if.to_csv, read.checkpoint, read.steps)
+            page_style.download("What if (CSV)", make_list, f"pairlens-what-if-{stem}.csv")
 
 
 main()

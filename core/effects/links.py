@@ -21,7 +21,7 @@ from core.errors import MendableError
 from core.evidence.effects import LinkEffects
 from core.evidence.record import matrix
 from core.layers.attention import Override
-from core.models.base import AttentionLinks
+from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
 
 MOST_LINKS = 12_000
@@ -67,7 +67,7 @@ def link_effects(
             overrides = [
                 model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in without(links, rows, taken)
             ]
-            logits = model.under(batch, stacked(overrides)).logits
+            logits = model.under(batch, Intervention(stacked(overrides))).logits
             parts.append(before - torch.log_softmax(logits.double(), dim=1)[:, target])
             progress(done + int(rows[-1]) + 1, whole)
         done += cells

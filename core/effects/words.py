@@ -47,8 +47,8 @@ class Place:
 class Drawing:
     """How replacements are drawn. ``frequent`` and ``related``: words of each way; ``seed``: the drawing's own."""
 
-    frequent: int = 16
-    related: int = 16
+    frequent: int = 12
+    related: int = 12
     seed: int = 0
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from core.effects.links import stacked
 from core.effects.why import Asked
 from core.evaluation.faithfulness import logits_under, own_maps
-from core.models.base import AttentionLinks
+from core.models.base import AttentionLinks, Intervention
 
 LARGEST_CHANGE = 0.02
 """Total variation between the class probabilities, the model's own and those under other attention, that counts as the
@@ -73,7 +73,7 @@ def adversary(
                     for rows in zip(*weights, strict=True)
                 ]
             )
-            answers = torch.softmax(model.under(batch, override).logits, dim=1)  # [STARTS, C]
+            answers = torch.softmax(model.under(batch, Intervention(override)).logits, dim=1)  # [STARTS, C]
             changed = (answers - target).abs().sum(1) / 2
             apart = _divergence(weights, own)
             for number in range(STARTS):

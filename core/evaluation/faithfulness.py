@@ -27,7 +27,7 @@ from core.effects.words import DRAWING, TAKEN_AWAY, Drawing, Place, Sides, place
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, attention_received
 from core.evaluation.predict import predict
 from core.layers.attention import Override
-from core.models.base import AttentionLinks
+from core.models.base import AttentionLinks, Intervention
 
 RANDOM = "random"
 STEPS = ("1", "2", "3", "20 %", "50 %")
@@ -227,7 +227,7 @@ def logits_under(asked: Asked, rows: Sequence[Sequence[Tensor]]) -> Tensor:
     overrides: list[Override] = [
         model.lay_out(maps[0] if len(maps) == 1 else tuple(maps), asked.reading) for maps in rows
     ]
-    logits: Tensor = model.under(asked.reading.batch(asked.checkpoint.reader), stacked(overrides)).logits
+    logits: Tensor = model.under(asked.reading.batch(asked.checkpoint.reader), Intervention(stacked(overrides))).logits
     return logits
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import torch
@@ -85,6 +85,32 @@ class Output(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Intervention:
+    """What one call of a model finds in the place of what it would compute itself. It goes through the call as an
+    argument, because threads share the model.
+
+    ``attention``: in the place of the model's own. ``crossings``: False sets q, the share of words that look across a
+    word, to 0 (:attr:`PairModel.counts_crossings`)."""
+
+    attention: Override | None = None
+    crossings: bool = True
+
+    @property
+    def overrides(self) -> int:
+        """How many overrides its attention holds, 0 without."""
+        maps = (self.attention,) if isinstance(self.attention, Tensor) else self.attention or ()
+        return next((len(one) for one in maps if one is not None), 0)
+
+    def rows(self, rows: Tensor) -> Intervention:
+        """That of some rows of a batch, by their numbers."""
+        if self.attention is None:
+            return self
+        if isinstance(self.attention, Tensor):
+            return replace(self, attention=self.attention[rows])
+        return replace(self, attention=tuple(None if own is None else own[rows] for own in self.attention))
+
+
+@dataclass(frozen=True)
 class AttentionLinks:
     """One attention map as an override takes it, and what its rows and columns are."""
 
@@ -143,6 +169,8 @@ class PairModel(nn.Module):
     spec: ClassVar[ModelSpec]
     judges_both: ClassVar[bool] = True
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
+    counts_crossings: ClassVar[bool] = False
+    """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
     least_score: ClassVar[float | None] = None
     """The least score that a match can have, of a model whose override is scores; None where it is weights."""
     config: Any
@@ -203,7 +231,7 @@ class PairModel(nn.Module):
         return False
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
-        """An override as records number it, as a batch of 1 for :meth:`forward`."""
+        """An override as records number it, as a batch of 1 for :meth:`forward` and :meth:`under`."""
         if isinstance(override, Tensor):
             return override[None]
         return tuple(None if matrix is None else matrix[None] for matrix in override)
@@ -227,10 +255,16 @@ class PairModel(nn.Module):
             if isinstance(record, AttentionMap)
         )
 
-    def under(self, batch: Batch, override: Override) -> Output:
-        """The output of a batch of 1 under each of several overrides, laid out as a batch of so many."""
-        maps = (override,) if isinstance(override, Tensor) else override
-        output: Output = self(batch.repeated(next(len(one) for one in maps if one is not None)), override)
+    def under(self, batch: Batch, intervention: Intervention) -> Output:
+        """:meth:`forward` with something else in the place of what the model computes: the one door for it. Of a batch
+        of 1 the attention may be several overrides, laid out as a batch of so many, and so is the output.
+
+        Raises ValueError where the model computes no such thing, and for attention of another shape.
+        """
+        if not intervention.crossings:
+            raise ValueError(f"{self.spec.title} counts no crossing words, so there is nothing to leave out")
+        several = len(batch.first.mask) == 1 and intervention.overrides > 1
+        output: Output = self(batch.repeated(intervention.overrides) if several else batch, intervention.attention)
         return output
 
     def regulariser(self) -> Tensor | None:

@@ -254,6 +254,7 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
     )
 
 
+EXCHANGED = {"first": "dog playing cat", "second": "cat playing dog"}
 TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "second": "a dog is not playing"}
 
 
@@ -344,6 +345,33 @@ def effects_by_every_gesture(page):
     page.get_by_role("button", name="Where the premise looks").click()
     page.get_by_role("button", name="What each link does").click()
     expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
+
+
+def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_stands_beside(open_page):
+    page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
+    expect(ribbons(page, "of-mine")).to_have_count(1)
+    assert ribbons(page, "outline").count() == 3, "those of all three words, and nobody's who looks elsewhere"
+    line = page.locator(".of-word .crossed")
+    expect(line).to_have_text(re.compile(r"^“cat” is crossed by “dog” and “playing” \(q = 0\.\d\d\)$"))
+    expect(chip(page, "hypothesis", "cat")).to_have_attribute(
+        "aria-label", re.compile("crossed by “dog” and “playing”")
+    )
+    own = page.locator('[data-part="verdict"]').inner_text()
+    switch = page.get_by_role("switch", name="What if: without crossings (q = 0)")
+    switch.focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".verdict .model")).to_contain_text("what if: without crossings (q = 0)")
+    expect(page.locator(".verdict .as-trained")).to_contain_text(own.split(",")[0].lower())
+    expect(page.locator(".without")).to_contain_text("The filters still read neighbouring words")
+    expect(line).to_contain_text("q = 0, not counted")
+    expect(switch).to_be_focused()
+    page.wait_for_url(re.compile("crossings=off"))
+    assert saved(page, "Save the ribbons as SVG")[0].endswith("-without-crossings.svg")
+    page.reload()
+    expect(switch).to_be_checked()
+    switch.tap()
+    expect(page.locator(".as-trained")).to_have_count(0)
+    page.wait_for_url(lambda address: "crossings" not in address)
 
 
 def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):

@@ -14,6 +14,7 @@ from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.texts import Model, Texts, TextState
 from app.pairs import LONGEST_TRAIL, Pair
 from core.effects import METHODS
+from core.effects.edits import Edit
 from core.effects.links import Taken
 
 PAGES = (ExploreState, PhraseState, MapState)
@@ -49,6 +50,7 @@ def some_state(page, seed):
         "k": source.randint(1, LARGEST_K),
         "view": source.choice(list(VIEWS)),
         "temperature": source.choice(TEMPERATURES),
+        "crossings": source.choice([True, False]),
         "projector": source.choice([True, False]),
         "selection": Selection(source.randrange(200), source.choice([None, 3]))
         if page is ExploreState
@@ -62,10 +64,15 @@ def some_state(page, seed):
         "links": source.choice(["", *Taken]),
         "method": source.choice(list(METHODS)),
         "candidates": source.choice(["", "\n".join(ODD)]),
+        "edits": (Edit("insert", 0, 0, "two  %\u2028 words"), Edit("replace", 0, 0, "x")),
+        "step": source.choice([None, 0]),
     }
     state = page("topic-acnn", texts)
     others = [f.name for f in fields(page) if f.name not in ("model", "texts")]
-    return replace(state, **{name: values[name] for name in others if source.random() < 0.7})
+    some = {name: values[name] for name in others if source.random() < 0.7}
+    if not some.get("edits"):
+        some.pop("step", None)
+    return replace(state, **some)
 
 
 def without_trails(state):

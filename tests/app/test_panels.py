@@ -52,6 +52,7 @@ def test_every_folder_declares_the_panel_of_its_name_and_its_script_registers_it
         "links",
         "phrase_selection",
         "pooled_attention",
+        "what_if",
     }
 
 

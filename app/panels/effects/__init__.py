@@ -30,15 +30,17 @@ class WordBars:
 @dataclass(frozen=True)
 class EffectsFrame(Payload):
     """What stands before there are effects. ``verdict``: the class that is followed, as people read it; ``methods``:
-    how effects can be asked for."""
+    how effects can be asked for; ``what_if``: whether the page shows another verdict than the model's own, which the
+    effects are about."""
 
     verdict: str
     methods: tuple[Method, ...]
+    what_if: bool
 
 
-def frame(verdict: str) -> EffectsFrame:
+def frame(verdict: str, what_if: bool = False) -> EffectsFrame:
     """The panel without its bars."""
-    return EffectsFrame(verdict, methods())
+    return EffectsFrame(verdict, methods(), what_if)
 
 
 def word_bars(effects: Effects) -> WordBars:

@@ -38,7 +38,8 @@ class EffectsPanel {
   }
 
   get title() {
-    return `What each word does to “${this.frame.verdict}”`;
+    const { verdict, what_if } = this.frame;
+    return `What each word does to “${verdict}”${what_if ? ", by the model as it was trained" : ""}`;
   }
 
   get asked() {
