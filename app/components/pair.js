@@ -1,7 +1,7 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { LONG, choice, html, the } from "./elements.js";
+import { LONG, choice, html, linkButton, the } from "./elements.js";
 import { hearLate } from "./late.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
@@ -130,9 +130,8 @@ class PairView extends View {
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
     this.arranged = null;
-    this.linked = data.panels.some(({ kind }) => kind === "links");
     this.switch =
-      this.directions.length > 1 || this.linked
+      this.directions.length > 1 || (this.linked && !this.lone)
         ? html("div.choices.wraps.directions", { role: "group", "aria-label": "What is shown of attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
@@ -169,6 +168,21 @@ class PairView extends View {
     const first = this.dataOf("effects")?.methods[0].name;
     const changed = Object.entries({ ...others, method: method === first ? "" : method });
     return Object.fromEntries(changed.filter(([, value]) => value));
+  }
+
+  get linked() {
+    return this.data.panels.some(({ kind }) => kind === "links");
+  }
+
+  // Whether one matrix alone shows where words look: its heading has the switch, which needs no line of its own.
+  get lone() {
+    return this.data.panels.filter(({ kind, data }) => kind === "attention_map" && data.show).length === 1;
+  }
+
+  // In the heading of that matrix.
+  linkSwitch() {
+    if (!this.linked || !this.lone) return [];
+    return [linkButton("What each link does", "Show what each link does", () => this.ask({ links: "kept" }))];
   }
 
   // The direction that is looked at, null for the first one.
@@ -228,11 +242,9 @@ class PairView extends View {
       choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
     );
     const cut = choice(Boolean(links), () => this.ask({ links: links ? "" : "kept" }), "What each link does");
-    const whole = choice(!links, () => this.ask({ links: "" }), "Where it looks");
-    const lone = this.directions.length ? [whole] : [];
     this.switch?.replaceChildren(
-      ...(several ? looks : []),
-      ...(this.linked ? (several ? [html("span.apart"), cut] : [...lone, cut]) : []),
+      ...(several ? [...looks, this.linked && html("span.apart")].filter(Boolean) : []),
+      ...(this.linked ? [cut] : []),
     );
   }
 

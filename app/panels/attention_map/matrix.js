@@ -63,7 +63,7 @@ export class MatrixPanel {
     this.element = html(
       "section.attention",
       { "aria-label": title },
-      heading(headed, how, more, saves),
+      heading(headed, how, more, [this.others, saves]),
       this.frame,
       key,
       this.tip.element,
@@ -100,6 +100,11 @@ export class MatrixPanel {
       what: "matrix",
       file: `attention-of-${rows}${show === "weight" ? "" : `-${show}`}`,
     };
+  }
+
+  // What else can be shown in its place.
+  get others() {
+    return this.view.linkSwitch?.() ?? [];
   }
 
   // How well it agrees with people, where that was measured.
