@@ -86,6 +86,7 @@ def _selected() -> None:
             method=method,
             links=cut,
             together=both,
+            turns=picked.get("turns") == "on",
         )
 
 
@@ -223,7 +224,12 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         explicit=selection is not None,
         direction=page.direction,
         crossings=page.crossings,
-        asked={"method": page.method, "links": page.links, "together": str(questions.together or "")},
+        asked={
+            "method": page.method,
+            "links": page.links,
+            "together": str(questions.together or ""),
+            "turns": "on" if page.turns else "",
+        },
         editable=True,
         tour=True,
         id=FORM.id,
@@ -244,7 +250,9 @@ def _looked_up(read: Read, drawing: Drawing, selected: Selection) -> Explanation
 def _questions(page: ExploreState, read: Read) -> late.Questions:
     sides = (read.shown.first, *read.shown.contexts)
     fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
-    return late.Questions(read.checkpoint, page.pair.now, page.method, page.links, page.together if fits else None)
+    together = page.together if fits else None
+    texts = page.pair.now
+    return late.Questions(read.checkpoint, texts, page.method, page.links, together, offers=True, turns=page.turns)
 
 
 @st.fragment
