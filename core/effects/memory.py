@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
+from core.effects.turning import Change, smallest_changes
 from core.effects.why import together, what_links_do, why
 from core.effects.words import DRAWING, Place, Progress
 from core.evaluation.adversary import believed
@@ -14,8 +15,8 @@ from core.evidence.effects import Effects, LinkEffects, PairEffect
 from core.evidence.faithfulness import Faithfulness
 from core.shared_memory import SharedMemory
 
-Answer = Effects | tuple[LinkEffects, ...] | PairEffect | Faithfulness
-A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect, Faithfulness)
+Answer = Effects | tuple[LinkEffects, ...] | PairEffect | tuple[Change, ...] | Faithfulness
+A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect, tuple[Change, ...], Faithfulness)
 
 
 class Ended(Exception):
@@ -53,6 +54,15 @@ def kept_together(
     )
 
 
+def kept_changes(checkpoint: Checkpoint, first: str, second: str, progress: Progress) -> tuple[Change, ...]:
+    """What :func:`core.effects.turning.smallest_changes` finds. Raises as :func:`kept_why` does."""
+    return _kept(
+        (checkpoint.folder, checkpoint.state, first, second, "smallest changes"),
+        lambda: smallest_changes(checkpoint, first, second, progress=progress),
+        progress,
+    )
+
+
 def kept_believed(checkpoint: Checkpoint, first: str, second: str, progress: Progress) -> Faithfulness:
     """What :func:`core.evaluation.adversary.believed` says. Raises as :func:`kept_why` does."""
     return _kept(
@@ -75,7 +85,8 @@ def _kept(key: Hashable, make: Callable[[], A], progress: Progress) -> A:
 def _cells(answer: Answer) -> int:
     """How large an answer is: its numbers, and some for all the rest."""
     if isinstance(answer, tuple):
-        return 100 + sum(len(links.effects) * len(links.effects[0]) for links in answer)
+        maps = (one for one in answer if isinstance(one, LinkEffects))
+        return 100 + 10 * len(answer) + sum(len(links.effects) * len(links.effects[0]) for links in maps)
     if isinstance(answer, Faithfulness):
         return 200 + sum(2 * len(one.weights) * len(one.weights[0]) for one in answer.maps)
     return 100 + 10 * len(answer.words)

@@ -28,7 +28,8 @@ const LETTERS = 16; // of a word at an edge
 
 class BeliefPanel {
   constructor(view, { verdict }) {
-    Object.assign(this, { view, verdict });
+    this.view = view;
+    this.verdict = verdict;
     this.head = html("div");
     this.state = html("div.state.soft", { "aria-live": "polite" });
     this.body = html("div");
