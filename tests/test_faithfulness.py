@@ -76,8 +76,9 @@ def test_local_attention_stays_in_its_window_when_it_is_moved():
         assert not row[end:].any()
 
 
-@pytest.mark.parametrize("name", ["nli-attconv-light", "nli-two-sided", "nli-esim"])
-def test_the_adversary_keeps_its_constraint(name):
+@pytest.mark.parametrize("name", ["nli-attconv-light", "nli-two-sided"])
+def test_the_adversary_keeps_its_constraint(name, monkeypatch):
+    monkeypatch.setattr(adversaries, "ITERATIONS", 30)
     asked = ask(name)
     found = adversaries.adversary(asked, seconds=20)
     assert found is not None

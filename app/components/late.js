@@ -10,6 +10,8 @@ class Late {
   constructor() {
     this.hearers = new Set();
     this.data = null;
+    this.tell = null;
+    this.pending = 0;
     this.turn = 0;
   }
 
@@ -75,12 +77,14 @@ export class Waiting {
   }
 }
 
-VIEWS.late = class {
-  start() {}
+VIEWS.late = /** @type {any} */ (
+  class {
+    start() {}
 
-  update(data, tell) {
-    LATE.take(data, tell);
+    update(data, tell) {
+      LATE.take(data, tell);
+    }
+
+    end() {}
   }
-
-  end() {}
-};
+);

@@ -11,6 +11,12 @@ import { PANELS, VIEWS, View } from "./view.js";
 const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
+/**
+ * @typedef {{ row: number | null, column: number | null }} Selection
+ * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean, tour: boolean,
+ *   late: Record<string, any>, crossings: boolean, asked: Record<string, any> }} Moving what changes without a drawing
+ * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
+ */
 class PairView extends View {
   listen(on) {
     super.listen(on);
@@ -108,7 +114,11 @@ class PairView extends View {
       : this.dataOf("attention_map", (map) => map.units === "words" && map.rows === columns && map.columns === rows);
   }
 
-  // What the first panel of this kind draws that `fits`.
+  /**
+   * What the first panel of this kind draws that `fits`.
+   * @param {string} kind
+   * @param {(data: any) => boolean} fits
+   */
   dataOf(kind, fits = () => true) {
     return this.data.panels.find((panel) => panel.kind === kind && fits(panel.data))?.data;
   }
@@ -188,12 +198,12 @@ class PairView extends View {
   }
 
   // To the server: all that a person has selected.
-  tell(more, wait) {
+  tell(more, wait = 0) {
     const { selection, explicit: chosen, looking: direction, crossings } = this;
     this.send({ ...selection, chosen, direction, crossings, ...this.asked, ...more }, wait);
   }
 
-  select(part, { soon } = {}) {
+  select(part, { soon = false } = {}) {
     this.explicit = true;
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();

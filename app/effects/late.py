@@ -16,15 +16,16 @@ from app.pairs import Version
 from app.panels import Drawing, effects
 from app.panels.links import LinkMap, link_map
 from app.panels.verdict import class_names
+from app.panels.what_if import Offered, Turn, offered, turns
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
-from core.effects.memory import Answer, kept_links, kept_together, kept_why
+from core.effects.memory import Answer, kept_changes, kept_links, kept_together, kept_why
 from core.effects.why import MIX, target_class
 from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
 from core.evidence.effects import Effects, PairEffect
 
-WORDS, LINKS, TOGETHER = "words", "links", "together"
+WORDS, LINKS, TOGETHER, OFFERS, TURNS = "words", "links", "together", "offers", "turns"
 """What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
@@ -35,13 +36,16 @@ PATIENCE = 0.25
 @dataclass(frozen=True)
 class Questions:
     """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
-    nobody asks for them; ``together``: two words whose effect together is asked for."""
+    nobody asks for them; ``together``: two words whose effect together is asked for; ``offers``: what may stand in each
+    word's place; ``turns``: the smallest changes that turn the verdict."""
 
     checkpoint: Checkpoint
     texts: Version
     method: str = TAKEN_AWAY
     links: str = ""
     together: TwoWords | None = None
+    offers: bool = False
+    turns: bool = False
 
     @property
     def computed(self) -> str:
@@ -49,11 +53,11 @@ class Questions:
         return TAKEN_AWAY if self.method in MIX else self.method
 
     @property
-    def asked(self) -> work.Asked[Answer]:
+    def asked(self) -> work.Asked[Answer | Offered]:
         """By name, with what answers each."""
         checkpoint, texts = self.checkpoint, self.texts
         about = checkpoint.folder, checkpoint.state, texts
-        out: dict[work.Key, Callable[[Progress], Answer]] = {
+        out: dict[work.Key, Callable[[Progress], Answer | Offered]] = {
             (WORDS, *about, self.computed): functools.partial(kept_why, checkpoint, *texts, self.computed)
         }
         if self.links:
@@ -62,6 +66,10 @@ class Questions:
         if self.together is not None:
             chosen = Place(*self.together.one), Place(*self.together.other)
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
+        if self.offers:
+            out[OFFERS, *texts] = functools.partial(offered, texts)
+        if self.turns:
+            out[TURNS, *about] = functools.partial(kept_changes, checkpoint, *texts)
         return out
 
     def effects(self) -> Effects:
@@ -88,6 +96,8 @@ class Late:
     words: effects.WordBars | None = None
     links: tuple[LinkMap, ...] | None = None
     together: effects.TwoWords | None = None
+    offers: Offered | None = None
+    turns: tuple[Turn, ...] | None = None
     working: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     stopped: tuple[str, ...] = ()
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -99,13 +109,17 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     """What is known by now, or in a moment."""
     works = {key[0]: one for key, one in work.at_work(questions.asked).items()}
     for one in works.values():
-        one.wait(PATIENCE)
-    words, links, both = (works[name].answer if name in works else None for name in (WORDS, LINKS, TOGETHER))
+        one.wait(PATIENCE / len(works))
+    words, links, both, offers, changes = (
+        works[name].answer if name in works else None for name in (WORDS, LINKS, TOGETHER, OFFERS, TURNS)
+    )
     return Late(
         id,
         effects.word_bars(words) if isinstance(words, Effects) else None,
         tuple(link_map(one, explanation) for one in links) if isinstance(links, tuple) else None,
         effects.two_words(str(questions.together), both) if isinstance(both, PairEffect) else None,
+        offers if isinstance(offers, Offered) else None,
+        turns(changes, explanation.labels, class_names(explanation)) if isinstance(changes, tuple) else None,
         {name: (one.done, one.of) for name, one in works.items() if not one.finished},
         tuple(name for name, one in works.items() if one.stopped),
         {name: one.problem for name, one in works.items() if one.problem},
@@ -162,6 +176,6 @@ def _said() -> None:
     """The browser asks again, stops what is computed or begins it anew."""
     said: Mapping[str, Any] = st.session_state[KEY].get("selection") or {}
     if said.get("stop"):
-        work.stop()
+        work.stop(said["stop"] if isinstance(said["stop"], str) else None)
     elif said.get("again"):
         work.again()

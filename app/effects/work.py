@@ -83,10 +83,11 @@ def at_work(asked: Asked[T]) -> dict[Key, Work[T]]:
     return {key: known[key] for key in asked}
 
 
-def stop() -> None:
-    """End what this session computes, until a person asks for it again."""
-    for work in st.session_state.get(_SESSION, {}).values():
-        if not work.finished:
+def stop(name: str | None = None) -> None:
+    """End what this session computes, or what it computes by this name alone, until a person asks for it again."""
+    known: dict[Key, Work[object]] = st.session_state.get(_SESSION, {})
+    for key, work in known.items():
+        if name in (None, key[0]) and not work.finished:
             work.stopped = True
             work.end()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from app.page_state.explore import MOST_EDITS, ExploreState
@@ -23,7 +23,7 @@ def after(state: ExploreState, said: Mapping[str, Any]) -> ExploreState:
     or ``to``, the number of edits that shall be in effect. Raises EditError for edits that cannot be made."""
     if "to" in said:
         to = min(max(0, int(said["to"])), len(state.edits))
-        return replace(state, step=None if to == len(state.edits) else to)
+        return state.anew(step=None if to == len(state.edits) else to)
     made = [Edit.parse(str(text)) for text in said["make"]]
     edits = (*state.made, *made)
     if len(edits) > MOST_EDITS:

@@ -164,6 +164,13 @@ class Step(Codec):
         return whole_number(0, len(address.values["edits"]))(text)
 
 
+TURNS = Codec(
+    "turns",
+    "The link says “{}” of the smallest changes that turn the verdict, which are on or left out: they are left out.",
+    lambda text: True if text == "on" else None,
+    lambda asked: "on",
+)
+_OF_THE_PAIR = ("texts", "edits", "step")
 _NO_STEP = "The link is at step “{}” of its edits, which has no such step: all are made."
 
 
@@ -176,7 +183,8 @@ class ExploreState(TextState):
     answers of the question, one a line.
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it by hand since; ``step``: how many of
-    them are in effect, None for all. What the page shows is the pair after these (:attr:`pair`)."""
+    them are in effect, None for all; ``turns``: whether the smallest changes that turn the verdict are asked for. What
+    the page shows is the pair after these (:attr:`pair`)."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
@@ -191,10 +199,13 @@ class ExploreState(TextState):
     )
     method: str = parameter(TAKEN_AWAY, METHOD)
     links: str = parameter("", LINKS)
-    together: TwoWords | None = parameter(None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=("texts",))
+    together: TwoWords | None = parameter(
+        None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR
+    )
     candidates: str = parameter("", Candidates("candidates"))
     edits: tuple[Edit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))
     step: int | None = parameter(None, Step("step", _NO_STEP), belongs_to=("texts", "edits"))
+    turns: bool = parameter(False, TURNS, belongs_to=("model", "texts", "edits", "step"))
 
     @property
     def made(self) -> tuple[Edit, ...]:

@@ -35,6 +35,8 @@ from core.evidence.effects import links_csv
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
 
+PLACE_IN_MENU = 1
+
 KEY = "explored pair"
 """Of the component that draws it."""
 
@@ -84,6 +86,7 @@ def _selected() -> None:
             method=method,
             links=cut,
             together=both,
+            turns=picked.get("turns") == "on",
         )
 
 
@@ -221,7 +224,12 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         explicit=selection is not None,
         direction=page.direction,
         crossings=page.crossings,
-        asked={"method": page.method, "links": page.links, "together": str(questions.together or "")},
+        asked={
+            "method": page.method,
+            "links": page.links,
+            "together": str(questions.together or ""),
+            "turns": "on" if page.turns else "",
+        },
         editable=True,
         tour=True,
         id=FORM.id,
@@ -242,7 +250,9 @@ def _looked_up(read: Read, drawing: Drawing, selected: Selection) -> Explanation
 def _questions(page: ExploreState, read: Read) -> late.Questions:
     sides = (read.shown.first, *read.shown.contexts)
     fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
-    return late.Questions(read.checkpoint, page.pair.now, page.method, page.links, page.together if fits else None)
+    together = page.together if fits else None
+    texts = page.pair.now
+    return late.Questions(read.checkpoint, texts, page.method, page.links, together, offers=True, turns=page.turns)
 
 
 @st.fragment
@@ -282,7 +292,7 @@ def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
     pair = model | {"first": page.pair.first, "second": page.pair.second}
     for more in panels.pages(explanation):
         # A pair too long for a link is there all the same: the pages of a session share it.
-        page_style.page_link(more.file, more.title, more.label, pair if fits_a_link(pair) else model)
+        page_style.page_link(more.name, pair if fits_a_link(pair) else model, more.label)
     back_link.draw(page.pair.now)
     _downloads(read, explanation, _stem(page, read), _questions(page, read))
     if candidates.fits(read.checkpoint):

@@ -7,13 +7,14 @@ from typing import TypeVar
 
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
+from core.effects.turning import Change, smallest_changes
 from core.effects.why import together, what_links_do, why
 from core.effects.words import DRAWING, Place, Progress
 from core.evidence.effects import Effects, LinkEffects, PairEffect
 from core.shared_memory import SharedMemory
 
-Answer = Effects | tuple[LinkEffects, ...] | PairEffect
-A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect)
+Answer = Effects | tuple[LinkEffects, ...] | PairEffect | tuple[Change, ...]
+A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect, tuple[Change, ...])
 
 
 class Ended(Exception):
@@ -51,6 +52,15 @@ def kept_together(
     )
 
 
+def kept_changes(checkpoint: Checkpoint, first: str, second: str, progress: Progress) -> tuple[Change, ...]:
+    """What :func:`core.effects.turning.smallest_changes` finds. Raises as :func:`kept_why` does."""
+    return _kept(
+        (checkpoint.folder, checkpoint.state, first, second, "smallest changes"),
+        lambda: smallest_changes(checkpoint, first, second, progress=progress),
+        progress,
+    )
+
+
 def _kept(key: Hashable, make: Callable[[], A], progress: Progress) -> A:
     while True:
         try:
@@ -64,7 +74,8 @@ def _kept(key: Hashable, make: Callable[[], A], progress: Progress) -> A:
 def _cells(answer: Answer) -> int:
     """How large an answer is: its numbers, and some for all the rest."""
     if isinstance(answer, tuple):
-        return 100 + sum(len(links.effects) * len(links.effects[0]) for links in answer)
+        maps = (one for one in answer if isinstance(one, LinkEffects))
+        return 100 + 10 * len(answer) + sum(len(links.effects) * len(links.effects[0]) for links in maps)
     return 100 + 10 * len(answer.words)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import torch
@@ -11,8 +11,8 @@ from core.checkpoint import Checkpoint
 from core.effects.edits import DROP, REPLACE, Edit, edited
 from core.effects.offers import offers_for
 from core.effects.why import Asked
-from core.effects.words import DRAWING, Place, Sides, places, with_word, without
-from core.evaluation.predict import Progress, predict
+from core.effects.words import DRAWING, Place, Progress, Sides, places, unheard, with_word, without
+from core.evaluation.predict import predict
 from core.wording import percent
 
 WIDTH, DEEPEST, BEST = 8, 3, 3
@@ -57,22 +57,26 @@ class Change:
 
 
 def smallest_changes(
-    checkpoint: Checkpoint, first: str, second: str = "", *, progress: Progress = lambda rows: None
+    checkpoint: Checkpoint, first: str, second: str = "", *, progress: Progress = unheard
 ) -> tuple[Change, ...]:
     """The three best changes that turn the verdict, fewest edits first, then the largest Δp; where none of at most
     :data:`DEEPEST` edits turns it, the one that takes most from it. No text is left without a word.
 
-    Raises PairError as :func:`core.explain.explain` does.
+    ``progress`` is called with the candidates tried so far, and how many are known by then; what it raises ends the
+    search. Raises PairError as :func:`core.explain.explain` does.
     """
     asked = Asked.about(checkpoint, first, second, DRAWING)
-    singles = _single_edits(asked.pair.sides)
+    singles = _single_edits(asked.pair.sides, progress)
+    tried = 0
     texts = asked.pair.sides[0].text, asked.pair.sides[1].text if len(asked.pair.sides) > 1 else ""
     beam: list[tuple[Edit, ...]] = [()]
     turned: list[Change] = []
     nearest: Change | None = None
     for _ in range(DEEPEST):
         candidates = _longer(beam, singles)
-        changes = _judged(asked, texts, candidates, progress)
+        known = tried + len(candidates)
+        changes = _judged(asked, texts, candidates, lambda rows, tried=tried, of=known: progress(tried + rows, of))
+        tried = known
         changes.sort(key=lambda change: -change.lost)
         if not changes:
             break
@@ -93,9 +97,10 @@ def smallest_changes(
     return tuple(turned)
 
 
-def _single_edits(sides: Sides) -> list[Edit]:
+def _single_edits(sides: Sides, progress: Progress) -> list[Edit]:
     edits = []
     for place in places(sides):
+        progress(0, 0)
         token = sides[place.side].tokens[place.index]
         edits.append(Edit(DROP, place.side, place.index))
         if token.is_word:
@@ -117,7 +122,7 @@ def _longer(beam: Sequence[tuple[Edit, ...]], singles: Sequence[Edit]) -> list[t
 
 
 def _judged(
-    asked: Asked, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Progress
+    asked: Asked, texts: tuple[str, str], candidates: Sequence[tuple[Edit, ...]], progress: Callable[[int], None]
 ) -> list[Change]:
     """What the model says after each; changes that would empty a text are left out."""
     made = [(edits, sides) for edits in candidates if (sides := _applied(asked.pair.sides, edits)) is not None]

@@ -66,6 +66,7 @@ def some_state(page, seed):
         "candidates": source.choice(["", "\n".join(ODD)]),
         "edits": (Edit("insert", 0, 0, "two  %\u2028 words"), Edit("replace", 0, 0, "x")),
         "step": source.choice([None, 0]),
+        "turns": source.choice([True, False]),
     }
     state = page("topic-acnn", texts)
     others = [f.name for f in fields(page) if f.name not in ("model", "texts")]

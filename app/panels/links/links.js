@@ -160,7 +160,9 @@ function alone(view, words, rows) {
 
 class LinksPanel {
   constructor(view, { verdict }) {
-    Object.assign(this, { view, verdict, matrices: [] });
+    this.view = view;
+    this.verdict = verdict;
+    this.matrices = [];
     this.back = view.lone
       ? html(
           "div.screen",

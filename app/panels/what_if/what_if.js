@@ -1,18 +1,23 @@
 // What if the pair were another one: the selected word is changed, and each change is listed with its verdict.
 
 import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
+import { sayLate } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { sharesOf } from "../../components/shares.js";
 import { PANELS } from "../../components/view.js";
 
 const LONGEST = 60; // characters of a word that is put in
+const BOTH_TEXTS = (texts) => texts.filter(Boolean).join(" / ");
 
 class WhatIfPanel {
   constructor(view, data) {
-    Object.assign(this, { view, data, open: false });
+    this.view = view;
+    this.data = data;
+    this.open = false;
     const more = [
       "Each change works on the words as they are after the one before. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
+      "The smallest change is searched among words left out and words offered in their place, up to three at once: fewest changes first, then the largest Δp, by the model as it was trained. ",
       "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
       "What it cannot tell: a sentence that nobody would write is one that the model has never seen.",
     ];
@@ -30,6 +35,7 @@ class WhatIfPanel {
     this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
     this.opener.classList.add("opener");
     this.whole = html("div.whole.wraps.screen", this.ofTheSentences());
+    this.smallest = html("div.smallest", { "aria-live": "polite" });
     this.list = data.steps.length > 1 ? this.steps() : null;
     this.element = html(
       "section",
@@ -38,12 +44,13 @@ class WhatIfPanel {
       this.list && this.beforeAndAfter(),
       html("div.screen", this.opener, this.editor),
       this.whole,
+      this.smallest,
       this.list,
     );
     if (view.regain) queueMicrotask(() => this.regain());
   }
 
-  button(text, label, onclick, { name, disabled = false, title = null } = {}) {
+  button(text, label, onclick, { name = null, disabled = false, title = null } = {}) {
     return html("button.act", { "aria-label": label, "data-name": name, disabled, title, onclick }, text);
   }
 
@@ -113,11 +120,18 @@ class WhatIfPanel {
         disabled: at === last,
       }),
     ];
+    const smallest = this.button(
+      "Smallest change that turns the verdict",
+      "Find the smallest change that turns the verdict",
+      () => view.ask({ turns: view.asked.turns ? "" : "on" }),
+      { name: "smallest" },
+    );
+    this.asks = smallest;
     const swap = this.button("Exchange the sentences", "Exchange both sentences", () =>
       this.make("exchange", "exchange"),
     );
     swap.dataset.name = "exchange";
-    return [negations, sides.length > 1 ? swap : null, html("span.history", steps)];
+    return [negations, sides.length > 1 ? swap : null, smallest, html("span.history", steps)];
   }
 
   typing() {
@@ -235,7 +249,7 @@ class WhatIfPanel {
   // Words that may stand in its place, by what they are to it.
   drawOffers(now) {
     const offered = this.view.news?.offers;
-    const own = offered?.words[now.side.role]?.[now.index] ?? [];
+    const own = offered?.words[now.number]?.[now.index] ?? [];
     refill(
       this.offers,
       own.map(({ relation, words }) =>
@@ -251,6 +265,73 @@ class WhatIfPanel {
       ),
       offered?.note && html("p.soft", offered.note),
     );
+  }
+
+  // The changes that turn the verdict, once they are asked for.
+  drawSmallest() {
+    const { view } = this;
+    const { turns, working, stopped, problems } = view.news ?? {};
+    const asked = Boolean(view.asked.turns);
+    this.asks.setAttribute("aria-expanded", String(asked));
+    this.smallest.hidden = !asked;
+    if (!asked) return;
+    const known = turns ?? problems?.turns ?? (stopped?.includes("turns") ? "stopped" : null);
+    if (known && known === this.known) return;
+    this.known = known;
+    if (turns) refill(this.smallest, this.changes(turns));
+    else if (problems?.turns) refill(this.smallest, problems.turns);
+    else if (known === "stopped")
+      refill(
+        this.smallest,
+        "Stopped before it was done. ",
+        linkButton("Search", "Search the smallest change", () => sayLate({ again: true })),
+      );
+    else {
+      const [done, of] = working?.turns ?? [0, 0];
+      refill(
+        this.smallest,
+        html("label.soft", "Trying changes … ", html("progress", of ? { value: done, max: of } : {})),
+        " ",
+        linkButton("Stop", "Stop searching the smallest change", () => sayLate({ stop: "turns" })),
+      );
+    }
+  }
+
+  changes(turns) {
+    if (!turns.length) return html("p", "This pair has no word that could be dropped or replaced.");
+    const [{ before, turned }] = turns;
+    const head = turned
+      ? `The smallest changes that turn the verdict, each of ${BOTH_TEXTS(before)}:`
+      : `No change of up to three words turns the verdict. The one that takes most from it, of ${BOTH_TEXTS(before)}:`;
+    return [
+      html("p.soft", html("bdi", head)),
+      html(
+        "ul",
+        turns.map((turn) => this.turn(turn)),
+      ),
+    ];
+  }
+
+  turn({ edits, said, after, label, follows, change }) {
+    const what = said.join(", ");
+    return html(
+      "li",
+      this.button("Apply", `Apply the change: ${what}`, () => this.make("smallest", edits), { name: "apply" }),
+      html(
+        "span",
+        html("bdi", what),
+        ": ",
+        html("b", label),
+        html("span.soft", `, ${this.own} ${percent(follows)}, Δp ${signed(change, 2)}`),
+        html("br"),
+        html("bdi", BOTH_TEXTS(after)),
+      ),
+    );
+  }
+
+  // The verdict on the pair that is shown, by the model as it was trained.
+  get own() {
+    return this.view.dataOf("effects").verdict;
   }
 
   draw() {
@@ -273,6 +354,7 @@ class WhatIfPanel {
       this.drawOffers(now);
     }
     if (!now) this.unfold(false);
+    this.drawSmallest();
   }
 
   // On a phone the editor is a sheet at the lower edge.
