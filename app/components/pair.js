@@ -19,7 +19,7 @@ class PairView extends View {
       if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
     });
     on(window, "keydown", (event) => {
-      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.key?.(event);
+      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.pageKey?.(event);
     });
     // A click beside all that can be clicked.
     on(this.root, "click", (event) => {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -20,11 +20,13 @@ from app.panels.what_if import Offered, Turn, offered, turns
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
 from core.effects.memory import Answer, kept_changes, kept_links, kept_together, kept_why
+from core.effects.turning import Change
 from core.effects.why import MIX, target_class
 from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
-from core.evidence.effects import Effects, PairEffect
+from core.evidence.effects import Effects, LinkEffects, PairEffect
 
+One = TypeVar("One")
 WORDS, LINKS, TOGETHER, OFFERS, TURNS = "words", "links", "together", "offers", "turns"
 """What can be asked for."""
 KEY = "what was computed late"
@@ -116,14 +118,20 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     return Late(
         id,
         effects.word_bars(words) if isinstance(words, Effects) else None,
-        tuple(link_map(one, explanation) for one in links) if isinstance(links, tuple) else None,
+        None if not isinstance(links, tuple) else tuple(link_map(one, explanation) for one in _of(LinkEffects, links)),
         effects.two_words(str(questions.together), both) if isinstance(both, PairEffect) else None,
         offers if isinstance(offers, Offered) else None,
-        turns(changes, explanation.labels, class_names(explanation)) if isinstance(changes, tuple) else None,
+        None
+        if not isinstance(changes, tuple)
+        else turns(_of(Change, changes), explanation.labels, class_names(explanation)),
         {name: (one.done, one.of) for name, one in works.items() if not one.finished},
         tuple(name for name, one in works.items() if one.stopped),
         {name: one.problem for name, one in works.items() if one.problem},
     )
+
+
+def _of(kind: type[One], answers: Iterable[object]) -> list[One]:
+    return [one for one in answers if isinstance(one, kind)]
 
 
 @dataclass(frozen=True)
