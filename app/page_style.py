@@ -5,15 +5,14 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from app.page_state.session import PageSession
+from app.pages import VIEWS, address, pages
 from app.palette import css_variables
 
-VIEWS = Path(__file__).resolve().parent / "views"
 _STYLE = (
     f"<style>:root {{ {css_variables('--pl-')} }}</style>"
     """<style>
@@ -166,10 +165,12 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])", r"\\\1", text)
 
 
-def page_link(file: str, title: str, label: str, query: Mapping[str, str], arrow: str = "forward") -> None:
-    """A link to the page of this file of app/views, at an address with these parameters."""
-    there = st.Page(VIEWS / f"{file}.py", title=title, url_path=file.replace("_", "-"))
-    st.page_link(there, label=label, icon=f":material/arrow_{arrow}:", query_params=query)
+def page_link(name: str, query: Mapping[str, str], label: str = "", arrow: str = "forward") -> None:
+    """A link to the page of this file of app/views, at an address with these parameters. ``label``: what it says, by
+    default the page's title."""
+    title = pages()[name]
+    there = st.Page(VIEWS / f"{name}.py", title=title, url_path=address(name))
+    st.page_link(there, label=label or title, icon=f":material/arrow_{arrow}:", query_params=query)
 
 
 def download(label: str, text: Callable[[], str] | bytes, file: str, icon: str | None = None) -> None:

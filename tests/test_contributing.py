@@ -123,6 +123,35 @@ assert drawing(told).panels[0].data.words == "Words of both: dog"
     )
 
 
+def test_the_page_of_the_page_is_in_the_menu_and_draws(project):
+    """In the same copy, with its model: the page is found by its file, and its field is in links."""
+    for path, text in section("Add a page"):
+        (project / path).write_text(text, "utf-8")
+    run(
+        project,
+        """
+from pathlib import Path
+from streamlit.testing.v1 import AppTest
+from app.pages import address, pages
+from tests.app.conftest import make_checkpoint
+from tests.app.pages import query
+make_checkpoint(Path("runs"), "made-up", "Made up", 1)
+assert list(pages().items())[-1] == ("both_ways", "Both ways") and address("both_ways") == "both-ways"
+app = AppTest.from_file("streamlit_app.py", default_timeout=120)
+app.query_params["model"], app.query_params["first"], app.query_params["second"] = "made-up", "a <b>dog", "a cat"
+app.run().switch_page("app/views/both_ways.py").run()
+assert not app.exception, app.exception
+table = next(one.proto.body for one in app.get("html") if "swapped" in one.proto.body)
+shown = [part.split("</td>")[0] for part in table.split('<td class="pl-number">')[1:]]
+assert len(shown) == 3 and all(len(number.partition(".")[2]) == 2 for number in shown), table
+app.slider[0].set_value(4).run()
+assert query(app)["digits"] == "4" and app.text_input[0].value == "a <b>dog"
+app.button[0].click().run()
+assert app.text_input[0].value == "a cat"
+""",
+    )
+
+
 def test_the_reader_of_the_page_reads(project):
     """In the same copy: its layout is recognised, and a broken line is named."""
     for path, text in section("Add a reader of data files"):

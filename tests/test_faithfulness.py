@@ -12,8 +12,9 @@ from core.data import Example
 from core.effects.why import Asked
 from core.effects.words import DRAWING, Drawing
 from core.evaluation import adversary as adversaries
-from core.evaluation.faithfulness import RANDOM, STEPS, erase, erased, faithfulness, moved, own_maps, uniform
+from core.evaluation.faithfulness import erase, erased, faithfulness, moved, own_maps, uniform
 from core.evaluation.pointing import Item, natural_items, only_difference, play, pointed, replaced_items, untrained
+from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS
 from core.explain import explain
 from trainers.__main__ import main
 from trainers.paper.__main__ import main as paper
@@ -76,8 +77,9 @@ def test_local_attention_stays_in_its_window_when_it_is_moved():
         assert not row[end:].any()
 
 
-@pytest.mark.parametrize("name", ["nli-attconv-light", "nli-two-sided", "nli-esim"])
-def test_the_adversary_keeps_its_constraint(name):
+@pytest.mark.parametrize("name", ["nli-attconv-light", "nli-two-sided"])
+def test_the_adversary_keeps_its_constraint(name, monkeypatch):
+    monkeypatch.setattr(adversaries, "ITERATIONS", 30)
     asked = ask(name)
     found = adversaries.adversary(asked, seconds=20)
     assert found is not None
@@ -88,7 +90,7 @@ def test_the_adversary_keeps_its_constraint(name):
     put_back = tuple(override) if len(override) > 1 else override[0]
     after = np.array(explain(asked.checkpoint, *GIRLS, override=put_back, records=()).probabilities)
     own = np.array(asked.explanation.probabilities)
-    assert abs(after - own).sum() / 2 <= adversaries.LARGEST_CHANGE + 1e-5
+    assert abs(after - own).sum() / 2 <= LARGEST_CHANGE + 1e-5
     assert abs(after - own).sum() / 2 == pytest.approx(found.total_variation, abs=1e-5)
     assert 0 < found.divergence <= np.log(2)
 

@@ -24,9 +24,10 @@ from tqdm import tqdm
 from core.checkpoint import open_checkpoint, read_card
 from core.data import read
 from core.errors import RunError
-from core.evaluation.faithfulness import STEPS, Faithfulness, faithfulness
+from core.evaluation.faithfulness import faithfulness
 from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.predict import check_texts
+from core.evidence.faithfulness import STEPS, Faithfulness
 from core.reading.reader import PairError
 from trainers.card import add_to_card
 from trainers.training_data import sample

@@ -120,7 +120,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedSections:
     """All models, or versions, with one scale for their weights."""
 
     sections: tuple[Section, ...]

@@ -6,8 +6,10 @@ const LEAST_EFFECT = 0.05; // of the largest; a smaller one has no line
 
 export class WordChips {
   // `side`: the sentence; `describe(index)`: what a screen reader says of a word beside it; `hover(index or null)`.
-  constructor(view, side, { describe, hover, inside } = {}) {
-    Object.assign(this, { view, side, axis: side.axis });
+  constructor(view, side, { describe = null, hover = null, inside = null } = {}) {
+    this.view = view;
+    this.side = side;
+    this.axis = side.axis;
     this.leftwards = directionOf(side.tokens) === "rtl";
     const unknown = new Set(side.unknown);
     this.chips = side.tokens.map((token, index) =>

@@ -174,6 +174,7 @@ class ComparedMatrix extends MatrixPanel {
   }
 }
 
+/** @extends {View<import("./payloads").Drawn["compare"]>} */
 class CompareView extends View {
   listen(on) {
     super.listen(on);

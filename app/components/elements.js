@@ -78,13 +78,13 @@ export function directionOf(tokens) {
 export const LONG = 28; // words; a longer sentence is set smaller
 export const plural = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
-// A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
-export function heading(title, how, more, buttons) {
+// "?" and what it shows and hides.
+export function moreOnDemand(more, label) {
   const extra = html("p.more.soft", { hidden: true }, more);
   const mark = html(
     "button.ask.screen",
     {
-      "aria-label": "More about this figure",
+      "aria-label": label,
       "aria-expanded": "false",
       onclick: () => {
         extra.hidden = !extra.hidden;
@@ -93,6 +93,12 @@ export function heading(title, how, more, buttons) {
     },
     "?",
   );
+  return [mark, extra];
+}
+
+// A figure's heading: what it is, one line that says how to read it, "?" for more, and what can be saved.
+export function heading(title, how, more, buttons) {
+  const [mark, extra] = moreOnDemand(more, "More about this figure");
   const cut = how.lastIndexOf(" ") + 1; // the last word keeps the mark on its line
   const reading = html("p.how.soft", how.slice(0, cut), html("span.together", how.slice(cut), " ", mark));
   const saves = html("span.saves.screen", buttons || []);

@@ -26,11 +26,16 @@ function corners() {
   );
 }
 
+/**
+ * @typedef {[number, number]} Spot
+ * @extends {View<import("./payloads").Drawn["filterMap"] & { about: import("./payloads").About, description: string }>}
+ */
 class FilterMapView extends View {
   take(data) {
     // Another view is asked for, or the star has moved out of the part that is shown: the map goes back to all of it.
     if (data.near !== this.near) this.own = null;
-    [this.home, this.near] = [data.home, data.near];
+    this.home = data.home;
+    this.near = data.near;
     const { x, y } = data.stars.find((star) => star.looked && !star.earlier) ?? {};
     const moved = x !== this.looked?.x || y !== this.looked?.y;
     if (this.own && x !== undefined && moved && !this.shows(this.at(x, y))) this.own = null;
@@ -91,7 +96,8 @@ class FilterMapView extends View {
     const tall = this.onWholeScreen
       ? this.plane.clientHeight + this.room()
       : Math.min(PLANE.height * this.type, 0.75 * width);
-    [this.width, this.height] = [width, Math.max(280, tall)];
+    this.width = width;
+    this.height = Math.max(280, tall);
     fill(this.plane, { width, height: this.height }, []);
     this.draw();
   }
@@ -112,11 +118,13 @@ class FilterMapView extends View {
     return { x, y, times, unit: all / times };
   }
 
+  /** @returns {Spot} */
   at(x, y) {
     const { x: middle, y: centre, unit } = this.view;
     return [this.width / 2 + (x - middle) / unit, this.height / 2 - (y - centre) / unit];
   }
 
+  /** @param {Spot} place */
   shows([x, y]) {
     return x >= 0 && y >= 0 && x <= this.width && y <= this.height;
   }
@@ -142,9 +150,10 @@ class FilterMapView extends View {
     const ring = marker("circle", PLANE.ring * this.type);
     refill(
       this.drawn,
-      this.names(shown).map(([at, text]) => this.text(at, text, { class: "name" })),
+      this.names(shown).map(({ at, text }) => this.text(at, text, { class: "name" })),
       shown(NEAREST) && svg("path.rings", { d: rings.x.map((x, i) => ring(...this.at(x, rings.y[i]))).join("") }),
-      shown(YOURS) && pairs.map((both) => this.line(...both.map((at) => this.at(...at)), { class: "pair-of-stars" })),
+      shown(YOURS) &&
+        pairs.map(([one, other]) => this.line(this.at(...one), this.at(...other), { class: "pair-of-stars" })),
       shown(EARLIER) && trails.map((trail) => this.arrow(trail)),
       stars.filter((star) => shown(star.earlier ? EARLIER : YOURS)).map((star) => this.star(star)),
     );
@@ -163,9 +172,9 @@ class FilterMapView extends View {
         return { at: [at[0], at[1] - 10 * this.type], half: line, high: 1.2 * line };
       });
     return this.data.names
-      .map(({ x, y, text }) => [this.at(x, y), text])
-      .filter(([at, text]) => shown(text) && this.shows(at))
-      .map(([[x, y], text]) => {
+      .map(({ x, y, text }) => ({ at: this.at(x, y), text }))
+      .filter(({ at, text }) => shown(text) && this.shows(at))
+      .map(({ at: [x, y], text }) => {
         const half = this.half(text);
         const free = (place) =>
           place >= 0 &&
@@ -175,7 +184,7 @@ class FilterMapView extends View {
           );
         const place = [0, 0.5, -0.5, 1, -1, 1.5, -1.5, 2, -2].map((lines) => y + lines * line).find(free) ?? y;
         boxes.push({ at: [x, place], half, high: line / 2 });
-        return [[x, place], text];
+        return { at: [x, place], text };
       });
   }
 
@@ -185,12 +194,18 @@ class FilterMapView extends View {
   }
 
   // Inside of the map, whose edges would cut it.
+  /** @param {number[]} place */
   text([x, y], text, attributes) {
     const half = this.half(text);
     const middle = Math.min(Math.max(x, half), Math.max(half, this.width - half));
     return svg("text", { x: middle.toFixed(1), y: (y + 4.5 * this.type).toFixed(1), ...attributes }, text);
   }
 
+  /**
+   * @param {number[]} from
+   * @param {number[]} to
+   * @param {object} attributes
+   */
   line([x1, y1], [x2, y2], attributes) {
     return svg("line", { x1, y1, x2, y2, ...attributes });
   }
@@ -312,6 +327,7 @@ class FilterMapView extends View {
 
   listenToPlane() {
     const fingers = new Map();
+    /** @returns {Spot} */
     const place = (event) => {
       const box = this.plane.getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];

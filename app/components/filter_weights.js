@@ -7,9 +7,10 @@ import { saveButtons } from "./save.js";
 import { Tip } from "./tip.js";
 import { VIEWS, View } from "./view.js";
 
-class FilterWeightsView extends View {
-  static steps = 24; // of a colour, from clear at zero
+const STEPS = 24; // of a colour, from clear at zero
 
+/** @extends {View<import("./payloads").Drawn["filterWeights"] & { about: import("./payloads").About }>} */
+class FilterWeightsView extends View {
   build() {
     this.grid = svg("svg.weights", { role: "img", tabindex: 0 });
     this.tip = new Tip();
@@ -67,9 +68,8 @@ class FilterWeightsView extends View {
   cells() {
     const { values, top } = this.data;
     const [wide, high] = this.cell;
-    const { steps } = this.constructor;
     const cells = values.flatMap((row, i) =>
-      row.map((value, j) => ({ i, j, step: Math.round((value / top) * steps) })),
+      row.map((value, j) => ({ i, j, step: Math.round((value / top) * STEPS) })),
     );
     const square = ({ i, j }) =>
       `M${(this.left + j * wide).toFixed(2)} ${i * high + 1}h${wide.toFixed(2)}v${high - 2}h${(-wide).toFixed(2)}z`;
@@ -81,7 +81,7 @@ class FilterWeightsView extends View {
       ([step, all]) =>
         svg("path", {
           fill: DIVERGING[step > 0 ? 1 : 0],
-          "fill-opacity": Math.abs(step) / steps,
+          "fill-opacity": Math.abs(step) / STEPS,
           d: all.map(square).join(""),
           "shape-rendering": "crispEdges",
         }),

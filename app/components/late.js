@@ -9,6 +9,8 @@ class Late {
   constructor() {
     this.hearers = new Set();
     this.data = null;
+    this.tell = null;
+    this.pending = 0;
     this.turn = 0;
   }
 
@@ -39,12 +41,14 @@ export function sayLate(what) {
   LATE.say(what);
 }
 
-VIEWS.late = class {
-  start() {}
+VIEWS.late = /** @type {any} */ (
+  class {
+    start() {}
 
-  update(data, tell) {
-    LATE.take(data, tell);
+    update(data, tell) {
+      LATE.take(data, tell);
+    }
+
+    end() {}
   }
-
-  end() {}
-};
+);

@@ -29,6 +29,7 @@ function numbersBeside(number, words) {
   return words ? 1 : number.length;
 }
 
+/** @extends {View<import("./payloads").Drawn["lesson"] & { step: number }>} */
 class LessonView extends View {
   static narrow = 840;
 

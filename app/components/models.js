@@ -15,6 +15,7 @@ const MODEL_COLUMNS = [
 const ARROWS = { ascending: "↑", descending: "↓", none: "↕" };
 const NUMBERS = ["score", "paper", "size", "time"]; // largest first at the first click, but for times
 
+/** @extends {View<import("./payloads").Drawn["models"] & { sort: string | null }>} */
 class ModelTable extends View {
   static narrow = 860;
 
@@ -49,7 +50,7 @@ class ModelTable extends View {
     const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
     // What is not known is last either way.
     return [...this.data.models].sort(
-      (a, b) => (of(a) === null) - (of(b) === null) || (of(a) === null ? 0 : sign * compare(of(a), of(b))),
+      (a, b) => Number(of(a) === null) - Number(of(b) === null) || (of(a) === null ? 0 : sign * compare(of(a), of(b))),
     );
   }
 

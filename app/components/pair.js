@@ -1,7 +1,7 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { LONG, choice, html, the } from "./elements.js";
+import { LONG, choice, html, linkButton, the } from "./elements.js";
 import { hearLate } from "./late.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
@@ -11,6 +11,12 @@ import { PANELS, VIEWS, View } from "./view.js";
 const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
+/**
+ * @typedef {{ row: number | null, column: number | null }} Selection
+ * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean, tour: boolean,
+ *   late: Record<string, any>, crossings: boolean, asked: Record<string, any> }} Moving what changes without a drawing
+ * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
+ */
 class PairView extends View {
   listen(on) {
     super.listen(on);
@@ -101,7 +107,11 @@ class PairView extends View {
       : this.dataOf("attention_map", (map) => map.units === "words" && map.rows === columns && map.columns === rows);
   }
 
-  // What the first panel of this kind draws that `fits`.
+  /**
+   * What the first panel of this kind draws that `fits`.
+   * @param {string} kind
+   * @param {(data: any) => boolean} fits
+   */
   dataOf(kind, fits = () => true) {
     return this.data.panels.find((panel) => panel.kind === kind && fits(panel.data))?.data;
   }
@@ -120,9 +130,8 @@ class PairView extends View {
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
     this.arranged = null;
-    this.linked = data.panels.some(({ kind }) => kind === "links");
     this.switch =
-      this.directions.length > 1 || this.linked
+      this.directions.length > 1 || (this.linked && !this.lone)
         ? html("div.choices.wraps.directions", { role: "group", "aria-label": "What is shown of attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
@@ -161,18 +170,33 @@ class PairView extends View {
     return Object.fromEntries(changed.filter(([, value]) => value));
   }
 
+  get linked() {
+    return this.data.panels.some(({ kind }) => kind === "links");
+  }
+
+  // Whether one matrix alone shows where words look: its heading has the switch, which needs no line of its own.
+  get lone() {
+    return this.data.panels.filter(({ kind, data }) => kind === "attention_map" && data.show).length === 1;
+  }
+
+  // In the heading of that matrix.
+  linkSwitch() {
+    if (!this.linked || !this.lone) return [];
+    return [linkButton("What each link does", "Show what each link does", () => this.ask({ links: "kept" }))];
+  }
+
   // The direction that is looked at, null for the first one.
   get looking() {
     return this.direction === this.directions[0] ? null : this.direction;
   }
 
   // To the server: all that a person has selected.
-  tell(more, wait) {
+  tell(more, wait = 0) {
     const { selection, explicit: chosen, looking: direction, crossings } = this;
     this.send({ ...selection, chosen, direction, crossings, ...this.asked, ...more }, wait);
   }
 
-  select(part, { soon } = {}) {
+  select(part, { soon = false } = {}) {
     this.explicit = true;
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();
@@ -218,11 +242,9 @@ class PairView extends View {
       choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
     );
     const cut = choice(Boolean(links), () => this.ask({ links: links ? "" : "kept" }), "What each link does");
-    const whole = choice(!links, () => this.ask({ links: "" }), "Where it looks");
-    const lone = this.directions.length ? [whole] : [];
     this.switch?.replaceChildren(
-      ...(several ? looks : []),
-      ...(this.linked ? (several ? [html("span.apart"), cut] : [...lone, cut]) : []),
+      ...(several ? [...looks, this.linked && html("span.apart")].filter(Boolean) : []),
+      ...(this.linked ? [cut] : []),
     );
   }
 

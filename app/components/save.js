@@ -28,7 +28,7 @@ const MARGIN = 12;
 // A mixed colour as other programs read it.
 function plain(colour) {
   const mixed = /^color\(srgb (\S+) (\S+) (\S+)\)$/.exec(colour);
-  return mixed ? `rgb(${mixed.slice(1).map((share) => Math.round(255 * share))})` : colour;
+  return mixed ? `rgb(${mixed.slice(1).map((share) => Math.round(255 * Number(share)))})` : colour;
 }
 
 // A copy of a drawn SVG whose looks do not need the page's style sheet.

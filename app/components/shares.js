@@ -2,6 +2,7 @@
 
 import { capital, exactPercent, html, percent } from "./elements.js";
 
+/** @param {import("./payloads").Share[]} classes */
 export function sharesOf(classes) {
   const best = named(classes);
   const colour = (c) => `background:light-dark(${c.light},${c.dark})`;

@@ -19,7 +19,8 @@ const crosses = ({ crossed, weights }, i, j) =>
 export class TextPanel {
   // `maps`: weights from words of one role to words of another, with their axes, from the panels that have them.
   constructor(view, maps) {
-    Object.assign(this, { view, maps });
+    this.view = view;
+    this.maps = maps;
     const { sides } = view.data;
     this.long = sides.some((side) => side.tokens.length > LONG);
     this.crowded = sides.some((side) => side.tokens.length > CROWDED);

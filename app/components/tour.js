@@ -5,9 +5,13 @@ import { html, linkButton } from "./elements.js";
 const TOUR_SEEN = "pairlens tour";
 
 export class Tour {
+  static seen = null; // by this session's person
+
   // `steps`: where each looks (a selector inside the page's root) and what it says.
   constructor(view, steps) {
-    Object.assign(this, { view, steps, at: null });
+    this.view = view;
+    this.steps = steps;
+    this.at = null;
     this.element = html("div.tour", { role: "dialog", "aria-label": "Tour", hidden: true });
   }
 

@@ -11,6 +11,10 @@ const share = ({ label, p }) => `${label} ${percent(p)}`;
 export const goldLabel = (gold) =>
   gold && said("gold", `Gold label${gold.source && ` (${gold.source})`}: `, gold.label);
 
+/**
+ * @param {import("./payloads").Verdict} verdict
+ * @param {string[]} [notices]
+ */
 export function drawVerdict({ classes, model, what_if, meaning, gold, trained, alone, pinned }, notices) {
   const { headline, bar, key } = sharesOf(classes);
   return html(

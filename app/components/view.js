@@ -4,24 +4,49 @@
 import { refill } from "./elements.js";
 import { footerOf } from "./footer.js";
 
-export const PANELS = {}; // by kind of record: makes a panel from the view and the panel's data
-export const VIEWS = {}; // by the page's name
+/** @type {Record<string, (view: any, data: any) => any>} by kind of record: makes a panel from the panel's data */
+export const PANELS = {};
+/** @type {Record<string, new (root: any) => View<any>>} by the page's name */
+export const VIEWS = {};
 
-// A subclass has build (its elements) and, where they change, take (the selection in new data), arrange (a new width)
-// and draw.
+/**
+ * @typedef {import("./payloads").Frame & { drawing: string, turn: number, id: string | undefined }} Around what all pages give
+ */
+
+/**
+ * A subclass has build (its elements) and, where they change, take (the selection in new data), arrange (a new width),
+ * draw, and link (the parameters of a copied link, of a page that has one).
+ * @template Data what the page gives, as payloads.d.ts and the page say
+ */
 export class View {
   static narrow = 640; // pixels at the usual size of type; below it parts that stand side by side come below each other
 
+  /** @param {any} root an element: the type checker looks after data, not the page's tree */
   constructor(root) {
     this.root = root;
+    /** @type {Data & Around} */
+    this.data = null;
+    this.tour = null;
     this.turn = 0;
     this.type = 1;
     this.watch = new ResizeObserver(() => this.fit());
   }
 
-  take() {}
+  /** @param {Data & Around} data */
+  take(data) {} // eslint-disable-line no-unused-vars
 
-  arrange() {}
+  /** @param {number} width in pixels */
+  arrange(width) {} // eslint-disable-line no-unused-vars
+
+  /** @returns {Array<any> | Element} */
+  build() {
+    return [];
+  }
+
+  /** @returns {object} */
+  link() {
+    return this.data.link;
+  }
 
   draw() {}
 
@@ -95,7 +120,7 @@ export class View {
   }
 
   // `wait`: milliseconds in which a newer selection may take this one's place.
-  send(selection, wait) {
+  send(selection, wait = 0) {
     this.turn += 1;
     clearTimeout(this.pending);
     const message = { id: this.data.id, ...selection, turn: this.turn };
@@ -109,7 +134,8 @@ export class View {
     const size = `${width}x${window.innerHeight}`;
     if (!width || !this.data || this.fitted === size) return;
     this.fitted = size;
-    this.root.classList.toggle("narrow", width < this.constructor.narrow * this.type);
+    const { narrow } = /** @type {typeof View} */ (this.constructor);
+    this.root.classList.toggle("narrow", width < narrow * this.type);
     this.arrange(width);
   }
 }

@@ -12,4 +12,4 @@ def draw(pair: Version) -> None:
     """A link to the same place of the Error desk, where this pair is the one that was opened from there."""
     parameters, opened = st.session_state.get("desk place", (None, None))
     if opened == pair:
-        page_style.page_link("error_desk", "Error desk", "Back to the row on the Error desk", parameters, "back")
+        page_style.page_link("error_desk", parameters, "Back to the row on the Error desk", "back")

@@ -248,8 +248,8 @@ def _elsewhere(opened: OpenRun, place: int) -> None:
         for number, name in enumerate(names):
             if name in explained:
                 label = f"Explore, {letter(number)}" if len(names) > 1 else "Explore"
-                page_style.page_link("explore", "Explore", label, {"model": name, **texts})
+                page_style.page_link("explore", {"model": name, **texts}, label)
         first, *others = [name for name in names if name] or [""]
         if others or (first and first not in explained):
             models = {"model": first, "with": ",".join(others)}
-            page_style.page_link("compare", "Compare", "Compare", models | texts)
+            page_style.page_link("compare", models | texts)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import streamlit as st
 
@@ -14,20 +14,20 @@ from app.effects import work
 from app.page_state.explore import Selection, TwoWords
 from app.pairs import Version
 from app.panels import Drawing, effects
+from app.panels.belief import Belief, belief
 from app.panels.links import LinkMap, link_map
 from app.panels.verdict import class_names
 from app.panels.what_if import Offered, Turn, offered, turns
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
-from core.effects.memory import Answer, kept_changes, kept_links, kept_together, kept_why
-from core.effects.turning import Change
+from core.effects.memory import Answer, kept_believed, kept_changes, kept_links, kept_together, kept_why
 from core.effects.why import MIX, target_class
 from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
-from core.evidence.effects import Effects, LinkEffects, PairEffect
+from core.evidence.effects import Effects
+from core.evidence.faithfulness import Faithfulness
 
-One = TypeVar("One")
-WORDS, LINKS, TOGETHER, OFFERS, TURNS = "words", "links", "together", "offers", "turns"
+WORDS, LINKS, TOGETHER, OFFERS, TURNS, BELIEVED = "words", "links", "together", "offers", "turns", "believed"
 """What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
@@ -39,7 +39,8 @@ PATIENCE = 0.25
 class Questions:
     """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
     nobody asks for them; ``together``: two words whose effect together is asked for; ``offers``: what may stand in each
-    word's place; ``turns``: the smallest changes that turn the verdict."""
+    word's place; ``turns``: the smallest changes that turn the verdict; ``believed``: whether it is asked how far all
+    this can be believed."""
 
     checkpoint: Checkpoint
     texts: Version
@@ -48,6 +49,7 @@ class Questions:
     together: TwoWords | None = None
     offers: bool = False
     turns: bool = False
+    believed: bool = False
 
     @property
     def computed(self) -> str:
@@ -72,7 +74,13 @@ class Questions:
             out[OFFERS, *texts] = functools.partial(offered, texts)
         if self.turns:
             out[TURNS, *about] = functools.partial(kept_changes, checkpoint, *texts)
+        if self.believed:
+            out[BELIEVED, *about] = functools.partial(kept_believed, checkpoint, *texts)
         return out
+
+    def faithfulness(self) -> Faithfulness:
+        """How far all this can be believed, for a file that a person asks for."""
+        return kept_believed(self.checkpoint, *self.texts, unheard)
 
     def effects(self) -> Effects:
         """Everything that is asked for as one record. It takes as long as it takes: for a file that a person asks
@@ -100,6 +108,7 @@ class Late:
     together: effects.TwoWords | None = None
     offers: Offered | None = None
     turns: tuple[Turn, ...] | None = None
+    believed: Belief | None = None
     working: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     stopped: tuple[str, ...] = ()
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -112,26 +121,23 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     works = {key[0]: one for key, one in work.at_work(questions.asked).items()}
     for one in works.values():
         one.wait(PATIENCE / len(works))
-    words, links, both, offers, changes = (
-        works[name].answer if name in works else None for name in (WORDS, LINKS, TOGETHER, OFFERS, TURNS)
-    )
+
+    def answer(name: str) -> Any:
+        return works[name].answer if name in works else None
+
+    words, links, both, changes, measured = map(answer, (WORDS, LINKS, TOGETHER, TURNS, BELIEVED))
     return Late(
         id,
-        effects.word_bars(words) if isinstance(words, Effects) else None,
-        None if not isinstance(links, tuple) else tuple(link_map(one, explanation) for one in _of(LinkEffects, links)),
-        effects.two_words(str(questions.together), both) if isinstance(both, PairEffect) else None,
-        offers if isinstance(offers, Offered) else None,
-        None
-        if not isinstance(changes, tuple)
-        else turns(_of(Change, changes), explanation.labels, class_names(explanation)),
+        None if words is None else effects.word_bars(words),
+        None if links is None else tuple(link_map(one, explanation) for one in links),
+        None if both is None else effects.two_words(str(questions.together), both),
+        answer(OFFERS),
+        None if changes is None else turns(changes, explanation.labels, class_names(explanation)),
+        None if measured is None else belief(measured, explanation),
         {name: (one.done, one.of) for name, one in works.items() if not one.finished},
         tuple(name for name, one in works.items() if one.stopped),
         {name: one.problem for name, one in works.items() if one.problem},
     )
-
-
-def _of(kind: type[One], answers: Iterable[object]) -> list[One]:
-    return [one for one in answers if isinstance(one, kind)]
 
 
 @dataclass(frozen=True)

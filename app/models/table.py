@@ -31,7 +31,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelRow:
     """One line of the table: a cell a column."""
 
     name: str
@@ -42,14 +42,14 @@ class Row:
 class Table:
     """All models."""
 
-    models: tuple[Row, ...]
+    models: tuple[ModelRow, ...]
 
 
-def row(name: str, card: Card, folder: Path) -> Row:
+def row(name: str, card: Card, folder: Path) -> ModelRow:
     """A model's line. Accuracy and MAP are no numbers of one kind: they are sorted apart."""
     known, time = _of(name, card) in TIMES, TIMES.get(_of(name, card))
     title, data = str(card["title"]), ", ".join(lines.trained_on(card))
-    return Row(
+    return ModelRow(
         name,
         {
             "title": Cell(title, title.lower(), name),

@@ -120,6 +120,7 @@ class TwoWords:
         return all(side < len(lengths) and index < lengths[side] for side, index in (self.one, self.other))
 
 
+_NOT_ASKED = "The link says “{}” of whether it can be believed, which is on or left out: it is not computed."
 _NO_TWO_WORDS = "The link asks for “{}” together; two words are written 1.1-2.3 (sentence and word, twice)."
 
 
@@ -179,8 +180,8 @@ class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
     both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
     (q), where it can. ``method``: how effects of words are asked for; ``links``: how links are cut whose effects are
-    asked for, empty where none are; ``together``: two words whose effect together is asked for. ``candidates``: other
-    answers of the question, one a line.
+    asked for, empty where none are; ``together``: two words whose effect together is asked for; ``believed``: whether
+    it is asked how far all this can be believed. ``candidates``: other answers of the question, one a line.
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it by hand since; ``step``: how many of
     them are in effect, None for all; ``turns``: whether the smallest changes that turn the verdict are asked for. What
@@ -201,6 +202,11 @@ class ExploreState(TextState):
     links: str = parameter("", LINKS)
     together: TwoWords | None = parameter(
         None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR
+    )
+    believed: bool = parameter(
+        False,
+        Codec("believed", _NOT_ASKED, lambda text: True if text == "on" else None, lambda asked: "on"),
+        belongs_to=("texts", "model", "edits"),
     )
     candidates: str = parameter("", Candidates("candidates"))
     edits: tuple[Edit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))

@@ -29,10 +29,9 @@ class Payload:
 
 
 class Page(NamedTuple):
-    """The page that shows more of these records: its file in app/views, and what a link to it says."""
+    """The page that shows more of these records: its file's name in app/views, and what a link to it says."""
 
-    file: str
-    title: str
+    name: str
     label: str
 
 

@@ -1,1 +1,1 @@
-"""One file a page; streamlit_app.py lists them."""
+"""One file a page (app/pages.py)."""

@@ -29,6 +29,8 @@ from core.evidence import Explanation
 from core.explain import explained
 from core.reading.reader import PairError
 
+PLACE_IN_MENU = 2
+
 LISTED = 12
 """Pairs that two files judge differently, offered at once."""
 
@@ -166,7 +168,7 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
     sections = (_section(*one, sides=sides) for one in zip(columns, seen, marked, strict=True))
     components.draw(
         "compare",
-        figures.Compared(tuple(sections), figures.Scale(max(high, 1e-9), figures.weight_steps())),
+        figures.ComparedSections(tuple(sections), figures.Scale(max(high, 1e-9), figures.weight_steps())),
         _differences(columns, seen, sides),
         Frame(link=page.link_parameters(), projector=page.projector),
         key=KEY,

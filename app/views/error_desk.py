@@ -10,6 +10,8 @@ from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from core.errors import MendableError
 
+PLACE_IN_MENU = 6
+
 
 def main() -> None:
     """Draw the page."""

@@ -24,7 +24,7 @@ from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import Drawing, DrawnPanel, effects, links, verdict
+from app.panels import Drawing, DrawnPanel, belief, effects, links, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.effects.edits import EditError
@@ -34,6 +34,8 @@ from core.evidence import Explanation
 from core.evidence.effects import links_csv
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
+
+PLACE_IN_MENU = 1
 
 KEY = "explored pair"
 """Of the component that draws it."""
@@ -85,6 +87,7 @@ def _selected() -> None:
             links=cut,
             together=both,
             turns=picked.get("turns") == "on",
+            believed=picked.get("believed") == "on",
         )
 
 
@@ -175,7 +178,8 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
     edits = DrawnPanel("what_if", "first", what_if.panel(page, checkpoint, steps))
     cut = links.frame(shown, followed)
     after = [DrawnPanel("links", "main", cut)] if cut else []
-    return replace(drawn, panels=(bars, edits, *drawn.panels, *after))
+    believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed))
+    return replace(drawn, panels=(bars, edits, *drawn.panels, *after, believed))
 
 
 def _unlike(page: ExploreState, read: Read) -> str:
@@ -227,6 +231,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
             "links": page.links,
             "together": str(questions.together or ""),
             "turns": "on" if page.turns else "",
+            "believed": "on" if page.believed else "",
         },
         editable=True,
         tour=True,
@@ -249,8 +254,9 @@ def _questions(page: ExploreState, read: Read) -> late.Questions:
     sides = (read.shown.first, *read.shown.contexts)
     fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
     together = page.together if fits else None
-    texts = page.pair.now
-    return late.Questions(read.checkpoint, texts, page.method, page.links, together, offers=True, turns=page.turns)
+    return late.Questions(
+        read.checkpoint, page.pair.now, page.method, page.links, together, True, page.turns, page.believed
+    )
 
 
 @st.fragment
@@ -267,7 +273,9 @@ def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
 def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str]) -> PairFrame:
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
     # What the browser adds to the link by itself, which changes without a new drawing.
-    unselected = replace(page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None)
+    unselected = replace(
+        page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None, believed=False
+    )
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
     if not unlike:
         return frame
@@ -290,7 +298,7 @@ def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
     pair = model | {"first": page.pair.first, "second": page.pair.second}
     for more in panels.pages(explanation):
         # A pair too long for a link is there all the same: the pages of a session share it.
-        page_style.page_link(more.file, more.title, more.label, pair if fits_a_link(pair) else model)
+        page_style.page_link(more.name, pair if fits_a_link(pair) else model, more.label)
     back_link.draw(page.pair.now)
     _downloads(read, explanation, _stem(page, read), _questions(page, read))
     if candidates.fits(read.checkpoint):
@@ -303,6 +311,7 @@ def _downloads(read: Read, explanation: Explanation, stem: str, questions: late.
     def everything() -> str:
         try:
             evidence = (*explanation.evidence, questions.effects())
+            evidence += (questions.faithfulness(),) if questions.believed else ()
         except MendableError:  # the page says what is wrong
             evidence = explanation.evidence
         return replace(explanation, evidence=evidence).to_json(indent=1)
@@ -317,6 +326,9 @@ def _downloads(read: Read, explanation: Explanation, stem: str, questions: late.
         page_style.download("Effects of words (CSV)", lambda: questions.effects().to_csv(), effects_of_words)
         if questions.links:
             page_style.download("Effects of links (CSV)", cut_links, f"pairlens-links-{questions.links}-{stem}.csv")
+        if questions.believed:
+            measured = f"pairlens-faithfulness-{stem}.csv"
+            page_style.download("Faithfulness (CSV)", lambda: questions.faithfulness().to_csv(), measured)
         for record in (record for record in explanation.evidence if record.tabular):
             make = functools.partial(record.to_csv, explanation)
             file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"

@@ -32,6 +32,8 @@ from core.evidence.record import the
 from core.filter_map.map import FilterMap, Layout, Neighbour
 from core.filter_map.ngrams import window_values
 
+PLACE_IN_MENU = 4
+
 PAGE = PageSession(MapState)
 FORM = ModelForm(PAGE, "set of texts", "Texts of your own")
 NEAREST, NEAREST_WITH_TEXTS = 8, 6

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,14 +11,17 @@ import streamlit as st
 
 from app import components, page_style
 from app.components import Frame
+from app.lessons.drawing import drawn
 from app.page_state.lessons import Changed, LessonsState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from core.checkpoint import CheckpointError
-from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons, mathml
+from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons
 from core.lessons.handout import handout
-from core.lessons.lesson import Row, at, place_of, rounded
+from core.lessons.lesson import at
 from core.reading.reader import PairError
+
+PLACE_IN_MENU = 5
 
 KEY = "lesson"
 """Of the component that draws it."""
@@ -48,7 +48,7 @@ def main() -> None:
     try:
         with st.spinner("Computing the lesson’s numbers …"):
             evaluated = evaluate(lesson, inputs, texts)
-        drawing = _drawing(lesson, evaluated, texts)
+        drawing = drawn(lesson, evaluated, texts)
     except (CheckpointError, LessonError, PairError) as error:
         page_style.notice([*problems, str(error)])
         _own()
@@ -103,88 +103,6 @@ def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> dict[st
             inner = inner[int(place) - 1]
         inner[int(places[-1]) - 1] = number
     return out
-
-
-@dataclass(frozen=True)
-class DrawnStep:
-    """A step of a lesson: what it says, the places of the numbers that are lit and of the one that is guessed, its
-    formula and its numbers as MathML."""
-
-    title: str
-    says: str
-    note: str
-    lit: tuple[str, ...]
-    guess: str
-    formula: object
-    numbers: tuple[object, ...]
-
-
-@dataclass(frozen=True)
-class Value:
-    """A number, or numbers, as they are and as they are written."""
-
-    number: object
-    text: object
-
-
-@dataclass(frozen=True)
-class Line:
-    """Rows of a picture that have the same label."""
-
-    label: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True)
-class DrawnLesson:
-    """What the browser draws: all steps, so that going on needs no answer of the server. ``given``: what stands beside
-    the picture; ``inputs``: the values that a person may change; ``texts``: the sentences that may be changed."""
-
-    title: str
-    about: str
-    steps: tuple[DrawnStep, ...]
-    lines: tuple[Line, ...]
-    given: tuple[Line, ...]
-    words: Mapping[str, Sequence[str]]
-    values: Mapping[str, Value]
-    inputs: tuple[str, ...]
-    texts: Mapping[str, str]
-
-
-def _drawing(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> DrawnLesson:
-    """What is drawn of a lesson with these numbers."""
-    numbers, digits = evaluated.values, lesson.digits
-    names = {row.value for row in (*lesson.picture, *lesson.given)}
-    names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}
-    steps = (
-        DrawnStep(
-            step.title,
-            step.says,
-            step.note,
-            tuple(place_of(numbers, name) for name in step.lit),
-            place_of(numbers, step.guess),
-            mathml(step.formula, numbers, digits).to_list(),
-            tuple(mathml(line, numbers, digits).to_list() for line in step.numbers),
-        )
-        for step in lesson.steps
-    )
-    return DrawnLesson(
-        lesson.title,
-        lesson.about,
-        tuple(steps),
-        _lines(lesson.picture),
-        _lines(lesson.given),
-        {**lesson.words, **evaluated.words},
-        {name: Value(at(numbers, name), rounded(at(numbers, name), digits)) for name in sorted(names)},
-        tuple(sorted(lesson.inputs)),
-        {**lesson.texts, **texts},
-    )
-
-
-def _lines(rows: Sequence[Row]) -> tuple[Line, ...]:
-    """Rows of a picture, those with the same label on one line."""
-    lines = itertools.groupby(rows, key=lambda row: row.label)
-    return tuple(Line(label, tuple(line)) for label, line in lines)
 
 
 def _about(lesson: Lesson, evaluated: Evaluated) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
 from core.templates import render
 
+PLACE_IN_MENU = 7
+
 _STYLE = """<style>
 .pl-card h2 { font-size: 1.25rem; font-weight: 650; margin: 0; padding: 0; overflow-wrap: anywhere; }
 .pl-card p { margin: 0.2rem 0 0.5rem; max-width: 80ch; opacity: 0.85; overflow-wrap: anywhere; }
@@ -101,18 +103,18 @@ def _close() -> None:
 
 
 _PAGES = (
-    ("explore", "Explore", explains_texts),
-    ("compare", "Compare", reads_pairs),
-    ("phrases", "Phrases", shows(PhraseSelection)),
-    ("filter_map", "Filter map", shows(GeneratedFilters)),
+    ("explore", explains_texts),
+    ("compare", reads_pairs),
+    ("phrases", shows(PhraseSelection)),
+    ("filter_map", shows(GeneratedFilters)),
 )
 
 
 def _shown_on(name: str, card: Card) -> None:
     """Links to the pages that show what the model does."""
-    for file, title, fits in _PAGES:
+    for page, fits in _PAGES:
         if fits(card):
-            page_style.page_link(file, title, title, {"model": name})
+            page_style.page_link(page, {"model": name})
 
 
 def _table(cards: Mapping[str, Card], models: Mapping[str, Listed]) -> None:

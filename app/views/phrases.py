@@ -13,12 +13,14 @@ from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.session import PageSession
 from app.pair_form import PairForm
 from app.panels import phrase_selection
-from app.panels.phrase_selection import Compared, ModelVerdict
+from app.panels.phrase_selection import ComparedModels, ModelVerdict
 from app.panels.verdict import Share, class_names, classes
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation, PhraseSelection
 from core.explain import explained
 from core.reading.reader import PairError
+
+PLACE_IN_MENU = 3
 
 KEY = "phrases of the pair"
 """Of the component that draws them."""
@@ -106,7 +108,7 @@ def _show(
     components.draw(
         "phrases",
         phrase_selection.payload(explanation, page.gold(class_names(explanation))),
-        Compared(tuple(compared)),
+        ComparedModels(tuple(compared)),
         components.frame(explanation, checkpoint.card, unselected, problems),
         key=KEY,
         on_selection_change=_picked,

@@ -10,11 +10,13 @@ from core.effects.links import Taken
 from core.effects.turning import Change, smallest_changes
 from core.effects.why import together, what_links_do, why
 from core.effects.words import DRAWING, Place, Progress
+from core.evaluation.adversary import believed
 from core.evidence.effects import Effects, LinkEffects, PairEffect
+from core.evidence.faithfulness import Faithfulness
 from core.shared_memory import SharedMemory
 
-Answer = Effects | tuple[LinkEffects, ...] | PairEffect | tuple[Change, ...]
-A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect, tuple[Change, ...])
+Answer = Effects | tuple[LinkEffects, ...] | PairEffect | tuple[Change, ...] | Faithfulness
+A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect, tuple[Change, ...], Faithfulness)
 
 
 class Ended(Exception):
@@ -61,6 +63,15 @@ def kept_changes(checkpoint: Checkpoint, first: str, second: str, progress: Prog
     )
 
 
+def kept_believed(checkpoint: Checkpoint, first: str, second: str, progress: Progress) -> Faithfulness:
+    """What :func:`core.evaluation.adversary.believed` says. Raises as :func:`kept_why` does."""
+    return _kept(
+        (checkpoint.folder, checkpoint.state, first, second, "believed"),
+        lambda: believed(checkpoint, first, second, progress=progress),
+        progress,
+    )
+
+
 def _kept(key: Hashable, make: Callable[[], A], progress: Progress) -> A:
     while True:
         try:
@@ -76,6 +87,8 @@ def _cells(answer: Answer) -> int:
     if isinstance(answer, tuple):
         maps = (one for one in answer if isinstance(one, LinkEffects))
         return 100 + 10 * len(answer) + sum(len(links.effects) * len(links.effects[0]) for links in maps)
+    if isinstance(answer, Faithfulness):
+        return 200 + sum(2 * len(one.weights) * len(one.weights[0]) for one in answer.maps)
     return 100 + 10 * len(answer.words)
 
 

@@ -35,6 +35,11 @@ def unheard(done: int, of: int) -> None:
     """Progress that nobody watches."""
 
 
+def part(progress: Progress, number: int, parts: int) -> Progress:
+    """The progress of one of a work's parts (from 0), which take about as long as each other."""
+    return lambda done, of: progress(1000 * number + 1000 * done // max(of, 1), 1000 * parts)
+
+
 @dataclass(frozen=True)
 class Place:
     """A word: the number of its text, and its place there."""

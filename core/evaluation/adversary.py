@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
+from core.checkpoint import Checkpoint
 from core.effects.links import stacked
 from core.effects.why import Asked
-from core.evaluation.faithfulness import logits_under, own_maps
+from core.effects.words import DRAWING, Progress, part, unheard
+from core.evaluation.faithfulness import faithfulness_of, logits_under, own_maps
+from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, ShownMap
+from core.evidence.record import matrix
 from core.models.base import AttentionLinks, Intervention
 
-LARGEST_CHANGE = 0.02
-"""Total variation between the class probabilities, the model's own and those under other attention, that counts as the
-same answer."""
 STARTS = 5
 ITERATIONS = 120
 SECONDS = 3.0
@@ -32,22 +32,8 @@ _LEAST = -30.0
 """A logit whose weight is nothing."""
 
 
-@dataclass(frozen=True)
-class Adversary:
-    """What the search came to. ``maps`` is empty where none was found."""
-
-    maps: tuple[tuple[tuple[float, ...], ...], ...]
-    """In place of the model's own, in the order of its records."""
-    divergence: float
-    """Mean Jensen-Shannon divergence between the rows and the model's, in nats (at most log 2 = .693)."""
-    total_variation: float
-    probabilities: tuple[float, ...]
-    """Of the classes, under this attention."""
-    seconds: float
-
-
 def adversary(
-    asked: Asked, *, seed: int = 0, seconds: float = SECONDS, progress: Callable[[int], None] = lambda step: None
+    asked: Asked, *, seed: int = 0, seconds: float = SECONDS, progress: Progress = unheard
 ) -> Adversary | None:
     """The rows, softmax of free logits over the cells that the model could use, with the largest mean Jensen-Shannon
     divergence from the model's under a total variation of the class probabilities of at most :data:`LARGEST_CHANGE`;
@@ -80,7 +66,7 @@ def adversary(
                 if changed[number] < 0.95 * LARGEST_CHANGE and apart[number] > best_divergence:
                     best_divergence = float(apart[number].detach())
                     best = [rows[number].detach().clone() for rows in weights]
-            progress(step)
+            progress(step, ITERATIONS)
             if time.perf_counter() - start > seconds:
                 break
             loss = (-apart + PENALTY * torch.relu(changed - 0.8 * LARGEST_CHANGE)).sum()
@@ -88,6 +74,20 @@ def adversary(
                 one.grad = gradient
             optimizer.step()
     return _checked(asked, best, own, start)
+
+
+def believed(
+    checkpoint: Checkpoint, first: str, second: str = "", *, seed: int = 0, progress: Progress = unheard
+) -> Faithfulness:
+    """Faithfulness of one pair, with what an adversary found. What ``progress`` raises ends the work. Raises PairError
+    as :func:`core.explain.explain` does."""
+    asked = Asked.about(checkpoint, first, second, DRAWING)
+    measured = faithfulness_of(asked, seed=seed, progress=part(progress, 0, 2))
+    own = [
+        ShownMap(links.rows, links.columns, links.units, links.null, matrix(_flat(links.values)))
+        for links in own_maps(asked)
+    ]
+    return measured.with_adversary(own, adversary(asked, seed=seed, progress=part(progress, 1, 2)))
 
 
 def _checked(asked: Asked, best: Sequence[Tensor] | None, own: Sequence[Tensor], start: float) -> Adversary:
@@ -102,12 +102,17 @@ def _checked(asked: Asked, best: Sequence[Tensor] | None, own: Sequence[Tensor],
     if changed > LARGEST_CHANGE:
         return none
     return Adversary(
-        tuple(tuple(map(tuple, rows.view(-1, rows.shape[-1]).tolist())) for rows in best),
+        tuple(matrix(_flat(rows)) for rows in best),
         float(_divergence([rows[None] for rows in best], own)[0]),
         changed,
         tuple(answer.tolist()),
         time.perf_counter() - start,
     )
+
+
+def _flat(values: Tensor) -> Tensor:
+    """A map of a single row as a matrix."""
+    return values.view(-1, values.shape[-1])
 
 
 def _usable(links: AttentionLinks) -> Tensor:

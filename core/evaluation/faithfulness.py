@@ -12,8 +12,8 @@ word, because a model of pairs has no answer to half a pair.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -23,81 +23,18 @@ from core.checkpoint import Checkpoint
 from core.effects import gradients
 from core.effects.links import Taken, link_effects, stacked
 from core.effects.why import MIX, Asked
-from core.effects.words import DRAWING, TAKEN_AWAY, Drawing, Place, Sides, places
+from core.effects.words import DRAWING, TAKEN_AWAY, Drawing, Place, Progress, Sides, part, places, unheard
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, attention_received
 from core.evaluation.predict import predict
+from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
 from core.layers.attention import Override
 from core.models.base import AttentionLinks, Intervention
+from core.reading.reader import Reading
 
-RANDOM = "random"
-STEPS = ("1", "2", "3", "20 %", "50 %")
-"""How many of the first-ranked words are kept or taken out; shares are rounded up."""
 ORDERS = 20
 """Random orders whose mean stands beside every way."""
 PERMUTATIONS = 100
 WAYS = (TAKEN_AWAY, *MIX, *gradients.METHODS, MOST_ATTENDED, LEAST_ATTENDED)
-
-
-@dataclass(frozen=True)
-class Curves:
-    """Of one way, a number for each of :data:`STEPS`: p(full) - p(kept alone), and p(full) - p(rest), of the verdict's
-    class. A good way has small numbers in the first and large ones in the second."""
-
-    sufficiency: tuple[float, ...]
-    comprehensiveness: tuple[float, ...]
-
-    @property
-    def aopc(self) -> tuple[float, float]:
-        """The mean of each: the area over the perturbation curve (Nguyen 2018)."""
-        return float(np.mean(self.sufficiency)), float(np.mean(self.comprehensiveness))
-
-
-@dataclass(frozen=True)
-class Moved:
-    """What the verdict does when attention is moved; of scores, where a choice follows, this does not apply."""
-
-    permutations: int
-    changed: int
-    """Permutations in which the verdict is another."""
-    total_variation: float
-    """Of the class probabilities, mean over the permutations."""
-    uniform: tuple[float, ...]
-    """Class probabilities under uniform attention."""
-
-
-@dataclass(frozen=True)
-class Faithfulness:
-    """All of it for one pair."""
-
-    model: str
-    labels: tuple[str, ...]
-    verdict: str
-    probabilities: tuple[float, ...]
-    curves: dict[str, Curves]
-    """By way, with the mean of random orders as ``random``."""
-    moved: Moved | None
-    tau_b: tuple[float | None, ...]
-    """Kendall's τ-b between weight and size of the effect, one an attention map."""
-    named: tuple[int, int] | None
-    """Of the words with the largest effect (three, or all), how many are among as many most attended ones."""
-
-    @property
-    def sentence(self) -> str:
-        """What it comes to."""
-        parts = []
-        if self.moved is not None:
-            of = self.moved.permutations
-            parts.append(
-                f"moving this model's attention changes its verdict in {self.moved.changed} of {of} permutations"
-            )
-        if self.named is not None:
-            parts.append(f"its attention names {self.named[0]} of the {self.named[1]} words with the largest effect")
-        if not parts and self.tau_b:
-            return "Its attention is scores that a choice follows, so moving it does not apply."
-        if not parts:
-            return "This model has no attention that could be moved."
-        text = "; ".join(parts)
-        return f"{text[0].upper()}{text[1:]}."
 
 
 def faithfulness(
@@ -108,36 +45,41 @@ def faithfulness(
     ways: Sequence[str] = WAYS,
     drawing: Drawing = DRAWING,
     seed: int = 0,
-    progress: Callable[[int], None] = lambda rows: None,
+    progress: Progress = unheard,
 ) -> Faithfulness:
-    """How far each way can be believed on one pair. ``progress`` is called now and then; what it raises ends the work.
-    Raises PairError as :func:`core.explain.explain` does."""
-    asked = Asked.about(checkpoint, first, second, drawing)
-    values = values_of(asked, ways, progress)
+    """How far each way can be believed on one pair. What ``progress`` raises ends the work. Raises PairError as
+    :func:`core.explain.explain` does."""
+    return faithfulness_of(Asked.about(checkpoint, first, second, drawing), ways, seed=seed, progress=progress)
+
+
+def faithfulness_of(
+    asked: Asked, ways: Sequence[str] = WAYS, *, seed: int = 0, progress: Progress = unheard
+) -> Faithfulness:
+    """The same of a pair that was read before."""
+    checkpoint = asked.checkpoint
+    values = values_of(asked, ways, part(progress, 0, 3))
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
     maps = own_maps(asked)
-    cut, told = Taken.RENORMALISED, lambda done, of: progress(done)
-    effects = link_effects(checkpoint, asked.reading, asked.target, cut, told) if maps else ()
+    cutting = part(progress, 1, 3)
+    effects = link_effects(checkpoint, asked.reading, asked.target, Taken.RENORMALISED, cutting) if maps else ()
     return Faithfulness(
         model=checkpoint.name,
         labels=checkpoint.labels,
         verdict=checkpoint.labels[asked.target],
         probabilities=asked.explanation.probabilities,
-        curves=erase(asked, orders, seed, progress),
+        curves=erase(asked, orders, seed, part(progress, 2, 3)),
         moved=moved(asked, maps, seed) if maps and all(links.least is None for links in maps) else None,
         tau_b=tuple(links.tau_b for links in effects),
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),
     )
 
 
-def values_of(
-    asked: Asked, ways: Sequence[str], progress: Callable[[int], None] = lambda rows: None
-) -> dict[str, list[float]]:
+def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -> dict[str, list[float]]:
     """By way, a number for every word of both texts: the larger, the earlier it is ranked. Ways that read attention are
     left out where no map has these words as columns."""
     values: dict[str, list[float]] = {}
     if {TAKEN_AWAY, *MIX} & {*ways}:
-        words = asked.word_effects(MIX, lambda done, of: progress(done))
+        words = asked.word_effects(MIX, progress)
         values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
         values |= {way: [_or_least(word.by_way.get(way)) for word in words] for way in MIX}
     for way in gradients.METHODS:
@@ -158,7 +100,7 @@ def values_of(
 
 
 def erase(
-    asked: Asked, orders: Mapping[str, Sequence[int]], seed: int, progress: Callable[[int], None] = lambda rows: None
+    asked: Asked, orders: Mapping[str, Sequence[int]], seed: int, progress: Progress = unheard
 ) -> dict[str, Curves]:
     """The curves of some orders of all words (numbers of :func:`core.effects.words.places`), first-ranked first, and
     the mean of :data:`ORDERS` random ones."""
@@ -166,7 +108,14 @@ def erase(
     count = len(places(asked.pair.sides))
     asked_for = [*orders.values(), *(drawn.permutation(count).tolist() for _ in range(ORDERS))]
     rows = [sides for order in asked_for for step in STEPS for sides in erased(asked.pair.sides, order, step)]
-    logits = predict(asked.checkpoint, (asked.checkpoint.reading(sides) for sides in rows), progress=progress)
+
+    def readings() -> Iterator[Reading]:
+        # With linguistic features it is this that takes long.
+        for number, sides in enumerate(rows, start=1):
+            yield asked.checkpoint.reading(sides)
+            progress(number, 2 * len(rows))
+
+    logits = predict(asked.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, 2 * len(rows)))
     after = torch.softmax(logits.double(), dim=1)[:, asked.target].numpy().reshape(len(asked_for), len(STEPS), 2)
     lost = asked.explanation.probabilities[asked.target] - after
     curves = {way: Curves(*map(tuple, lost[i].T.tolist())) for i, way in enumerate(orders)}
@@ -207,8 +156,7 @@ def own_maps(asked: Asked) -> tuple[AttentionLinks, ...]:
 @torch.inference_mode()
 def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
     """All maps permuted at once, row by row over the cells that the model could use, and made uniform."""
-    drawn = torch.Generator().manual_seed(seed)
-    permuted = [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
+    permuted = permutations(maps, seed)
     rows = [*permuted, [uniform(links) for links in maps]]
     probabilities = torch.softmax(logits_under(asked, rows).double(), dim=1)
     own = torch.tensor(asked.explanation.probabilities, dtype=torch.float64)
@@ -219,6 +167,13 @@ def moved(asked: Asked, maps: Sequence[AttentionLinks], seed: int) -> Moved:
         float((of_permuted - own).abs().sum(1).mean() / 2),
         tuple(probabilities[-1].tolist()),
     )
+
+
+def permutations(maps: Sequence[AttentionLinks], seed: int) -> list[list[Tensor]]:
+    """All maps, :data:`PERMUTATIONS` times: the weights of each row over the cells that the model could use, dealt
+    anew."""
+    drawn = torch.Generator().manual_seed(seed)
+    return [[_permuted(links, drawn) for links in maps] for _ in range(PERMUTATIONS)]
 
 
 def logits_under(asked: Asked, rows: Sequence[Sequence[Tensor]]) -> Tensor:

@@ -119,7 +119,8 @@ def rounded(value: Value, digits: int) -> Any:
 @functools.cache
 def lessons() -> dict[str, Lesson]:
     """All lessons by name, in the order of their files' names. Raises LessonError for a file that is none."""
-    return {path.stem.partition("-")[2]: read(path) for path in sorted(FOLDER.glob("*.yaml"))}
+    files = sorted(FOLDER.glob("*.yaml"), key=lambda path: int(path.stem.partition("-")[0]))
+    return {path.stem.partition("-")[2]: read(path) for path in files}
 
 
 def read(path: Path) -> Lesson:

@@ -31,11 +31,16 @@ class Read(NamedTuple):
     """Those of the judged sentence (x) and of its context (y), the classes, and what both sides are called."""
 
 
+def checkpoint_of(given: Given) -> Checkpoint:
+    """The first of the lesson's checkpoints that is there. Raises CheckpointError where none is."""
+    names = available()
+    return load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
+
+
 def read(given: Given) -> Read:
     """The lesson's pair through the first of its checkpoints that is there. Raises CheckpointError where none is, and
     PairError for a text without a word."""
-    names = available()
-    checkpoint = load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
+    checkpoint = checkpoint_of(given)
     reading = checkpoint.read(given.texts["first"], given.texts["second"])
     check_words(reading)
     batch = reading.batch(checkpoint.reader)

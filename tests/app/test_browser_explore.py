@@ -247,6 +247,8 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
     page.keyboard.press("Enter")
     expect(lines).to_have_count(7)
     type_into(page, "Premise (the context)", "Qqxzia")
+    chip(page, "premise", "Qqxzia").wait_for()
+    chip(page, "hypothesis", "dog").click()
     expect(page.locator('[data-part="nearest"]')).to_have_text(
         re.compile("^Mostly Qqxzia, which is not in the word ta")
     )

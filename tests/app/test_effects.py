@@ -8,12 +8,14 @@ import pytest
 
 from app.effects import late as telling
 from app.effects import work
+from app.panels.belief import belief
 from core.checkpoint import load
 from core.effects import METHODS, why
 from core.effects.links import Taken
 from core.effects.memory import Ended
 from core.effects.why import together, what_links_do
 from core.effects.words import Place
+from core.evaluation.adversary import believed
 from core.evidence import Explanation
 from core.evidence.effects import LinkEffects, links_csv
 from core.explain import explain
@@ -191,6 +193,59 @@ def test_two_words_together_stand_beside_the_sum_of_both(drawn, checkpoints):
         app = explore(together=wrong)
         assert any(problem in notice for notice in drawn(app)["notices"])
         assert late(app)["together"] is None and late(app)["words"]
+
+
+@pytest.mark.parametrize("model", ["test-light", "test-two-sided", "test-te", "test-alone"])
+def test_how_far_it_can_be_believed_is_said_when_it_is_asked_for(model, drawn, checkpoints):
+    app = explore(model)
+    assert late(app)["believed"] is None and drawn(app)["asked"]["believed"] == ""
+    app = explore(model, believed="on")
+    said = late(app)["believed"]
+    known = believed(load(checkpoints / model), *PAIR.values())
+    assert said["sentence"] == known.sentence.replace("'", "’")
+    assert len(said["ways"]) == (5 if model in ("test-te", "test-alone") else 7)
+    by_title = {way["title"]: way for way in said["ways"]}
+    left, taken = known.curves["dropped"].aopc
+    assert (by_title["Dropped"]["left"], by_title["Dropped"]["taken"]) == pytest.approx((left, taken), abs=1e-4)
+    assert [way["taken"] for way in said["ways"]] == sorted((way["taken"] for way in said["ways"]), reverse=True)
+    facts = {fact["name"]: fact for fact in said["facts"]}
+    for fact in facts.values():
+        assert "cannot tell" in fact["more"] or "Scores" in fact["more"]
+    assert ("Permuted attention" in facts) == (model in ("test-light", "test-two-sided"))
+    assert ("Moving attention" in facts) == (model == "test-te")
+    assert len(said["maps"]) == {"test-light": 1, "test-two-sided": 2}.get(model, 0)
+    for pair in said["maps"]:
+        assert [len(words) for words in pair["words"]] == [len(pair["own"]), len(pair["own"][0])]
+        assert [sum(row) for row in pair["other"]] == pytest.approx([1] * len(pair["other"]), abs=1e-2)
+    assert query(app)["believed"] == "on"
+    assert "Faithfulness (CSV)" in {button.label for button in app.get("download_button")}
+
+
+def test_another_pair_is_asked_for_anew_and_files_hold_what_was_found(drawn, checkpoints):
+    app = explore(believed="on")
+    app.text_input[1].input("a cat sleeps").run()
+    assert drawn(app)["asked"]["believed"] == "" and late(app)["believed"] is None
+    questions = telling.Questions(load(checkpoints / "test-light"), tuple(PAIR.values()), "dropped", believed=True)
+    measured = questions.faithfulness()
+    whole = explain(load(checkpoints / "test-light"), *PAIR.values())
+    whole = replace(whole, evidence=(*whole.evidence, measured))
+    assert Explanation.from_dict(json.loads(whole.to_json())) == whole
+    table = measured.to_csv().splitlines()
+    assert table[0] == "number,of,at,value" and table[1].startswith("sufficiency,taken-away,1,")
+    cells = [line for line in table if line.startswith("weight of the adversary,map 1,")]
+    assert len(cells) == len(PAIR["first"].split()) * len(PAIR["second"].split())
+    app = explore(believed="perhaps")
+    assert any("“perhaps” of whether it can be believed" in notice for notice in drawn(app)["notices"])
+
+
+def test_no_adversary_is_an_answer(checkpoints):
+    measured = believed(load(checkpoints / "test-light"), *PAIR.values())
+    whole = explain(load(checkpoints / "test-light"), *PAIR.values())
+    none = replace(measured, adversary=replace(measured.adversary, maps=(), divergence=0.0))
+    said = belief(none, whole)
+    assert said.maps == () and "None was found" in said.facts[-1].says
+    near = belief(replace(measured, adversary=replace(measured.adversary, divergence=0.01)), whole)
+    assert "No other attention was found" in near.facts[-1].says
 
 
 def test_models_side_by_side_have_their_effects_on_one_page(drawn, checkpoints):

@@ -61,6 +61,7 @@ def some_state(page, seed):
         "filter": source.randrange(300),
         "direction": source.choice(ODD[1:]),
         "together": TwoWords((0, source.randrange(200)), (1, source.randrange(9))),
+        "believed": source.choice([True, False]),
         "links": source.choice(["", *Taken]),
         "method": source.choice(list(METHODS)),
         "candidates": source.choice(["", "\n".join(ODD)]),

@@ -46,6 +46,7 @@ def test_every_folder_declares_the_panel_of_its_name_and_its_script_registers_it
     assert {folder.name for folder in panels.folders()} == {
         "attention_map",
         "attentive_context",
+        "belief",
         "effects",
         "filter_provenance",
         "generated_filters",

@@ -7,6 +7,12 @@ import pytest
 import torch
 
 from core.checkpoint import load_named
+from core.effects import why
+from core.effects.links import Taken
+from core.effects.why import what_links_do
+from core.evaluation.adversary import believed
+from core.evidence.faithfulness import LARGEST_CHANGE
+from core.explain import explain
 from core.lessons import LessonError, at, evaluate, lessons, mathml
 from core.lessons.handout import handout
 from core.lessons.lesson import place_of, read, rounded, shown
@@ -163,6 +169,46 @@ def test_the_lesson_on_filters_begins_with_one_that_fires():
     assert 0.0 in values["over_windows"], "and it shows that a value below zero becomes zero"
     asked = [at(values, step.guess) for step in lesson.steps if step.guess]
     assert all(abs(number) > 0.005 for number in asked)
+
+
+def test_moved_attention_is_what_the_model_says_of_it():
+    evaluated = evaluate(LESSONS["moved-attention"], {"word": 2.0, "link": 3.0}, {})
+    values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
+    texts = tuple(LESSONS["moved-attention"].texts.values())
+    measured = believed(checkpoint, *texts)
+    assert values["changed"] == measured.moved.changed
+    assert values["flat_y"] == pytest.approx(measured.moved.uniform)
+    assert values["tau_b"] == pytest.approx(measured.tau_b[0])
+    for rows, answer in (("permuted", "permuted_y"), ("other", "other_y")):
+        put = torch.tensor(values[rows])
+        assert explain(checkpoint, *texts, override=put).probabilities == pytest.approx(values[answer], abs=1e-4)
+        assert torch.allclose(put.sum(1), torch.ones(len(put)), atol=1e-4)
+    assert sorted(values["permuted"][1]) == pytest.approx(sorted(values["alpha"][1]))
+    assert 0.1 < values["apart"] < values["most_apart"], "the lesson's own pair has an adversary worth a look"
+    assert values["variation"] <= LARGEST_CHANGE + 1e-5
+    for taken in Taken:
+        (links,) = what_links_do(checkpoint, *texts, taken)
+        assert values[f"{taken}_effect"] == pytest.approx(links.effects[1][2], abs=1e-5)
+        assert values["log"] - values[f"{taken}_log"] == pytest.approx(values[f"{taken}_effect"], abs=1e-6)
+    assert sum(values["kept_row"]) < sum(values["renormalised_row"]) == pytest.approx(1)
+
+
+def test_the_ways_to_ask_why_are_those_of_the_command():
+    lesson = LESSONS["ways"]
+    evaluated = evaluate(lesson, {"word": 1.0}, {"second": "A woman plays"})
+    values, texts = evaluated.values, (lesson.texts["first"], "A woman plays")
+    assert evaluated.words["x"] == ["A", "woman", "plays"]
+    names = {"taken-away": "taken", "dropped": "dropped", "gradient-norm": "norm", "integrated-gradients": "path"}
+    for method, name in names.items():
+        effects = why(load_named(evaluated.checkpoint), *texts, method=method)
+        assert values[name] == pytest.approx([word.effect for word in effects.of("hypothesis")], rel=1e-4, abs=1e-6)
+        if effects.completeness:
+            assert (values["sum"], values["whole"]) == pytest.approx(effects.completeness)
+    parts = zip(values["share"], (values[name][0] for name in ("dropped", "frequent", "related")), strict=True)
+    assert sum(share * effect for share, effect in parts) == pytest.approx(values["taken"][0], abs=1e-6)
+    own = evaluate(lesson, {}, {}).values
+    assert own["decides"] == 1, "Two decides, and its word is the first"
+    assert own["agree"] == sum(place == 1 for place in own["named"][1:]) < len(own["named"]) - 1, "not all ways say so"
 
 
 # --- local attention's window -----------------------------------------------------------------------------------------

@@ -24,13 +24,22 @@ export const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie betwee
 const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
 
 export class MatrixPanel {
+  /**
+   * @param {any} view
+   * @param {any} attention of Explore a WordMap; Compare's have labels of their own beside it
+   */
   constructor(view, attention) {
-    Object.assign(this, { view, attention, axes: view.axes(attention), at: [0, 0] });
+    this.view = view;
+    this.attention = attention;
+    this.axes = view.axes(attention);
+    this.at = [0, 0];
     const { tokens } = view.sideOf(attention.rows);
     // A final state is one row, and stands for the word that it comes after.
     this.final = attention.units === "final state" ? tokens.length - 1 : null;
     this.rows = this.final === null ? tokens : ["final state"];
-    ({ tokens: this.columns, lines: this.lines = [0] } = view.sideOf(attention.columns));
+    const { tokens: columns, lines = [0] } = view.sideOf(attention.columns);
+    this.columns = columns;
+    this.lines = lines;
     this.several = this.lines.length > 1; // lines of a text, such as sentences of evidence
     this.none = attention.none; // the null word's column, in a model that has one
     this.mirrored = directionOf(this.columns) === "rtl";
@@ -54,7 +63,7 @@ export class MatrixPanel {
     this.element = html(
       "section.attention",
       { "aria-label": title },
-      heading(headed, how, more, saves),
+      heading(headed, how, more, [this.others, saves]),
       this.frame,
       key,
       this.tip.element,
@@ -93,6 +102,11 @@ export class MatrixPanel {
     };
   }
 
+  // What else can be shown in its place.
+  get others() {
+    return this.view.linkSwitch?.() ?? [];
+  }
+
   // How well it agrees with people, where that was measured.
   get agreement() {
     const { agreement } = this.view.data;
@@ -100,6 +114,7 @@ export class MatrixPanel {
   }
 
   // What the colours mean, and both ends of their scale.
+  /** @returns {any[]} */
   get scale() {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
@@ -226,7 +241,10 @@ export class MatrixPanel {
     const { left, tall, cell } = this.layout(width, height);
     const { scrollLeft, scrollTop } = this.frame;
     const same = this.seen && cell === this.cell;
-    Object.assign(this, { left, tall, cell, seen: this.frame.clientWidth > 0 });
+    this.left = left;
+    this.tall = tall;
+    this.cell = cell;
+    this.seen = this.frame.clientWidth > 0;
     const { across } = this;
     const down = this.rows.length * cell;
     const slack = Math.ceil(tall * LEAN);

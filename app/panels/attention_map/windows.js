@@ -6,8 +6,14 @@ import { saveButtons } from "../../components/save.js";
 const FIRST_WINDOWS = 8;
 
 export class WindowPanel {
+  /**
+   * @param {any} view
+   * @param {import("../../components/payloads").WindowMap} record
+   */
   constructor(view, record) {
-    Object.assign(this, { view, record, open: false });
+    this.view = view;
+    this.record = record;
+    this.open = false;
     this.table = html("div.scroll", { tabindex: "-1" });
     const { rows, columns } = this.record;
     const how = `Each window of ${the(rows)} takes in a mix of ${the(columns)}’s windows; here is the one that weighs most in it.`;

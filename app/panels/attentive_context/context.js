@@ -8,8 +8,16 @@ const LEAST_BAR = 0.001; // a smaller weight has no line of its own
 const MOST_BARS = 7;
 
 class ContextPanel {
+  /**
+   * @param {any} view
+   * @param {import("../../components/payloads").Contexts} record
+   */
   constructor(view, record) {
-    Object.assign(this, { view, record, axes: view.axes(record), looked: new Map(), open: false });
+    this.view = view;
+    this.record = record;
+    this.axes = view.axes(record);
+    this.looked = new Map();
+    this.open = false;
     this.element = html("section.context", { "aria-live": "polite", "aria-label": "Attentive context" });
   }
 

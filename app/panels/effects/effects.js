@@ -11,7 +11,9 @@ const FIRST = 3; // words of a sentence that have a bar before more are asked fo
 
 class EffectsPanel {
   constructor(view, frame) {
-    Object.assign(this, { view, frame, open: false });
+    this.view = view;
+    this.frame = frame;
+    this.open = false;
     this.method = html(
       "select",
       { onchange: () => view.ask({ method: this.method.value }) },

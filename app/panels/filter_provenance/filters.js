@@ -35,8 +35,13 @@ function partLook(part, parts) {
 }
 
 class FilterPanel {
+  /**
+   * @param {any} view
+   * @param {import("../../components/payloads").Filters} record
+   */
   constructor(view, record) {
-    Object.assign(this, { view, record });
+    this.view = view;
+    this.record = record;
     this.classes = this.record.shares ? view.data.verdict.classes : [];
     this.sides = this.record.sides.map((side) => this.read(side));
     this.side = this.sides[0];

@@ -2,4 +2,4 @@
 
 from app.panels.panel import Page, Panel
 
-PANEL = Panel(("generated_filters",), page=Page("filter_map", "Filter map", "Show this pair’s filters on the map"))
+PANEL = Panel(("generated_filters",), page=Page("filter_map", "Show this pair’s filters on the map"))

@@ -52,14 +52,12 @@ def frame(explanation: Explanation, verdict: str) -> LinksFrame | None:
 def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
     """The matrix of one map's effects."""
     heavy, telling = links.disagreeing
-    columns = _units(links.columns, "words" if links.units == FINAL_STATE else links.units, explanation)
     shape = len(links.effects), len(links.effects[0])
-    words = _units(links.rows, links.units, explanation), (*columns, *([NO_WORD] if links.null else []))
     return LinkMap(
         links.rows,
         links.columns,
         links.units,
-        (_as_many(words[0], shape[0]), _as_many(words[1], shape[1])),
+        edge_words(links.rows, links.columns, links.units, links.null, shape, explanation),
         links.null,
         links.renormalised,
         links.least,
@@ -70,6 +68,15 @@ def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
         heavy,
         telling,
     )
+
+
+def edge_words(
+    rows: str, columns: str, units: str, null: bool, shape: tuple[int, int], explanation: Explanation
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What stands along the rows and along the columns of a map of these two roles."""
+    along = _units(columns, "words" if units == FINAL_STATE else units, explanation)
+    heads = (*along, *([NO_WORD] if null else []))
+    return _as_many(_units(rows, units, explanation), shape[0]), _as_many(heads, shape[1])
 
 
 def _units(role: str, units: str, explanation: Explanation) -> Sequence[str]:

@@ -42,6 +42,10 @@ class LinkMatrix extends MatrixPanel {
     return null; // of the weights, not of what they do
   }
 
+  get others() {
+    return [];
+  }
+
   // Those of the weights are drawn.
   get ribbons() {
     return null;
@@ -156,11 +160,26 @@ function alone(view, words, rows) {
 
 class LinksPanel {
   constructor(view, { verdict }) {
-    Object.assign(this, { view, verdict, matrices: [] });
+    this.view = view;
+    this.verdict = verdict;
+    this.matrices = [];
+    this.back = view.lone
+      ? html(
+          "div.screen",
+          linkButton("Back to where it looks", "Show where each word looks", () => view.ask({ links: "" })),
+        )
+      : null;
     this.rule = html("div.choices.wraps", { role: "group", "aria-label": "The rest of the row" });
     this.state = html("div.state.soft", { "aria-live": "polite" });
     this.maps = html("div");
-    this.element = html("section", { "aria-label": "What each link does" }, this.rule, this.state, this.maps);
+    this.element = html(
+      "section",
+      { "aria-label": "What each link does" },
+      this.back,
+      this.rule,
+      this.state,
+      this.maps,
+    );
   }
 
   // Maps of the words that are looked at, in a model with several directions; else all.

@@ -134,7 +134,7 @@ class ModelVerdict:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedModels:
     """The verdicts of several models on the pair."""
 
     models: tuple[ModelVerdict, ...]
@@ -202,4 +202,4 @@ def _choice(choice: PhraseChoice | None) -> Choice | None:
     return None if choice is None else Choice(choice.kept, significant(choice.probabilities, 5))
 
 
-PANEL = Panel(("phrase_selection",), "main", kept_phrases, page=Page("phrases", "Phrases", "Show this pair’s phrases"))
+PANEL = Panel(("phrase_selection",), "main", kept_phrases, page=Page("phrases", "Show this pair’s phrases"))

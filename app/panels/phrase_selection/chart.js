@@ -13,7 +13,9 @@ const stripes = () => svg("svg.stripes", svg("line", { x1: "50%", x2: "50%", y1:
 
 export class BarChart {
   constructor(view, side) {
-    Object.assign(this, { view, side, at: 0 });
+    this.view = view;
+    this.side = side;
+    this.at = 0;
     const { role, tokens, phrases } = view.data.sides[side];
     const { start, ticks } = view.scale;
     const height = (score) => `--height:${Math.max(0, score - start) / (1 - start)}`;

@@ -5,6 +5,10 @@ import { PANELS } from "../../components/view.js";
 import { POOLINGS, POOLING_NAMES, poolingSign } from "./phrases.js";
 
 class KeptPhrases {
+  /**
+   * @param {any} view
+   * @param {import("../../components/payloads").Kept} record
+   */
   constructor(view, record) {
     this.view = view;
     const how = `What the rest of the model reads of each sentence with k = ${record.k}; ${record.trained === "full" ? "it was trained with full pooling, which keeps all phrases" : `it was trained with ${POOLING_NAMES[record.trained]}`}.`;

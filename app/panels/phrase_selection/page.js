@@ -11,6 +11,7 @@ import { POOLING_NAMES, Phrases, phraseName, phraseOf } from "./phrases.js";
 import { KSlider } from "./slider.js";
 import { VerdictPanel } from "./verdicts.js";
 
+/** @extends {View<import("../../components/payloads").Drawn["phrases"] & { k: number, select: string | null }>} */
 class PhraseView extends View {
   listen(on) {
     super.listen(on);

@@ -6,6 +6,7 @@ export const POOLINGS = ["kmin", "kmax"];
 export const POOLING_NAMES = { kmin: "k-min", kmax: "k-max", full: "full" };
 
 export class Phrases {
+  /** @param {import("../../components/payloads").Phrases} data */
   constructor(data) {
     this.data = data;
     this.sides = data.sides;

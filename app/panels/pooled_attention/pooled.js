@@ -7,8 +7,13 @@ import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
 class PooledPanel {
+  /**
+   * @param {any} view
+   * @param {import("../../components/payloads").Pooled} record
+   */
   constructor(view, record) {
-    Object.assign(this, { view, record });
+    this.view = view;
+    this.record = record;
     this.sides = record.sides.map(({ role, weights, high }) => {
       const side = view.sideOf(role);
       const words = new WordChips(view, side, {

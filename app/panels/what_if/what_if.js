@@ -11,7 +11,9 @@ const BOTH_TEXTS = (texts) => texts.filter(Boolean).join(" / ");
 
 class WhatIfPanel {
   constructor(view, data) {
-    Object.assign(this, { view, data, open: false });
+    this.view = view;
+    this.data = data;
+    this.open = false;
     const more = [
       "Each change works on the words as they are after the one before. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
@@ -48,7 +50,7 @@ class WhatIfPanel {
     if (view.regain) queueMicrotask(() => this.regain());
   }
 
-  button(text, label, onclick, { name, disabled = false, title = null } = {}) {
+  button(text, label, onclick, { name = null, disabled = false, title = null } = {}) {
     return html("button.act", { "aria-label": label, "data-name": name, disabled, title, onclick }, text);
   }
 

@@ -1,0 +1,92 @@
+"""What the browser draws of a lesson."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.lessons import Evaluated, Lesson, mathml
+from core.lessons.lesson import Row, at, place_of, rounded
+
+
+@dataclass(frozen=True)
+class DrawnStep:
+    """A step of a lesson: what it says, the places of the numbers that are lit and of the one that is guessed, its
+    formula and its numbers as MathML."""
+
+    title: str
+    says: str
+    note: str
+    lit: tuple[str, ...]
+    guess: str
+    formula: object
+    numbers: tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number, or numbers, as they are and as they are written."""
+
+    number: object
+    text: object
+
+
+@dataclass(frozen=True)
+class Line:
+    """Rows of a picture that have the same label."""
+
+    label: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class DrawnLesson:
+    """What the browser draws: all steps, so that going on needs no answer of the server. ``given``: what stands beside
+    the picture; ``inputs``: the values that a person may change; ``texts``: the sentences that may be changed."""
+
+    title: str
+    about: str
+    steps: tuple[DrawnStep, ...]
+    lines: tuple[Line, ...]
+    given: tuple[Line, ...]
+    words: Mapping[str, Sequence[str]]
+    values: Mapping[str, Value]
+    inputs: tuple[str, ...]
+    texts: Mapping[str, str]
+
+
+def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> DrawnLesson:
+    """What is drawn of a lesson with these numbers."""
+    numbers, digits = evaluated.values, lesson.digits
+    names = {row.value for row in (*lesson.picture, *lesson.given)}
+    names |= {step.guess.partition(".")[0] for step in lesson.steps} - {""}
+    steps = (
+        DrawnStep(
+            step.title,
+            step.says,
+            step.note,
+            tuple(place_of(numbers, name) for name in step.lit),
+            place_of(numbers, step.guess),
+            mathml(step.formula, numbers, digits).to_list(),
+            tuple(mathml(line, numbers, digits).to_list() for line in step.numbers),
+        )
+        for step in lesson.steps
+    )
+    return DrawnLesson(
+        lesson.title,
+        lesson.about,
+        tuple(steps),
+        _lines(lesson.picture),
+        _lines(lesson.given),
+        {**lesson.words, **evaluated.words},
+        {name: Value(at(numbers, name), rounded(at(numbers, name), digits)) for name in sorted(names)},
+        tuple(sorted(lesson.inputs)),
+        {**lesson.texts, **texts},
+    )
+
+
+def _lines(rows: Sequence[Row]) -> tuple[Line, ...]:
+    """Rows of a picture, those with the same label on one line."""
+    lines = itertools.groupby(rows, key=lambda row: row.label)
+    return tuple(Line(label, tuple(line)) for label, line in lines)

@@ -1,0 +1,182 @@
+"""How far a picture of one verdict can be believed: what erasing words and moving attention do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from core.evidence.codec import to_dict as as_dict
+from core.evidence.record import Explained, Matrix, Record
+from core.spreadsheet import csv_text
+from core.wording import percent
+
+STEPS = ("1", "2", "3", "20 %", "50 %")
+"""How many of the first-ranked words are kept or taken out; shares are rounded up."""
+RANDOM = "random"
+"""In the place of a way: the mean of random orders."""
+LARGEST_CHANGE = 0.02
+"""Total variation between the class probabilities, the model's own and those under other attention, that counts as the
+same answer."""
+
+Cell = tuple[str, str, str, object]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Of one way, a number for each of :data:`STEPS`: p(full) - p(kept alone), and p(full) - p(rest), of the verdict's
+    class. A good way has small numbers in the first and large ones in the second."""
+
+    sufficiency: tuple[float, ...]
+    comprehensiveness: tuple[float, ...]
+
+    @property
+    def aopc(self) -> tuple[float, float]:
+        """The mean of each: the area over the perturbation curve (Nguyen 2018)."""
+        return fmean(self.sufficiency), fmean(self.comprehensiveness)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What the verdict does when attention is moved; of scores, where a choice follows, this does not apply."""
+
+    permutations: int
+    changed: int
+    """Permutations in which the verdict is another."""
+    total_variation: float
+    """Of the class probabilities, mean over the permutations."""
+    uniform: tuple[float, ...]
+    """Class probabilities under uniform attention."""
+
+
+@dataclass(frozen=True)
+class ShownMap:
+    """One attention map as the model used it, in the order of the sentences' words."""
+
+    rows: str
+    """Role of the sentence along the rows."""
+    columns: str
+    units: str
+    """What a row is, as :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    null: bool
+    """Whether the last column is the null word."""
+    weights: Matrix
+    """``[R, C]``."""
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """What a search for attention far from the model's with the same answer came to. ``maps`` is empty where none was
+    found."""
+
+    maps: tuple[Matrix, ...]
+    """In place of the model's own, in the order of its records."""
+    divergence: float
+    """Mean Jensen-Shannon divergence between the rows and the model's, in nats (at most log 2 = .693)."""
+    total_variation: float
+    probabilities: tuple[float, ...]
+    """Of the classes, under this attention."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Faithfulness(Record, kind="faithfulness"):
+    """All of it for one pair."""
+
+    model: str
+    labels: tuple[str, ...]
+    verdict: str
+    probabilities: tuple[float, ...]
+    curves: dict[str, Curves]
+    """By way, with the mean of random orders as ``random``."""
+    moved: Moved | None
+    tau_b: tuple[float | None, ...]
+    """Kendall's τ-b between weight and size of the effect, one an attention map."""
+    named: tuple[int, int] | None
+    """Of the words with the largest effect (three, or all), how many are among as many most attended ones."""
+    maps: tuple[ShownMap, ...] = field(default=(), repr=False)
+    """The model's own attention, where an adversary was looked for."""
+    adversary: Adversary | None = field(default=None, repr=False)
+    """None where none was looked for, and where maps hold scores."""
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return "faithfulness"
+
+    @property
+    def sentence(self) -> str:
+        """What it comes to."""
+        parts = []
+        if self.moved is not None:
+            of = self.moved.permutations
+            parts.append(
+                f"moving this model's attention changes its verdict in {self.moved.changed} of {of} permutations"
+            )
+        if self.named is not None:
+            parts.append(f"its attention names {self.named[0]} of the {self.named[1]} words with the largest effect")
+        if not parts and self.tau_b:
+            return "Its attention is scores that a choice follows, so moving it does not apply."
+        if not parts:
+            return "This model has no attention that could be moved."
+        text = "; ".join(parts)
+        return f"{text[0].upper()}{text[1:]}."
+
+    def with_adversary(self, maps: Sequence[ShownMap], adversary: Adversary | None) -> Faithfulness:
+        """The same with what a search for other attention came to."""
+        return replace(self, maps=tuple(maps), adversary=adversary)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain dicts, lists, strings and numbers."""
+        return as_dict(self)
+
+    def to_text(self, explanation: Explained | None = None) -> list[str]:
+        lines = [self.sentence, "", f"{'':<22}  only its words left   its words taken out"]
+        for way, curves in self.curves.items():
+            sufficiency, comprehensiveness = curves.aopc
+            lines.append(f"  {way:<20}  {sufficiency:>+19.3f}  {comprehensiveness:>+19.3f}")
+        found = self.adversary
+        if found is not None and found.maps:
+            lines.append(
+                f"Attention {found.divergence:.3f} nats from the model's leaves {self.verdict} at "
+                f"{percent(found.probabilities[self.labels.index(self.verdict)])}."
+            )
+        return lines
+
+    def to_csv(self, explanation: Explained | None = None) -> str:
+        """One line a number: what it is, of what, where, and its value. Rows and columns of maps count from 1."""
+        return csv_text(["number", "of", "at", "value"], map(list, self._cells()))
+
+    def _cells(self) -> Iterator[Cell]:
+        for way, curves in self.curves.items():
+            for name in ("sufficiency", "comprehensiveness"):
+                for step, value in zip(STEPS, getattr(curves, name), strict=True):
+                    yield name, way, step, value
+        for label, p in zip(self.labels, self.probabilities, strict=True):
+            yield "probability", label, "", p
+        if self.moved is not None:
+            yield "permutations that change the verdict", f"{self.moved.permutations}", "", self.moved.changed
+            yield "total variation", "permutations", "mean", self.moved.total_variation
+            for label, p in zip(self.labels, self.moved.uniform, strict=True):
+                yield "probability under uniform attention", label, "", p
+        for number, tau in enumerate(self.tau_b, 1):
+            yield "Kendall's tau-b of weight and effect", f"map {number}", "", "" if tau is None else tau
+        if self.named is not None:
+            yield "words of largest effect among the most attended", f"{self.named[1]}", "", self.named[0]
+        if self.adversary is not None:
+            yield from _of_adversary(self.adversary, self.labels, self.maps)
+
+
+def _of_adversary(found: Adversary, labels: Sequence[str], own: Sequence[ShownMap]) -> Iterator[Cell]:
+    if not found.maps:
+        yield "adversary", "", "", "none found"
+        return
+    yield "Jensen-Shannon divergence", "adversary", "nats", found.divergence
+    yield "total variation", "adversary", "", found.total_variation
+    for label, p in zip(labels, found.probabilities, strict=True):
+        yield "probability under the adversary", label, "", p
+    both = {"weight": [one.weights for one in own], "weight of the adversary": found.maps}
+    for name, maps in both.items():
+        for number, weights in enumerate(maps, 1):
+            for i, row in enumerate(weights, 1):
+                for j, weight in enumerate(row, 1):
+                    yield name, f"map {number}", f"{i}.{j}", weight

@@ -1,0 +1,172 @@
+"""Sources of the lessons on why a verdict is what it is: a trained model asked in several ways, on a pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from core.effects import gradients
+from core.effects.links import Taken, link_effects, without
+from core.effects.why import MIX, Asked
+from core.effects.words import DRAWING, DROPPED, FREQUENT, RELATED
+from core.evaluation.adversary import adversary
+from core.evaluation.faithfulness import logits_under, moved, own_maps, permutations, uniform
+from core.evaluation.pointing import attention_received
+from core.evidence.effects import WordEffect
+from core.evidence.record import matrix
+from core.lessons.lesson import LessonError, Values
+from core.lessons.on_checkpoints import checkpoint_of
+from core.lessons.sources import Evaluated, Given, source
+from core.shared_memory import SharedMemory
+
+_KEPT: SharedMemory[Evaluated] = SharedMemory(32)
+"""What a pair takes seconds to compute, for all steps of a lesson and all who read it."""
+
+
+def _asked(given: Given) -> Asked:
+    texts = given.texts["first"], given.texts["second"]
+    return Asked.about(checkpoint_of(given), *texts, DRAWING)
+
+
+def _words(asked: Asked) -> dict[str, list[str]]:
+    explanation = asked.explanation
+    first, second = explanation.first, explanation.second
+    return {
+        "x": [token.text for token in second.tokens],
+        "y": [token.text for token in first.tokens],
+        "classes": list(asked.checkpoint.labels),
+        "sides": [first.role, second.role],
+    }
+
+
+def _probabilities(asked: Asked, rows: Tensor) -> list[float]:
+    """Of the classes, with this attention in the place of the model's."""
+    with torch.inference_mode():
+        shares: list[float] = torch.softmax(logits_under(asked, [[rows]]).double(), dim=1)[0].tolist()
+    return shares
+
+
+@source("moved attention")
+def moved_attention(given: Given) -> Evaluated:
+    """Inputs ``word`` and ``link`` say which word of the second sentence is followed, and which of its links, from 1.
+    For a model whose one map has the second sentence's words as rows."""
+    asked = _asked(given)
+    key = ("moved", asked.checkpoint.folder, asked.checkpoint.state, *given.texts.values())
+    known = _KEPT(key, lambda: _moved(asked))
+    i = given.number("word", len(known.words["x"]))
+    j = given.number("link", len(known.words["y"]))
+    (links,) = own_maps(asked)
+    cell = torch.tensor([i * links.values.shape[-1] + j])
+    values = known.values | {"word": float(i + 1), "link": float(j + 1)}
+    for taken in Taken:
+        (cut,) = without(links, cell, taken)
+        after = _probabilities(asked, cut)
+        name = taken.value
+        values[f"{name}_row"] = cut[i].tolist()
+        values[f"{name}_y"] = after
+        values[f"{name}_log"] = math.log(after[asked.target])
+        values[f"{name}_effect"] = math.log(asked.explanation.probabilities[asked.target] / after[asked.target])
+    return Evaluated(values, known.words, known.checkpoint)
+
+
+def _moved(asked: Asked) -> Evaluated:
+    maps = own_maps(asked)
+    if len(maps) != 1 or maps[0].values.dim() != 2:
+        raise LessonError(f"{asked.checkpoint.name} has no single map of words: name another checkpoint in the lesson")
+    (links,) = maps
+    own = asked.explanation.probabilities
+    of_permuted = moved(asked, maps, seed=0)
+    (first,) = permutations(maps, seed=0)[0]
+    # As many steps as it takes: a lesson shows the same numbers on every machine.
+    found = adversary(asked, seconds=math.inf)
+    (other,) = found.maps if found is not None and found.maps else (matrix(links.values),)
+    after = list(found.probabilities) if found is not None and found.maps else list(own)
+    effects = link_effects(asked.checkpoint, asked.reading, asked.target, Taken.RENORMALISED)
+    values: Values = {
+        "alpha": links.values.tolist(),
+        "y": list(own),
+        "target": float(asked.target + 1),
+        "log": math.log(own[asked.target]),
+        "permuted": first.tolist(),
+        "permuted_y": _probabilities(asked, first),
+        "changed": float(of_permuted.changed),
+        "of": float(of_permuted.permutations),
+        "flat": uniform(links).tolist(),
+        "flat_y": list(of_permuted.uniform),
+        "other": [list(row) for row in other],
+        "other_y": after,
+        "variation": sum(abs(a - b) for a, b in zip(own, after, strict=True)) / 2,
+        "apart": 0.0 if found is None else found.divergence,
+        "most_apart": math.log(2),
+        "tau_b": effects[0].tau_b or 0.0,
+    }
+    return Evaluated(values, _words(asked), asked.checkpoint.name)
+
+
+@source("ways to ask why")
+def ways(given: Given) -> Evaluated:
+    """Input ``word`` says which word of the second sentence is followed, from 1."""
+    asked = _asked(given)
+    key = ("ways", asked.checkpoint.folder, asked.checkpoint.state, *given.texts.values())
+    known = _KEPT(key, lambda: _ways(asked))
+    i = given.number("word", len(known.words["x"]))
+    return Evaluated(known.values | {"word": float(i + 1)}, known.words, known.checkpoint)
+
+
+def _ways(asked: Asked) -> Evaluated:
+    second = len(asked.pair.sides) - 1
+    role = asked.pair.sides[second].role
+    words = asked.word_effects(MIX, side=second)
+    by_way = {way: [word.by_way.get(way, 0.0) for word in words] for way in MIX}
+    taken = _numbers(words)
+    by_gradient, completeness = {}, (0.0, 0.0)
+    for method in gradients.METHODS:
+        effects, whole = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, method)
+        by_gradient[method] = _numbers([word for word in effects if word.role == role])
+        completeness = whole or completeness
+    received = attention_received(asked, role) or [0.0] * len(words)
+    answers = [
+        taken,
+        *by_way.values(),
+        by_gradient[gradients.NORM],
+        by_gradient[gradients.TIMES_INPUT],
+        by_gradient[gradients.INTEGRATED],
+        received,
+    ]
+    named = [float(numbers.index(max(numbers)) + 1) for numbers in answers]
+    own = asked.explanation.probabilities
+    values: Values = {
+        "y": list(own),
+        "log": math.log(own[asked.target]),
+        "dropped": by_way[DROPPED],
+        "frequent": by_way[FREQUENT],
+        "related": by_way[RELATED],
+        "taken": taken,
+        "without": [math.log(own[asked.target]) - effect for effect in by_way[DROPPED]],
+        "share": [MIX[way] for way in (DROPPED, FREQUENT, RELATED)],
+        "norm": by_gradient[gradients.NORM],
+        "product": by_gradient[gradients.TIMES_INPUT],
+        "path": by_gradient[gradients.INTEGRATED],
+        "sum": completeness[0],
+        "whole": completeness[1],
+        "received": received,
+        "decides": named[0],
+        "named": named,
+        "agree": float(sum(place == named[0] for place in named[1:])),
+        "others": float(len(named) - 1),
+        "drawn": float(DRAWING.frequent),
+    }
+    return Evaluated(values, _words(asked) | {"ways": list(_WAYS)}, asked.checkpoint.name)
+
+
+_WAYS = (
+    "taken away", "dropped", "frequent", "related", "gradient", "gradient × input", "integrated", "attention",
+)  # fmt: skip
+"""In the order of what they name."""
+
+
+def _numbers(words: Sequence[WordEffect]) -> list[float]:
+    return [0.0 if word.effect is None else word.effect for word in words]
