@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -57,9 +58,10 @@ def run(args: argparse.Namespace) -> int:
     if not measured:
         raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
     figures = {"rows": len(measured), "seed": args.seed, **summary(measured)}
-    figures["command"] = f"python -m trainers faithfulness {checkpoint.name} {args.file.name}" + (
-        f" --rows {args.rows}" if args.rows != 500 else ""
-    )
+    command = ["python", "-m", "trainers", "faithfulness", checkpoint.name, args.file.name]
+    options = {"--rows": (args.rows, 500), "--seed": (args.seed, 1), "--card": (args.card, None)}
+    command += [part for name, (value, usual) in options.items() if value != usual for part in (name, str(value))]
+    figures["command"] = shlex.join(command)
     if args.card:
         known = read_card(checkpoint.folder).get("faithfulness", {})
         add_to_card(checkpoint.folder, faithfulness={**known, args.card: figures})

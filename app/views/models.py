@@ -20,7 +20,7 @@ from app.models import card as lines
 from app.models import table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
-from core.evaluation import alignment_table, sweeps
+from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
 from core.models import REGISTRY
 from core.templates import render
@@ -172,6 +172,9 @@ def _card(name: str, card: Card, folder: Path) -> None:
     if card.get("alignment"):
         with st.expander("Attention against people’s word alignments"):
             _alignment(card["alignment"])
+    if card.get("faithfulness"):
+        with st.expander("How far its pictures can be believed"):
+            _faithfulness(card["faithfulness"])
     for path in lines.tables(folder):
         try:
             sweep = sweeps.read(path)
@@ -204,6 +207,13 @@ def _alignment(stored: Card) -> None:
     """How well attention agrees with people's word alignments."""
     caption = alignment_table.CAPTION.format(fixed_on=stored["fixed_on"])
     _study(caption, [measured["command"] for measured in stored["results"].values()], alignment_table.table(stored))
+
+
+def _faithfulness(stored: Card) -> None:
+    """How well each way to ask why names the words that decide, and what moved attention does."""
+    moved = f"{faithfulness_table.MOVED} {faithfulness_table.in_words(stored)}"
+    commands = [measured["command"] for measured in stored.values()]
+    _study(faithfulness_table.CAPTION.format(moved=moved), commands, faithfulness_table.table(stored))
 
 
 def _study(

@@ -140,6 +140,29 @@ def test_attention_against_peoples_alignments_stands_on_the_card_that_has_it(che
     assert "(fixed on RTE-2 dev)" in page and "python -m trainers align test" in page
 
 
+def test_how_far_pictures_can_be_believed_stands_on_the_card_that_has_it(checkpoints, tmp_path, monkeypatch):
+    shutil.copytree(checkpoints / "test-other", tmp_path / "test-other")
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setattr("core.checkpoint.PRETRAINED", tmp_path / "none")
+    figure = {"mean": 0.5, "interval": [0.25, 0.75]}
+    worse = {"mean": 0.125, "interval": [0.0, 0.25]}
+    ways = {
+        "dropped": {"sufficiency": worse, "comprehensiveness": worse},
+        "random": {"sufficiency": figure, "comprehensiveness": figure},
+        "taken-away": {"sufficiency": worse, "comprehensiveness": figure},
+    }
+    measured = {"rows": 500, "ways": ways, "permutations": None, "tau_b": figure, "command": "python -m trainers ask"}
+    file = tmp_path / "test-other" / "card.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"faithfulness": {"SNLI dev": measured}}))
+    app, page = models(model="test-other")
+    assert [one.label for one in app.expander] == ["How far its pictures can be believed"]
+    table = page.partition('pl-sweep">')[2].partition("</table>")[0]
+    cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.partition("<tbody>")[2])
+    assert cells[:4] == ["SNLI dev", "taken away", "0.500 (0.250 to 0.750)", "0.125 (0.000 to 0.250)"]
+    assert cells[5] == "dropped" and cells[9] == "random orders", "the most telling first, random orders last"
+    assert "SNLI dev, 500 rows; τ-b 0.500 (0.250 to 0.750)." in page and "python -m trainers ask" in page
+
+
 def test_the_line_under_the_matrix_says_what_its_rows_are():
     roles = {"first": "premise", "second": "hypothesis"}
     line = card.agreement({"roles": roles, "alignment": ALIGNMENT})

@@ -181,6 +181,25 @@ def test_a_figures_points_stand_as_a_table_with_their_command(made_up: Path) -> 
     ) in page
 
 
+def test_how_far_pictures_can_be_believed_stands_in_tables_for_those_that_were_measured(made_up: Path) -> None:
+    def figure(mean: float) -> dict[str, object]:
+        return {"mean": mean, "interval": [mean - 0.01, mean + 0.02]}
+
+    ways = {
+        way: {"sufficiency": {"steps": {}, **figure(low)}, "comprehensiveness": {"steps": {}, **figure(high)}}
+        for way, low, high in (("gradient-norm", 0.0, 0.5), ("taken-away", 0.25, 0.75), ("random", 0.375, 0.25))
+    }
+    measured = {"rows": 1500, "seed": 1, "ways": ways, "permutations": figure(0.125), "tau_b": None, "command": "ask"}
+    write(made_up / "nli/card.json", card("nli", faithfulness={"SNLI dev": measured}))
+    assert paper(["results"]) == 0
+    page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
+    assert "| `nli` | SNLI dev | 1,500 | 0.125 (0.115 to 0.145) | – |" in page
+    assert "| checkpoint | set | gradient norm | taken away | random orders |" in page
+    rest = "0.750 (0.740 to 0.770) | 0.250 (0.240 to 0.270) |"
+    assert "Comprehensiveness, AOPC:" in page and f"| `nli` | SNLI dev | 0.500 (0.490 to 0.520) | {rest}" in page
+    assert "| 0.000 (−0.010 to 0.020) |" in page and "Measured by\n\n    ask\n" in page
+
+
 def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
     links = {"precision": 0.5, "recall": 0.25, "f1": 1 / 3, "aer": 2 / 3}
     ways = {"intersection": links | {"threshold": 0.1}, "union": links | {"threshold": 0.9}}

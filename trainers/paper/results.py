@@ -21,7 +21,7 @@ from typing import Any
 
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
-from core.evaluation import alignment_table, sweeps
+from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.wording import counted
@@ -100,6 +100,7 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
     cards = {folder: _complete(folder) for folder in folders}
     parts = {
         "alignment": aligned(cards),
+        "faithfulness": believed(cards),
         "systems": document.document(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
@@ -183,6 +184,21 @@ def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
     yield markdown.table(lines)
     yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
     yield markdown.commands(result["command"] for stored in measured.values() for result in stored["results"].values())
+
+
+def believed(cards: Mapping[Path, Card]) -> Iterator[str]:
+    """How well each way to ask why names the words that decide, of every model that was measured."""
+    measured = {str(card["name"]): card["faithfulness"] for card in cards.values() if card.get("faithfulness")}
+    if not measured:
+        yield "No checkpoint was measured yet: `python -m trainers faithfulness CHECKPOINT FILE --card NAME`."
+        return
+    yield faithfulness_table.CAPTION.format(moved=faithfulness_table.MOVED)
+    yield markdown.table(faithfulness_table.of_attention(measured))
+    for measure in faithfulness_table.MEASURES:
+        yield f"{measure.capitalize()}, AOPC:"
+        yield markdown.table(faithfulness_table.by_checkpoint(measured, measure))
+    yield "Measured by"
+    yield markdown.commands(figures["command"] for stored in measured.values() for figures in stored.values())
 
 
 def minutes(card: Card) -> str:
