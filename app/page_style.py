@@ -48,8 +48,8 @@ _STYLE = (
 .st-key-swap button [data-testid="stMarkdownContainer"],
 :is([class*="st-key-filter-map-remove"], [class*="st-key-desk-step"]) button [data-testid="stMarkdownContainer"] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-:is(.st-key-address, .st-key-annotator-memory, .st-key-scripts),
-[data-testid="stLayoutWrapper"]:has(> :is(.st-key-address, .st-key-annotator-memory, .st-key-scripts)) {
+:is(.st-key-address, .st-key-annotator-memory, .st-key-scripts, .st-key-late),
+[data-testid="stLayoutWrapper"]:has(> :is(.st-key-address, .st-key-annotator-memory, .st-key-scripts, .st-key-late)) {
   display: none; }
 /* The table's own CSV would hold formulas as they are: the Error desk has an export that does not. */
 [data-testid="stElementToolbarButton"]:has([aria-label*="ownload"]) { display: none; }

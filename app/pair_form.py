@@ -182,13 +182,14 @@ class PairForm(ModelForm):
 
     def _text_box(self, side: str) -> dict[str, Any]:
         def take(text: str) -> None:
-            pair, *more = self.page.state.texts
-            self.page.anew(texts=(replace(pair, **{side: text}), *more))
+            state = self.page.state
+            self.page.anew(texts=(replace(state.pair, **{side: text}), *state.texts[1:]))
 
         return self.page.widget(side, take)
 
     def _swap(self) -> None:
-        self.page.set(self.page.state.anew(texts=tuple(Pair(*text.now[::-1]) for text in self.page.state.texts)))
+        state = self.page.state
+        self.page.set(state.anew(texts=tuple(Pair(*text.now[::-1]) for text in (state.pair, *state.texts[1:]))))
 
 
 def roles_of(name: str | None, models: Mapping[str, Listed]) -> Mapping[str, str]:

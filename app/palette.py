@@ -93,6 +93,11 @@ NEITHER = "#b08e5e"
 DIVERGING: Pair = ("#2464b0", "#b06c0a")
 """For numbers below and above zero: the nearer to it, the clearer, so that it is right on either ground."""
 
+SUPPORTS: Pair = ("#b06c0a", "#d98a1e")
+"""What supports a verdict: of numbers above zero, and filled."""
+OPPOSES: Pair = ("#2464b0", "#6ea6ea")
+"""What opposes it: below zero, and hollow."""
+
 CIVIDIS: tuple[str, ...] = (
     "#002051",
     "#0a326a",
@@ -155,6 +160,8 @@ def css_variables(prefix: str = "--") -> str:
         "line": LINE,
         "paper": PAPER,
         "wash": WASH,
+        "supports": SUPPORTS,
+        "opposes": OPPOSES,
     }
     colours = "".join(f"{prefix}{name}:light-dark({light},{dark});" for name, (light, dark) in names.items())
     return f"{colours}{prefix}strongest:{100 * STRONGEST_TINT:.0f}%;"

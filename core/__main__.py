@@ -2,6 +2,7 @@
 
 python -m core models
 python -m core explain --model nli-attconv-light --first "A dog runs" --second "An animal moves" --json
+python -m core why nli-two-sided --first "Three girls play" --second "Two girls play" --links
 """
 
 from __future__ import annotations
@@ -26,17 +27,37 @@ def parser() -> argparse.ArgumentParser:
     explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
     explainer.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
     explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
+    explainer.add_argument(
+        "--without-crossings",
+        action="store_true",
+        help="the verdict if the model counted no words that look across a word (q = 0), of a model that counts them",
+    )
     explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
+    asking = commands.add_parser("why", help="what each word, and each link of attention, does to the verdict")
+    asking.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
+    asking.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
+    asking.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
+    asking.add_argument("--method", default="taken-away", help="how words are taken away (default: %(default)s); any "
+                        "other word lists the methods")  # fmt: skip
+    asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
+                        "by its sum")  # fmt: skip
+    asking.add_argument("--json", action="store_true", help="the Effects as JSON")
+    turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
+    turning.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
+    turning.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
+    turning.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
+    turning.add_argument("--json", action="store_true", help="the changes as JSON")
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status (2 with one sentence on standard error when the input is at fault)."""
     options = parser().parse_args(arguments)
-    return status_of(lambda: _models(options.json) if options.command == "models" else _explain(options))
+    commands = {"models": _models, "explain": _explain, "why": _why, "turn": _turn}
+    return status_of(lambda: commands[options.command](options))
 
 
-def _models(as_json: bool) -> None:
+def _models(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import CheckpointError, available, read_card
 
@@ -46,7 +67,7 @@ def _models(as_json: bool) -> None:
             cards[name] = read_card(folder)
         except CheckpointError as error:
             print(error, file=sys.stderr)
-    if as_json:
+    if options.json:
         print(json.dumps(cards, indent=1, ensure_ascii=False))
         return
     for name, card in cards.items():
@@ -66,12 +87,38 @@ def _explain(options: argparse.Namespace) -> None:
         from core.evidence import AttentiveContext
         from core.explain import explain
 
-    result = explain(open_checkpoint(options.model), options.first, options.second, nearest_for=options.word)
+    checkpoint, crossings = open_checkpoint(options.model), not options.without_crossings
+    if not crossings and not checkpoint.model.counts_crossings:
+        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    result = explain(checkpoint, options.first, options.second, crossings=crossings, nearest_for=options.word)
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
         has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"
         raise MendableError(f"--word {options.word} is not there: this explanation has {has}")
     print(result.to_json(indent=1) if options.json else result.to_text())
+
+
+def _why(options: argparse.Namespace) -> None:
+    with ending_at_once():
+        from core.checkpoint import open_checkpoint
+        from core.effects import why
+        from core.effects.links import Taken
+
+    links = Taken.RENORMALISED if options.links else None
+    effects = why(open_checkpoint(options.model), options.first, options.second, method=options.method, links=links)
+    print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
+
+
+def _turn(options: argparse.Namespace) -> None:
+    with ending_at_once():
+        from core.checkpoint import open_checkpoint
+        from core.effects.turning import smallest_changes
+
+    changes = smallest_changes(open_checkpoint(options.model), options.first, options.second)
+    if options.json:
+        print(json.dumps([change.to_dict() for change in changes], ensure_ascii=False, indent=1))
+    else:
+        print("\n\n".join(change.to_text() for change in changes) or "There is no word to change.")
 
 
 if __name__ == "__main__":

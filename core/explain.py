@@ -15,6 +15,7 @@ from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanati
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.record import the
 from core.layers.attention import Override
+from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 from core.shared_memory import SharedMemory
@@ -30,6 +31,7 @@ def explain(
     second: str = "",
     *,
     override: Override | None = None,
+    crossings: bool = True,
     records: Collection[type[Record]] | None = None,
     nearest_for: int | None = None,
 ) -> Explanation:
@@ -39,16 +41,18 @@ def explain(
     ``first`` alone and ignores ``second``. ``override`` takes the place of the model's own attention (what-if
     editing), numbered as the model's record numbers it: ``[T_x, T_y]`` over words, phrases or windows, and one more
     column where the record has a null word; of a model with two attention maps a pair of them, in the records' order
-    (None leaves a map as it is).
+    (None leaves a map as it is). Without ``crossings`` the model counts no words that look across a word (q = 0).
     ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
     word whose attentive context is also given as nearest words. Raises PairError for a side without a word and for
-    logits that are not finite, ValueError for an override of another shape.
+    logits that are not finite, ValueError for an override of another shape and, without crossings, for a model that
+    counts none.
     """
     start = time.perf_counter()
     reading = checkpoint.read(first, second)
     check_words(reading)
     model = checkpoint.model
-    output = model(reading.batch(checkpoint.reader), None if override is None else model.lay_out(override, reading))
+    laid_out = None if override is None else model.lay_out(override, reading)
+    output = model.under(reading.batch(checkpoint.reader), Intervention(laid_out, crossings))
     check_finite(checkpoint, output.logits)
     sides = [side.sentence(checkpoint.reader) for side in reading.texts()]
     wanted = model.shows(checkpoint.card["config"]) if records is None else records
@@ -69,19 +73,23 @@ def explain(
     return replace(result, milliseconds=(time.perf_counter() - start) * 1000)
 
 
-def explained(checkpoint: Checkpoint, first: str, second: str = "", temperature: float = 1.0) -> Explanation:
-    """The explanation of a pair at this temperature (:func:`at_temperature`), kept for all threads. A checkpoint whose
-    files have changed is another one. Raises PairError as :func:`explain` does."""
+def explained(
+    checkpoint: Checkpoint, first: str, second: str = "", temperature: float = 1.0, crossings: bool = True
+) -> Explanation:
+    """The explanation of a pair at this temperature (:func:`at_temperature`) and with or without crossings, kept for
+    all threads. A checkpoint whose files have changed is another one. Raises PairError and ValueError as
+    :func:`explain` does."""
     version = checkpoint.folder, checkpoint.state
 
     def compute() -> Explanation:
         if temperature != 1:
-            return at_temperature(checkpoint, explained(checkpoint, first, second), temperature)
+            own = explained(checkpoint, first, second, crossings=crossings)
+            return at_temperature(checkpoint, own, temperature, crossings)
         # A model's first run takes longer, and the times of models are compared.
         _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
-        return explain(checkpoint, first, second)
+        return explain(checkpoint, first, second, crossings=crossings)
 
-    return _EXPLANATIONS((version, first, second, temperature), compute)
+    return _EXPLANATIONS((version, first, second, temperature, crossings), compute)
 
 
 def _cells(explanation: Explanation) -> int:
@@ -93,10 +101,13 @@ _EXPLANATIONS: SharedMemory[Explanation] = SharedMemory(400_000, _cells)
 _FIRST_RUNS: SharedMemory[Explanation] = SharedMemory(100)
 
 
-def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature: float) -> Explanation:
+def at_temperature(
+    checkpoint: Checkpoint, explanation: Explanation, temperature: float, crossings: bool = True
+) -> Explanation:
     """What the model would say of the pair of its ``explanation`` if each softmax over words divided its scores by
     ``temperature``; the same explanation for a model without one. Where each row's scores depend on the weights of the
-    row before (word-by-word attention), the scores are those of the explanation."""
+    row before (word-by-word attention), the scores are those of the explanation. ``crossings`` as in
+    :func:`explain`."""
     maps = [
         record for record in explanation.evidence if isinstance(record, AttentionMap) and record.units in WORD_COLUMNS
     ]
@@ -104,7 +115,8 @@ def at_temperature(checkpoint: Checkpoint, explanation: Explanation, temperature
         return explanation
     tempered = [_tempered(record, explanation, temperature) for record in maps]
     pair = explanation.first.text, explanation.second.text
-    other = explain(checkpoint, *pair, override=tempered if len(maps) > 1 else tempered[0])
+    override = tempered if len(maps) > 1 else tempered[0]
+    other = explain(checkpoint, *pair, override=override, crossings=crossings)
     evidence = (
         replace(record, temperature=temperature)
         if isinstance(record, AttentionMap) and record.units == "words"

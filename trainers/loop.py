@@ -131,6 +131,8 @@ class Run:
     def __post_init__(self) -> None:
         recipe, data, device = self.recipe, self.data, self.fabric.device
         self.train_set = data.train.to(device)
+        self.epoch_set = self.train_set
+        """The training rows as this epoch reads them."""
         self.dev_set = data.dev.to(device)
         # A model with vectors of its own reads the words' numbers.
         self.vectors = None if recipe.trains_words else data.vocabulary.matrix(WordReader(self.words)).to(device)
@@ -148,6 +150,14 @@ class Run:
         """The batches of an epoch, the same in all processes; one with fewer rows than processes is left out."""
         planned = plan(self.train_set, self.recipe.batch_size, [self.recipe.seed, epoch])
         return [rows for rows in planned if len(rows) >= self.fabric.world_size]
+
+    def as_typed(self, epoch: int) -> Encoded:
+        """The training rows of an epoch, those drawn for it without their last full stop."""
+        share, full_stop = self.recipe.drop_full_stops, self.data.vocabulary.ids.get(".")
+        if not share or full_stop is None:
+            return self.train_set
+        drawn = np.random.default_rng([self.recipe.seed, epoch, 1]).random(len(self.train_set)) < share
+        return self.train_set.without_last(full_stop, drawn)
 
     def enter(self) -> None:
         """Start afresh, or resume from the saved state."""
@@ -202,6 +212,7 @@ class Run:
         """The rest of the current epoch, its score on dev, and the state saved; false where the loss or the
         scores are no numbers, and then nothing is noted or saved."""
         batches, progress = self.batches(self.progress.epoch), self.progress
+        self.epoch_set = self.as_typed(progress.epoch)
         rank, world = self.fabric.global_rank, self.fabric.world_size
         started = time.perf_counter()
         with self.bar(batches) as bar:
@@ -234,7 +245,7 @@ class Run:
     def step(self, rows: np.ndarray) -> None:
         """One step of the optimizer on these rows, and of the running mean of the weights."""
         recipe, step = self.recipe, self.progress.step
-        batch, labels = self.train_set.batch(rows, self.vectors)
+        batch, labels = self.epoch_set.batch(rows, self.vectors)
         at = torch.from_numpy(rows).to(labels.device)
         weights = self.train_set.weights[at] * self.class_weights[labels]  # [B]
         for group in self.optimizer.param_groups:

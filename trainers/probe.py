@@ -5,7 +5,9 @@
     python -m trainers probe nli-attconv-light --json
     python -m trainers probe pretrained/nli-attconv-light --card
 
-Training ends with the same figures in the card; --card writes them into the card of a folder that lacks them.
+Of a model that counts the words that look across a word, it also says how many verdicts turn without (q = 0), of all
+pairs with the same words in another order and by kind. Training ends with the same figures in the card; --card writes
+them into the card of a folder that lacks them.
 """
 
 from __future__ import annotations
@@ -16,12 +18,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.checkpoint import open_checkpoint
-from core.evaluation.probe import SUITES, figures, probe
+from core.evaluation.probe import CARD_KEYS, SUITES, figures, probe
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.evaluate import pick_device
-
-CARD_KEYS = {"simple": "probe", "order": "probe_order"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,12 +49,23 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def crossings_line(without: Mapping[str, Any]) -> str:
+    """How often a verdict hangs on the words that look across a word."""
+    turned, total = without["turned"], without["total"]
+    share = percent(turned / total)
+    return f"without crossings (q = 0) {turned} of {total} pairs with the same words in another order turn ({share})"
+
+
 def table(result: Mapping[str, Any]) -> str:
     """The result as text for people: in all, by kind, and each pair that went wrong with its verdict."""
     lines = [f"{result['checkpoint']}: {result['right']} of {result['total']} {result['suite']} pairs right"]
     lines += [f"{percent(share)} of the verdicts stay {how}" for how, share in result["typing"].items()] + [""]
     width = max(map(len, result["kinds"]))
-    lines += [f"{kind:<{width}}  {n['right']:>3} of {n['total']:>3}" for kind, n in result["kinds"].items()]
+    without = result.get("without_crossings")
+    lines[-1:] = [crossings_line(without), ""] if without else [""]
+    for kind, n in result["kinds"].items():
+        turned = f", {without['kinds'][kind]:>2} turned without crossings" if without else ""
+        lines.append(f"{kind:<{width}}  {n['right']:>3} of {n['total']:>3}{turned}")
     lines += ["", "wrong:"] if result["wrong"] else []
     for pair in result["wrong"]:
         verdict = f"{pair['verdict']} {percent(pair['probability'])}, not {pair['label']}"

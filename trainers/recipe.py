@@ -48,8 +48,6 @@ class DataSource:
     taught: bool = True
     """Whether the recipe's teachers are asked about these rows. Labels that hold by construction need none, and a
     teacher that never saw such pairs would teach its mistakes."""
-    without_full_stop: float = setting(0.0, least=0, most=1)
-    """Share of the rows whose texts lose their last full stop (the same rows in every run): people type without."""
 
     def weight_of(self, row_id: str) -> float:
         """The weight of the row with this id."""
@@ -127,6 +125,9 @@ class Recipe:
     """Largest norm of the gradient; 0: any."""
     class_weights: str = setting("balanced", one_of=("balanced", "none"))
     """``balanced`` weighs a class by rows / (classes · rows of the class)."""
+    drop_full_stops: float = setting(0.0, least=0, most=1)
+    """Share of the rows, drawn anew for each epoch, whose texts are read without their last full stop: people type
+    without. A teacher's answer to the whole texts is the target of both."""
     label_smoothing: float = setting(0.0, least=0, below=1)
     teachers: tuple[str, ...] = ()
     """Checkpoints (as `python -m core models` lists them, or their folders) whose mean probabilities are mixed into the

@@ -19,7 +19,7 @@ import torch
 
 from core.checkpoint import load
 from core.errors import RunError
-from core.evaluation.probe import figures, probe, suits
+from core.evaluation.probe import CARD_KEYS, figures, probe, suits
 from core.files import check_writable
 from trainers import recipe as recipes
 from trainers import resume
@@ -86,9 +86,11 @@ def run(args: argparse.Namespace) -> int:
         for name, result in card["results"].items():
             print(f"{name}: {scores_text(result)}")
         if suits(card):
-            result = probe(load(out), torch.device("cpu"))
-            add_to_card(out, probe=figures(result))
-            print(f"simple pairs: {result['right']} of {result['total']}")
+            trained = load(out)
+            for suite, key in CARD_KEYS.items():
+                result = probe(trained, torch.device("cpu"), suite)
+                add_to_card(out, **{key: figures(result)})
+                print(f"{suite} pairs: {result['right']} of {result['total']}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
 

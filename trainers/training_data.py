@@ -16,7 +16,6 @@ from torch import Tensor
 from core.card import ranked_by
 from core.checkpoint.checkpoint import judged_side
 from core.data import DataError, Dataset, read
-from core.data.dataset import Example
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
 from core.models import spec_of
@@ -117,17 +116,7 @@ def read_source(folder: Path, source: DataSource) -> Dataset:
         )
     dataset = read(folder / source.path, source.name, layout=source.layout, block=source.block)
     weighed = tuple(row for row in dataset.rows if source.weight_of(row.id) > 0)
-    sampled = sample(dataclasses.replace(dataset, rows=weighed), source.rows)
-    if not source.without_full_stop:
-        return sampled
-    drawn = np.random.default_rng(0).random(len(sampled.rows)) < source.without_full_stop
-    bare = (_without_full_stop(row) if lose else row for row, lose in zip(sampled.rows, drawn, strict=True))
-    return dataclasses.replace(sampled, rows=tuple(bare))
-
-
-def _without_full_stop(row: Example) -> Example:
-    bare = {side: getattr(row, side).rstrip(" .") or getattr(row, side) for side in ("first", "second")}
-    return dataclasses.replace(row, **bare)
+    return sample(dataclasses.replace(dataset, rows=weighed), source.rows)
 
 
 def sample(dataset: Dataset, rows: int) -> Dataset:

@@ -95,8 +95,17 @@ class PooledWords:
 
 
 @dataclass(frozen=True)
+class SideWords:
+    """A sentence that a model reads."""
+
+    role: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Section:
-    """One model, or version: what it says of the pair, or the ``problem`` why it says nothing."""
+    """One model, or version: what it says of the pair, or the ``problem`` why it says nothing. ``read``: the
+    sentences whose words have an effect on ``followed``, a class as people read it."""
 
     title: str
     problem: str = ""
@@ -105,6 +114,8 @@ class Section:
     sentences: tuple[MarkedWords, ...] = ()
     pooled: tuple[PooledWords, ...] = ()
     matrix: DrawnMatrix | None = None
+    read: tuple[SideWords, ...] = ()
+    followed: str = ""
     about: About | None = None
 
 

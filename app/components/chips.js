@@ -2,6 +2,8 @@
 
 import { directionOf, html, plural, the } from "./elements.js";
 
+const LEAST_EFFECT = 0.05; // of the largest; a smaller one has no line
+
 export class WordChips {
   // `side`: the sentence; `describe(index)`: what a screen reader says of a word beside it; `hover(index or null)`.
   constructor(view, side, { describe = null, hover = null, inside = null } = {}) {
@@ -33,6 +35,7 @@ export class WordChips {
         },
         token,
         inside?.(index),
+        html("i.effect", { hidden: true }),
       ),
     );
     this.cut = cutMark(side.tokens.length);
@@ -70,6 +73,15 @@ export class WordChips {
     this.view.select({ [this.axis]: next }, { soon: true });
   }
 
+  // The stronger a word's effect on the verdict, the thicker the line under it: filled where it supports the verdict,
+  // hollow where it opposes it.
+  underline(line, effect) {
+    line.hidden = !effect || effect.share < LEAST_EFFECT;
+    if (line.hidden) return;
+    line.className = `effect ${effect.kind}`;
+    line.style.height = `${Math.round(2 + 4 * effect.share)}px`;
+  }
+
   // The one chip in the tab order.
   reach(chip) {
     for (const other of this.chips) other.tabIndex = other === chip ? 0 : -1;
@@ -80,6 +92,7 @@ export class WordChips {
       const on = this.view.selection[this.axis] === i;
       chip.setAttribute("aria-pressed", String(on));
       if (on) this.reach(chip);
+      this.underline(chip.lastChild, this.view.effectOf?.(this.side.role, i));
     });
   }
 }

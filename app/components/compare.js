@@ -1,13 +1,29 @@
 // Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
 
 import { CELL, MatrixPanel, PROJECTED } from "../panels/attention_map/matrix.js";
-import { capital, directionOf, exactPercent, heading, html, percent, signed, svg, table, the } from "./elements.js";
+import { barLine, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
+import {
+  capital,
+  directionOf,
+  exactPercent,
+  heading,
+  html,
+  linkButton,
+  percent,
+  refill,
+  signed,
+  svg,
+  table,
+  the,
+} from "./elements.js";
+import { hearLate, sayLate } from "./late.js";
 import { saveButtons } from "./save.js";
 import { sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
 const NO_WORD = "(no word)";
+const FIRST_WORDS = 4; // of each sentence have a bar before more are asked for
 const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
 
 // A matrix beside others: numbers in its cells, the scale of all, a selection of its own.
@@ -160,7 +176,25 @@ class ComparedMatrix extends MatrixPanel {
 
 /** @extends {View<import("./payloads").Drawn["compare"]>} */
 class CompareView extends View {
+  listen(on) {
+    super.listen(on);
+    hearLate((late) => {
+      this.heard = late;
+      if (this.data) this.drawEffects();
+    }, this.ended.signal);
+  }
+
+  // What was computed for what is compared.
+  get news() {
+    return this.heard?.id === this.data.id ? this.heard : null;
+  }
+
+  draw() {
+    this.drawEffects();
+  }
+
   build() {
+    this.effects = [];
     const { sections, differences = [], agreement, hint } = this.data;
     const drawn = sections.map(({ matrix }) => matrix).filter(Boolean);
     this.null = drawn.some(({ none }) => none);
@@ -217,7 +251,108 @@ class CompareView extends View {
           ),
         ),
       ),
+      this.effectsOf(title, about),
       html("div", attention, pooling),
+    );
+  }
+
+  // A place for what words do, with the figure's name for its files.
+  effectsOf(title, about) {
+    const place = html("div.effects");
+    this.effects.push({ title, about, place, number: this.effects.length });
+    return place;
+  }
+
+  // What each word does to each verdict, on one scale: the same words everywhere, those that do most anywhere, in the
+  // order of the text.
+  drawEffects() {
+    const { sections } = this.data;
+    const shown = sections.map(({ problem, read = [] }, number) => {
+      const known = this.news?.columns[number];
+      const bars = known?.ways[known.method];
+      const sides = problem ? [] : read;
+      return {
+        known,
+        sides: sides.map(({ role, words }) => ({
+          role,
+          words: words.map((text, index) => wordOf(text, index, bars?.[role]?.[index])),
+        })),
+      };
+    });
+    const all = shown.flatMap(({ sides }) => sides);
+    const range = rangeOf(all.flatMap(({ words }) => words));
+    const most = new Map();
+    const name = (role, { text, index }) => `${role} ${index} ${text}`;
+    for (const { role, words } of all)
+      for (const word of words)
+        most.set(name(role, word), Math.max(most.get(name(role, word)) ?? 0, Math.abs(word.effect ?? 0)));
+    const chosen = (role, words) => {
+      const ranked = [...words].sort((a, b) => most.get(name(role, b)) - most.get(name(role, a)) || a.index - b.index);
+      return ranked.slice(0, this.whole ? Infinity : FIRST_WORDS).sort((a, b) => a.index - b.index);
+    };
+    for (const { place, number, ...figure } of this.effects) {
+      const { known, sides } = shown[number];
+      const { followed, problem } = sections[number];
+      if (problem) continue;
+      const lists = html(
+        "div.words-and-bars",
+        sides.map(({ role, words }) =>
+          html(
+            "div.side.labelled",
+            html("div.role.soft", capital(role)),
+            html(
+              "ol",
+              chosen(role, words).map((word) => {
+                const facts = factsOf(word, known, followed);
+                return barLine(html("span.word", { dir: "auto" }, word.text), word, range, facts);
+              }),
+            ),
+          ),
+        ),
+      );
+      refill(place, this.effectsHeading(followed, lists, figure), this.effectsState(number, known), lists);
+    }
+  }
+
+  effectsHeading(followed, lists, { title, about }) {
+    const whole = linkButton(
+      this.whole ? "Longest bars alone" : "All words",
+      "Show all words, or those that do most anywhere",
+      () => {
+        this.whole = !this.whole;
+        this.drawEffects();
+      },
+    );
+    const saves = saveButtons(this, `effects of ${title}`, () => ({
+      file: "compared-effects",
+      title: `${title}: what each word does to “${followed}”`,
+      elements: [lists],
+      about,
+    }));
+    return heading(
+      "",
+      `What each word does to “${followed}”. Right and filled: it supports it; left and hollow: it opposes it.`,
+      "All stand on one scale: log p of the verdict before minus after the word is taken away (dropped, or replaced by frequent and by related words). The thin line is the spread over these words. Explore has the other ways to ask, and says what each cannot tell. The same words are shown of each, those that do most in any of them.",
+      [whole, saves],
+    );
+  }
+
+  effectsState(number, known) {
+    const { problems, stopped, working } = this.news ?? {};
+    if (known) return null;
+    if (problems?.[number]) return html("p", problems[number]);
+    if (stopped?.length)
+      return html(
+        "p",
+        "Stopped before it was done. ",
+        linkButton("Compute", "Compute what each word does", () => sayLate({ again: true })),
+      );
+    const [done, of] = working?.words ?? [0, 0];
+    return html(
+      "p.screen",
+      html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})),
+      " ",
+      linkButton("Stop", "Stop computing what each word does", () => sayLate({ stop: true })),
     );
   }
 

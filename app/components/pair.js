@@ -1,19 +1,20 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { choice, html, the } from "./elements.js";
+import { LONG, choice, html, linkButton, the } from "./elements.js";
+import { hearLate } from "./late.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
 import { PANELS, VIEWS, View } from "./view.js";
 
-const CLICKED = "button, a, input, label, [data-cell], [data-row], [data-column], .more, .tour";
+const CLICKED = "button, a, input, select, label, [data-cell], [data-row], [data-column], .more, .tour, .editor";
 const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialog]"; // what has an Escape of its own
 
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
  * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean, tour: boolean,
- *   late: Record<string, any> }} Moving what changes without a new drawing
+ *   late: Record<string, any>, crossings: boolean, asked: Record<string, any> }} Moving what changes without a drawing
  * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
  */
 class PairView extends View {
@@ -23,15 +24,69 @@ class PairView extends View {
       const own = event.defaultPrevented || event.target.closest?.(ELSEWHERE);
       if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
     });
+    on(window, "keydown", (event) => {
+      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.key?.(event);
+    });
     // A click beside all that can be clicked.
     on(this.root, "click", (event) => {
       if (!event.target.closest(CLICKED)) this.undo();
     });
+    hearLate((late) => this.hear(late), this.ended.signal);
   }
 
-  take({ selection, direction }) {
-    this.selection = { row: selection.row ?? null, column: selection.column ?? null };
+  // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.
+  take({ selection, direction, crossings, explicit, asked }) {
+    const chosen = explicit ? selection : (this.news?.selection ?? selection);
+    this.explicit = explicit;
+    this.selection = { row: chosen.row ?? null, column: chosen.column ?? null };
     this.direction = direction ?? this.directions?.[0];
+    this.crossings = crossings ?? true; // whether the model counts them
+    this.asked = { ...asked };
+  }
+
+  // What was computed after the page was drawn. The word that does most is selected where nobody has chosen another.
+  hear(late) {
+    this.heard = late;
+    if (!this.news) return;
+    if (late.selection && !this.explicit) {
+      const { row, column } = late.selection;
+      this.selection = { row: row ?? null, column: column ?? null };
+      this.data = { ...this.data, late: late.late };
+    }
+    this.draw();
+    this.refit();
+  }
+
+  // What was computed for the pair that is drawn.
+  get news() {
+    return this.data && this.heard?.id === this.data.id ? this.heard : null;
+  }
+
+  // By role, the bar of each word by the method that is asked for; nothing while they are computed.
+  get bars() {
+    return this.news?.words?.ways[this.asked?.method];
+  }
+
+  // How a word stands to the verdict, and its effect as a share of the largest; nothing where it is not known.
+  effectOf(role, index) {
+    const [effect] = this.bars?.[role]?.[index] ?? [];
+    if ((effect ?? null) === null) return null;
+    const all = Object.values(this.bars).flat();
+    const most = Math.max(...all.map(([one]) => Math.abs(one ?? 0)), 1e-9);
+    return { kind: effect < 0 ? "opposes" : "supports", share: Math.abs(effect) / most };
+  }
+
+  // The sentences that the model reads, each once.
+  get readSides() {
+    const roles = [...new Set(this.data.sides.filter(({ read }) => read).map(({ role }) => role))];
+    return roles.map((role) => this.sideOf(role));
+  }
+
+  // Ask for effects otherwise: what is known is drawn at once.
+  ask(other) {
+    Object.assign(this.asked, other);
+    this.draw();
+    this.tell({}, 0);
   }
 
   // The side with this role; of a sentence along both edges, the one along the rows.
@@ -67,37 +122,67 @@ class PairView extends View {
     this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
     const drawn = data.panels.map(({ kind, place, data: own }) => ({ kind, place, panel: PANELS[kind](this, own) }));
     for (const { kind, panel } of drawn) panel.element.classList.add("panel", kind); // its folder's style holds inside of it
-    const [main, beside, below] = ["main", "beside", "below"].map((place) =>
+    const [first, main, beside, below] = ["first", "main", "beside", "below"].map((place) =>
       drawn.filter((one) => one.place === place).map(({ panel }) => panel.element),
     );
     this.panels = drawn.map(({ panel }) => panel);
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
-    this.arranged = this.direction;
+    this.arranged = null;
     this.switch =
-      this.directions.length > 1
-        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "Whose attention" })
+      this.directions.length > 1 || (this.linked && !this.lone)
+        ? html("div.choices.wraps.directions", { role: "group", "aria-label": "What is shown of attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
     if (text) this.panels.push(text);
+    // Long sentences and their matrix take the whole first screen; the lines under the words are there at any rate.
+    const long = data.sides.some(({ tokens }) => tokens.length > LONG);
     // With another pair the tour stays where it was.
     if (this.tour) queueMicrotask(() => (step === undefined ? this.tour.first() : this.tour.go(step)));
     return [
       drawVerdict(data.verdict, data.notices),
       text?.element,
+      long ? null : first,
       this.switch,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
+      long ? first : null,
       below,
-    ].flat();
+    ]
+      .flat()
+      .filter(Boolean);
   }
 
   // The link of what is on screen now, even when the server has not yet put the selection into the address.
   link() {
     const { row, column } = this.selection;
     const select = (row === null ? "" : `x${row + 1}`) + (column === null ? "" : `y${column + 1}`);
-    const selected = this.turn > 0 || this.data.explicit ? { select: select || "none" } : {};
-    return { ...this.data.link, ...selected, ...(this.looking ? { direction: this.looking } : {}) };
+    const selected = this.explicit ? { select: select || "none" } : {};
+    const direction = this.looking ? { direction: this.looking } : {};
+    return { ...this.data.link, ...selected, ...direction, ...this.askedOtherwise };
+  }
+
+  // What is asked of effects, where that is not the first.
+  get askedOtherwise() {
+    const { method, ...others } = this.asked;
+    const first = this.dataOf("effects")?.methods[0].name;
+    const changed = Object.entries({ ...others, method: method === first ? "" : method });
+    return Object.fromEntries(changed.filter(([, value]) => value));
+  }
+
+  get linked() {
+    return this.data.panels.some(({ kind }) => kind === "links");
+  }
+
+  // Whether one matrix alone shows where words look: its heading has the switch, which needs no line of its own.
+  get lone() {
+    return this.data.panels.filter(({ kind, data }) => kind === "attention_map" && data.show).length === 1;
+  }
+
+  // In the heading of that matrix.
+  linkSwitch() {
+    if (!this.linked || !this.lone) return [];
+    return [linkButton("What each link does", "Show what each link does", () => this.ask({ links: "kept" }))];
   }
 
   // The direction that is looked at, null for the first one.
@@ -107,10 +192,12 @@ class PairView extends View {
 
   // To the server: all that a person has selected.
   tell(more, wait = 0) {
-    this.send({ ...this.selection, direction: this.looking, ...more }, wait);
+    const { selection, explicit: chosen, looking: direction, crossings } = this;
+    this.send({ ...selection, chosen, direction, crossings, ...this.asked, ...more }, wait);
   }
 
   select(part, { soon = false } = {}) {
+    this.explicit = true;
     this.selection = { row: part.row ?? null, column: part.column ?? null };
     this.draw();
     for (const panel of this.panels) panel.reveal?.();
@@ -127,9 +214,10 @@ class PairView extends View {
     if (this.selection.row !== null || this.selection.column !== null) this.select({});
   }
 
-  // Ask for another pair: this one with a word changed.
-  edit(change) {
-    this.tell({ edit: change }, 0);
+  // Ask for another pair: this one with a word changed. `stays`: the words that are selected in that one.
+  edit(change, stays = {}) {
+    const [row, column] = [stays.row ?? null, stays.column ?? null];
+    this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
   }
 
   // Of a model with attention in both directions, the one that is looked at.
@@ -139,21 +227,34 @@ class PairView extends View {
     this.tell({}, 0);
   }
 
+  // The verdict with the words that look across a word counted, or without.
+  count(crossings) {
+    this.crossings = crossings;
+    this.tell({}, 0);
+  }
+
   drawSwitch() {
-    for (const panel of this.panels) if (panel.direction) panel.element.hidden = panel.direction !== this.direction;
+    const { links } = this.asked;
+    for (const panel of this.panels)
+      if (panel.direction) panel.element.hidden = panel.direction !== this.direction || Boolean(links && panel.ribbons);
+    const several = this.directions.length > 1;
+    const looks = this.directions.map((role) =>
+      choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
+    );
+    const cut = choice(Boolean(links), () => this.ask({ links: links ? "" : "kept" }), "What each link does");
     this.switch?.replaceChildren(
-      ...this.directions.map((role) =>
-        choice(role === this.direction, () => this.turnTo(role), `Where ${the(role)} looks`),
-      ),
+      ...(several ? [...looks, this.linked && html("span.apart")].filter(Boolean) : []),
+      ...(this.linked ? [cut] : []),
     );
   }
 
   draw() {
     this.drawSwitch();
     for (const panel of this.panels) panel.draw();
-    if (this.arranged === this.direction) return;
+    const shown = [this.direction, this.asked.links].join();
+    if (this.arranged === shown) return;
     // What was hidden has had no size until now.
-    this.arranged = this.direction;
+    this.arranged = shown;
     this.fitted = null;
     this.fit();
   }

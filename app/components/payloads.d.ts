@@ -26,7 +26,7 @@ export interface Verdict {
   classes: Array<Share>;
   model: string;
   alone: Beside | null;
-  trained: Beside | null;
+  trained: Array<Share> | null;
   what_if: string;
   meaning: string;
   gold: Gold | null;
@@ -148,6 +148,8 @@ export interface Section {
   sentences: Array<MarkedWords>;
   pooled: Array<PooledWords>;
   matrix: DrawnMatrix | null;
+  read: Array<SideWords>;
+  followed: string;
   about: About | null;
 }
 
@@ -171,6 +173,12 @@ export interface DrawnMatrix {
   words: [Array<string>, Array<string>];
   weights: Array<Array<number>>;
   none: Array<number> | null;
+}
+
+// app.compare.figures
+export interface SideWords {
+  role: string;
+  words: Array<string>;
 }
 
 // app.compare.figures
@@ -357,7 +365,6 @@ export interface Tried {
 export interface Contexts {
   rows: string | null;
   columns: string | null;
-  focus: number | null;
   show: string | null;
   lead: number | null;
   weights: Array<Array<number>>;
@@ -369,7 +376,6 @@ export interface Contexts {
 export interface Filters {
   rows: string | null;
   columns: string | null;
-  focus: number | null;
   show: string | null;
   lead: number | null;
   sides: Array<SideFilters>;
@@ -394,7 +400,6 @@ export interface SideFilters {
 export interface Kept {
   rows: string | null;
   columns: string | null;
-  focus: number | null;
   show: string | null;
   lead: number | null;
   k: number;
@@ -413,7 +418,6 @@ export interface KeptSide {
 export interface Pooled {
   rows: string | null;
   columns: string | null;
-  focus: number | null;
   show: string | null;
   lead: number | null;
   name: string;
@@ -432,7 +436,6 @@ export interface PooledSide {
 export interface WindowMap {
   rows: string | null;
   columns: string | null;
-  focus: number | null;
   show: string | null;
   lead: number | null;
   units: string;
@@ -444,7 +447,6 @@ export interface WindowMap {
 export interface WordMap {
   rows: string | null;
   columns: string | null;
-  focus: number | null;
   show: string | null;
   lead: number | null;
   units: string;
@@ -455,6 +457,8 @@ export interface WordMap {
   apart: boolean;
   low: number;
   high: number;
+  crossed: Array<Array<number>> | null;
+  crossings: Array<number | null> | null;
 }
 
 // app.panels.attention_map

@@ -1,12 +1,20 @@
 // Both sentences as words to click, and the ribbons between them (AttConv, figure 6: wider means more weight).
 
 import { WordChips, clipLines } from "./chips.js";
-import { LONG, capital, heading, heaviest, html, linkButton, percent, svg, the } from "./elements.js";
+import { LONG, capital, heading, heaviest, html, percent, plural, svg, the } from "./elements.js";
 import { saveButtons } from "./save.js";
 
 const RIBBON_WIDTH = 14;
 const CROWDED = 25; // words of a sentence; above it only the selected word's ribbons are drawn
 const LINES = 4; // of a long sentence are shown, the others scroll
+
+const NAMED = 4; // words that look across a word
+const WITHOUT =
+  "Without crossings each word’s q, the share of words that look across it, is 0. The filters still read neighbouring words, so that some of the order is left.";
+
+// Whether the ribbon from word i to word j crosses that of a word that looks across word i.
+const crosses = ({ crossed, weights }, i, j) =>
+  Boolean(crossed?.[i].some((k) => (i - k) * (j - heaviest(weights[k])) < 0));
 
 export class TextPanel {
   // `maps`: weights from words of one role to words of another, with their axes, from the panels that have them.
@@ -20,7 +28,7 @@ export class TextPanel {
       (side) =>
         new WordChips(view, side, {
           hover: (index) => this.hover(index === null ? null : { [side.axis]: index }),
-          describe: (index) => this.toNull(side, index),
+          describe: (index) => this.described(side, index),
         }),
     );
     this.svg = svg("svg.ribbons", { "aria-hidden": "true" });
@@ -41,7 +49,9 @@ export class TextPanel {
     for (const { element } of this.words) element.addEventListener("scroll", () => this.drawRibbons());
     this.foot = html("div.foot");
     this.actions = html("div.actions.wraps.screen");
-    const below = html("div.below-words.wraps", this.actions, maps.length ? this.slider() : null);
+    this.switch = maps.some(({ crossed }) => crossed) && view.data.editable ? this.crossingsSwitch() : null;
+    const without = this.switch && !view.crossings ? html("p.without.soft.screen", WITHOUT) : null;
+    const below = html("div.below-words.wraps", this.actions, this.switch, maps.length ? this.slider() : null, without);
     this.element = html(
       "section.text",
       { class: this.long && "long", "aria-label": "Sentences" },
@@ -56,10 +66,49 @@ export class TextPanel {
     return this.maps.find(({ rows }) => rows === this.view.direction) || this.maps[0];
   }
 
-  // What a word puts on the null word, in a model that has one.
-  toNull(side, index) {
-    const map = this.maps.find(({ rows, none }) => rows === side.role && none);
-    return map ? `${side.tokens[index]}: ${percent(map.none.weights[index])} of its weight on no word` : null;
+  // What a screen reader says of a word: what it puts on the null word, and what looks across it.
+  described(side, index) {
+    const { none, crossed } = this.maps.find(({ rows }) => rows === side.role) ?? {};
+    const facts = [
+      none && `${percent(none.weights[index])} of its weight on no word`,
+      crossed?.[index].length && `crossed by ${this.crossing(side, index)}`,
+    ].filter(Boolean);
+    return facts.length ? `${side.tokens[index]}: ${facts.join(", ")}` : null;
+  }
+
+  // The words that look across a word, in a model that counts them.
+  crossing({ role, tokens }, index) {
+    const across = this.maps.find(({ rows }) => rows === role).crossed[index];
+    const named = across.slice(0, NAMED).map((k) => `“${tokens[k]}”`);
+    if (across.length > NAMED) named.push(plural(across.length - NAMED, "other word", "other words"));
+    const last = named.pop();
+    return named.length ? `${named.join(", ")} and ${last}` : last;
+  }
+
+  // What a selected word's line says of the words that look across it.
+  crossedLine(side, index) {
+    const map = this.maps.find(({ rows, crossed }) => rows === side.role && crossed);
+    if (!map) return null;
+    const by = map.crossed[index].length ? this.crossing(side, index) : "no word";
+    const q = this.view.crossings ? map.crossings[index].toFixed(2) : "0, not counted";
+    return html("span.crossed.soft", html("bdi", `“${side.tokens[index]}” is crossed by ${by} (q = ${q})`));
+  }
+
+  // Whether the model counts them. A new verdict is a new drawing, in which the keyboard stays on the switch.
+  crossingsSwitch() {
+    const { view } = this;
+    const input = html("input", {
+      type: "checkbox",
+      role: "switch",
+      checked: !view.crossings,
+      onchange: () => {
+        view.held = "switch";
+        view.count(!input.checked);
+      },
+    });
+    if (view.held === "switch") queueMicrotask(() => input.focus({ preventScroll: true }));
+    view.held = null;
+    return html("label.crossings.wraps.soft.screen", input, "What if: without crossings (q = 0)");
   }
 
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
@@ -88,8 +137,12 @@ export class TextPanel {
     const more = ribbons
       ? `${both}The slider sets the smallest weight that is drawn; until it is moved, a selected word shows all its ribbons of at least 1 %. Between sentences of more than ${CROWDED} words only a selected word has ribbons. `
       : "";
+    const crossed = ribbons?.crossed ? " Outlined: it crosses another word’s." : "";
+    const q = ribbons?.crossed
+      ? "A word is crossed by one before it that looks further to the right, or one after it that looks further to the left. The model reads the share of the other words that do so, q, beside each word, which tells it who does what to whom; what looks at no word counts for little. "
+      : "";
     const saves = saveButtons(view, "ribbons", () => this.saved());
-    this.foot.replaceChildren(heading(null, how, more + words, saves));
+    this.foot.replaceChildren(heading(null, how + crossed, q + more + words, saves));
   }
 
   slider() {
@@ -144,6 +197,7 @@ export class TextPanel {
               ends: [`${from}${i}`, `${to}${j}`],
               weight,
               kind: mine ? (other ? "mine back" : "mine") : "other",
+              crossing: !other && crosses(map, i, j),
             });
         }),
       );
@@ -179,14 +233,17 @@ export class TextPanel {
     });
     const thick = RIBBON_WIDTH * this.view.type;
     this.svg.replaceChildren(
-      ...this.paths().flatMap(({ ends: names, weight, kind }) => {
+      ...this.paths().flatMap(({ ends: names, weight, kind, crossing }) => {
         const [[x1, y1], [x2, y2]] = names.map((name) => ends.get(name));
         const bend = (y2 - y1) * 0.5;
         const d = `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`;
         const width = Math.max(1.5, weight * thick);
-        // A rim of the ground's colour keeps ribbons that cross apart.
+        // A rim of the ground's colour keeps ribbons apart; those that cross have a dark line within it.
+        const below = (name, more) =>
+          svg(`path.${name}`, { d, "stroke-width": (width + more).toFixed(1), fill: "none" });
         return [
-          svg("path.rim", { d, "stroke-width": (width + 2).toFixed(1), fill: "none" }),
+          below("rim", crossing ? 5 : 2),
+          crossing ? below(`outline.of-${kind}`, 3) : [],
           svg("path", { d, class: kind, "stroke-width": width.toFixed(1), fill: "none", "data-ends": names.join(" ") }),
         ];
       }),
@@ -218,24 +275,11 @@ export class TextPanel {
     }
   }
 
-  // The menu of a selected word: each choice makes another pair.
+  // What is said of a selected word.
   drawActions() {
-    const { view } = this;
     const lines = this.words.map(({ axis, side }) => {
-      const index = view.selection[axis];
-      if (index === null || !view.data.editable) return null;
-      const word = side.tokens[index];
-      const act = (text, how, label) => linkButton(text, label, () => view.edit({ role: side.role, index, how }));
-      const negate = side.negatable?.includes(index)
-        ? [" ", act("Insert “not” before it", "not", `Insert “not” before “${word}”`)]
-        : null;
-      return html(
-        "span.of-word.wraps",
-        html("bdi.selected", word),
-        " ",
-        act("Drop this word", "drop", `Drop “${word}” from ${the(side.role)}`),
-        negate,
-      );
+      const index = this.view.selection[axis];
+      return index === null ? null : this.crossedLine(side, index);
     });
     this.actions.replaceChildren(...lines.filter(Boolean));
   }

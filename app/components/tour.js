@@ -83,7 +83,7 @@ export const EXPLORE_TOUR = [
   ],
   [
     ".text",
-    "The words as the model reads them. A ribbon is attention: the wider it is, the more weight a word puts on a word of the other sentence. Click a word to follow it; Escape lets it go.",
+    "The words as the model reads them. A ribbon is attention: the wider it is, the more weight a word puts on a word of the other sentence. The line under a word, and its bar below, say something else: how much the verdict loses without it. Click a word to follow it; Escape lets it go.",
   ],
   [
     ".attention_map, .phrase_selection, .pooled_attention",

@@ -1,7 +1,7 @@
 // The verdict: class and percentage, a stacked bar with labels, and the verdict on the judged sentence alone.
 
 import { html, percent, the } from "./elements.js";
-import { drawNotices, sharesOf } from "./shares.js";
+import { drawNotices, named, sharesOf } from "./shares.js";
 
 // What somebody or something else says, after its name.
 const said = (kind, name, label, title) => html(`span.${kind}`, { title }, name, html("b", label));
@@ -33,9 +33,10 @@ export function drawVerdict({ classes, model, what_if, meaning, gold, trained, a
         "div.under.soft.wraps",
         key,
         goldLabel(gold),
-        trained && said("trained", "As trained: ", share(trained)),
         alone && said("alone", `On ${the(alone.judged)} alone: `, share(alone), alone.model),
       ),
+      trained &&
+        html("div.as-trained.soft", said("trained", "As trained: ", share(named(trained))), sharesOf(trained).bar),
     ),
     pinned &&
       html(

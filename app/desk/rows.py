@@ -11,7 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app import page_style
-from app.desk import drawing, measures, row_tags
+from app.desk import drawing, measures, row_effects, row_tags
 from app.desk.open_run import PAGE, OpenRun, checkpoint_named, letter, show
 from app.model_choice import explains_texts, offered
 from app.page_state.codec import fits_a_link
@@ -227,6 +227,7 @@ def _open_row(opened: OpenRun, place: int, order: np.ndarray) -> None:
     shown = [(role, text) for role, text in texts if text]
     st.html(render("desk/row.html", texts=shown, models=models, label=row.label))
     _elsewhere(opened, place)
+    row_effects.draw(opened, place)
     row_tags.draw(opened, key)
     others = {name: text for name, text in row.columns.items() if text}
     if others:

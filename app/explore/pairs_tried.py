@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ import streamlit as st
 from app import page_style
 from app.page_state.codec import short
 from app.page_state.widgets import folded
-from app.pairs import Pair, Version
+from app.pairs import Version
 from app.panels import verdict
 from core.evidence import Explanation
 from core.wording import percent
@@ -20,7 +19,7 @@ MOST = 12
 """Pairs that are listed; the oldest is dropped."""
 QUOTED = 60
 """Characters of a sentence in the list."""
-_TRIED, _CHANGES, _PINNED = "pairs tried", "changes of pairs", "pinned pair"
+_TRIED, _PINNED = "pairs tried", "pinned pair"
 
 
 @dataclass(frozen=True)
@@ -36,24 +35,9 @@ class Tried:
     change: str = ""
 
 
-def changed(explanation: Explanation, role: str, index: int, how: str) -> Pair:
-    """The pair after a word was dropped, or "not" inserted before it (``how``: drop or not). The list will say from
-    which pair it came. Raises IndexError or KeyError where there is no such word."""
-    sentence = explanation.sentence(role)
-    token, text = sentence.tokens[index], sentence.text
-    before, behind = text[: token.start], text[token.start if how == "not" else token.end :]
-    new = f"{before}not {behind}" if how == "not" else re.sub(r"[^\S\n]+", " ", f"{before} {behind}").strip()
-    first = role == explanation.first.role
-    pair = Pair(new, explanation.second.text) if first else Pair(explanation.first.text, new)
-    change = f"“not” before “{token.text}”" if how == "not" else f"without “{token.text}”"
-    st.session_state.setdefault(_CHANGES, {})[pair.now] = change
-    return pair
-
-
-def remember(explanation: Explanation) -> None:
-    """Put the pair at the head of the list."""
+def remember(explanation: Explanation, change: str = "") -> None:
+    """Put the pair at the head of the list. ``change``: how it came from another one."""
     texts = explanation.first.text, explanation.second.text
-    change = st.session_state.get(_CHANGES, {}).get(texts, "")
     tried = Tried(explanation.model, explanation.title, texts, *verdict.headline(explanation), change)
     others = [one for one in _listed() if (one.name, one.texts) != (tried.name, texts)]
     st.session_state[_TRIED] = [tried, *others][:MOST]

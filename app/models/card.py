@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.evaluation import alignment_table
+from core.evaluation.probe import CARD_KEYS
 from core.models import REGISTRY
 from core.wording import score_percent
 
 Card = Mapping[str, Any]
+SUITES = {"simple": "Simple pairs", "order": "Order pairs"}
+"""Our suites of pairs written by hand, as a card's line calls them."""
 
 
 def description(card: Card) -> str:
@@ -64,14 +67,22 @@ def results(card: Card) -> list[tuple[str, str, str]]:
 
 
 def simple_pairs(card: Card) -> list[tuple[str, str, str]]:
-    """One line of how many simple pairs of our own the model gets right, in all and by kind; none where not probed."""
-    probed = _mapping(card.get("probe"))
+    """How many pairs of our own the model gets right, in all and by kind: a line for each suite that it was put to."""
+    lines = (_probed(name, _mapping(card.get(CARD_KEYS[suite]))) for suite, name in SUITES.items())
+    return [line for line in lines if line is not None]
+
+
+def _probed(name: str, probed: Card) -> tuple[str, str, str] | None:
     right, total = probed.get("right"), probed.get("total")
     if not (_number(right) and _number(total) and total):
-        return []
+        return None
     counts = {str(kind): _mapping(counts) for kind, counts in _mapping(probed.get("kinds")).items()}
-    kinds = [f"{kind} {n.get('right')} of {n.get('total')}" for kind, n in counts.items()]
-    return [("Simple pairs", f"{right:,} of {total:,}", ", ".join(kinds))]
+    notes = [f"{kind} {n.get('right')} of {n.get('total')}" for kind, n in counts.items()]
+    without = _mapping(probed.get("without_crossings"))
+    if _number(without.get("turned")) and _number(without.get("total")):
+        turned = f"{without['turned']} of {without['total']} exchanged pairs"
+        notes.append(f"without crossings (q = 0) the verdicts of {turned} turn")
+    return name, f"{right:,} of {total:,}", ", ".join(notes)
 
 
 def score(result: object) -> str:

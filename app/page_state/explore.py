@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from app.examples import EXAMPLES
-from app.page_state.codec import Codec, one_of, parameter
+from app.examples import EXAMPLES, Example
+from app.page_state.codec import Address, Codec, one_of, parameter, whole_number
 from app.page_state.texts import Texts, TextState
 from app.pairs import Pair
+from core.effects import METHODS
+from core.effects.edits import Edit, EditError, edited
+from core.effects.links import Taken
+from core.effects.words import TAKEN_AWAY
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
@@ -66,8 +72,55 @@ _NOT_OFFERED = (
 )
 
 
+_NO_SWITCH = "The link says “{}” of crossings, which are off or left out: the model counts them as it was trained."
+
+
 def _temperature(text: str) -> float | None:
     return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
+
+
+METHOD = Codec(
+    "method",
+    f"The link asks what words do by “{{}}”; it can ask by {', '.join(METHODS)}: the first is used.",
+    one_of(METHODS),
+)
+"""How effects are asked for, by its name in a link."""
+
+
+LINKS = Codec(
+    "links",
+    f"The link asks to cut links by “{{}}”; it can ask for {' and '.join(Taken)}: where words look is shown.",
+    one_of(tuple(Taken)),
+)
+"""How links are cut, by its name in a link; empty where weights are shown."""
+
+
+@dataclass(frozen=True)
+class TwoWords:
+    """Two words, each by the number of its sentence and its place there, from 0."""
+
+    one: tuple[int, int]
+    other: tuple[int, int]
+
+    def __str__(self) -> str:
+        return "-".join(f"{side + 1}.{index + 1}" for side, index in (self.one, self.other))
+
+    @classmethod
+    def parse(cls, text: str) -> TwoWords | None:
+        """``1.1-2.3``: the first word of the first sentence and the third of the second; None for anything else."""
+        match = re.fullmatch(r"([12])\.([1-9]\d{0,3})-([12])\.([1-9]\d{0,3})", text, re.ASCII)
+        if match is None:
+            return None
+        side, index, other_side, other_index = (int(group) - 1 for group in match.groups())
+        one, other = (side, index), (other_side, other_index)
+        return None if one == other else cls(one, other)
+
+    def fits(self, lengths: Sequence[int]) -> bool:
+        """Whether both words exist in sentences of so many words."""
+        return all(side < len(lengths) and index < lengths[side] for side, index in (self.one, self.other))
+
+
+_NO_TWO_WORDS = "The link asks for “{}” together; two words are written 1.1-2.3 (sentence and word, twice)."
 
 
 @dataclass(frozen=True)
@@ -78,10 +131,60 @@ class Candidates(Codec):
         return ""
 
 
+MOST_EDITS = 40
+"""Edits of a pair that are listed."""
+
+
+@dataclass(frozen=True)
+class Edits(Codec):
+    """Edits by hand in their text form, one a line. Those from one on that cannot be made are left out."""
+
+    def read(self, address: Address, default: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        text, texts = address.parameters.get(self.name), address.values["texts"][0].now
+        edits: list[Edit] = []
+        for line in text.split("\n")[:MOST_EDITS] if text else ():
+            try:
+                edit = Edit.parse(line)
+                texts = edited(texts, [edit])
+            except EditError as error:
+                address.problems.append(f"The link’s edits are made up to one that cannot be: {error}.")
+                break
+            edits.append(edit)
+        return tuple(edits)
+
+    def write(self, value: tuple[Edit, ...], default: tuple[Edit, ...], examples: bool = True) -> dict[str, str]:
+        return {self.name: "\n".join(map(str, value))} if value else {}
+
+
+@dataclass(frozen=True)
+class Step(Codec):
+    """How many of the edits are in effect, where some are undone."""
+
+    def parse(self, text: str, address: Address) -> Any:
+        return whole_number(0, len(address.values["edits"]))(text)
+
+
+TURNS = Codec(
+    "turns",
+    "The link says “{}” of the smallest changes that turn the verdict, which are on or left out: they are left out.",
+    lambda text: True if text == "on" else None,
+    lambda asked: "on",
+)
+_OF_THE_PAIR = ("texts", "edits", "step")
+_NO_STEP = "The link is at step “{}” of its edits, which has no such step: all are made."
+
+
 @dataclass(frozen=True)
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
-    both sentences do; None for the first. ``candidates``: other answers of the question, one a line."""
+    both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
+    (q), where it can. ``method``: how effects of words are asked for; ``links``: how links are cut whose effects are
+    asked for, empty where none are; ``together``: two words whose effect together is asked for. ``candidates``: other
+    answers of the question, one a line.
+
+    ``texts`` are the pair as it was typed, and ``edits`` what was changed of it by hand since; ``step``: how many of
+    them are in effect, None for all; ``turns``: whether the smallest changes that turn the verdict are asked for. What
+    the page shows is the pair after these (:attr:`pair`)."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
@@ -89,4 +192,32 @@ class ExploreState(TextState):
     selection: Selection | None = parameter(None, Codec("select", _NO_WORD, Selection.parse), belongs_to=("texts",))
     temperature: float = parameter(1.0, Codec("temperature", _NOT_OFFERED, _temperature, "{:g}".format))
     direction: str | None = parameter(None, Codec("direction"), belongs_to=("model",))
+    crossings: bool = parameter(
+        True,
+        Codec("crossings", _NO_SWITCH, lambda text: False if text == "off" else None, lambda counted: "off"),
+        belongs_to=("model",),
+    )
+    method: str = parameter(TAKEN_AWAY, METHOD)
+    links: str = parameter("", LINKS)
+    together: TwoWords | None = parameter(
+        None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR
+    )
     candidates: str = parameter("", Candidates("candidates"))
+    edits: tuple[Edit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))
+    step: int | None = parameter(None, Step("step", _NO_STEP), belongs_to=("texts", "edits"))
+    turns: bool = parameter(False, TURNS, belongs_to=("model", "texts", "edits", "step"))
+
+    @property
+    def made(self) -> tuple[Edit, ...]:
+        """The edits that are in effect."""
+        return self.edits[: self.step]
+
+    @property
+    def pair(self) -> Pair:
+        """The pair after the edits, which all pages share."""
+        return Pair(*edited(self.texts[0].now, self.made)) if self.made else self.texts[0]
+
+    @property
+    def example(self) -> Example | None:
+        """The example that is shown, None for texts of a person's own and for one with a change."""
+        return None if self.made else super().example

@@ -158,6 +158,11 @@ class PageSession(Generic[State]):
         if pair != before.give_pair(shared, self.models):
             st.session_state[_PAIR] = self._visit.shared = pair
 
+    def refuse(self, sentence: str) -> None:
+        """Say why what a person asked for cannot be; all stays as it is."""
+        self.touch()
+        self._visit.problems = [sentence]
+
     def widget(
         self, name: str, take: Callable[[Any], None] | None = None, key: Callable[[str], str] | None = None
     ) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.explore.negation import negatable
 from app.panels.panel import Page, Panel, Payload, Words
 from app.panels.verdict import Verdict
 from core.evidence import Explanation, Record
+from core.linguistics.negation import negatable
 
 
 @functools.cache
@@ -61,16 +61,9 @@ class Drawing:
     panels: tuple[DrawnPanel, ...]
 
     @property
-    def focus(self) -> int | None:
-        """The row that is selected before anything is, or None."""
-        return next((panel.data.focus for panel in self.panels if panel.data.focus is not None), None)
-
-    @property
     def directions(self) -> list[str]:
         """The roles of the sentences whose words look at others."""
-        return [
-            panel.data.rows for panel in self.panels if panel.data.focus is not None and panel.data.rows is not None
-        ]
+        return [panel.data.rows for panel in self.panels if panel.data.show is not None and panel.data.rows is not None]
 
     def length(self, axis: str) -> int:
         """How many words the side along this axis has."""

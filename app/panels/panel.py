@@ -19,13 +19,11 @@ def significant(numbers: Iterable[Number], digits: int = 6) -> tuple[Number, ...
 @dataclass(frozen=True, kw_only=True)
 class Payload:
     """What a panel draws; its fields are what its script reads. ``rows`` and ``columns``: the roles along the edges of
-    a panel that has some; ``focus``: the row that is selected before anything is, of a panel that has such a row;
-    ``show``: which of :data:`app.page_state.explore.SHOWN` its cells show, of a panel that can be asked for another;
-    ``lead``: how far a row's best score lies above its next one, where it has scores."""
+    a panel that has some; ``show``: which of :data:`app.page_state.explore.SHOWN` its cells show, of a panel whose rows
+    are words that look at others; ``lead``: how far a row's best score lies above its next one, where it has scores."""
 
     rows: str | None = None
     columns: str | None = None
-    focus: int | None = None
     show: str | None = None
     lead: float | None = None
 
@@ -44,7 +42,7 @@ class Panel:
     new selection adds without a new drawing, by the role of the rows."""
 
     kinds: tuple[str, ...]
-    place: Literal["main", "beside", "below"] = "below"
+    place: Literal["first", "main", "beside", "below"] = "below"
     payloads: Callable[..., Sequence[Payload]] = lambda records, explanation, show: ()
     late: Callable[..., Mapping[str, object]] = lambda records: {}
     page: Page | None = None

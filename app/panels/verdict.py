@@ -53,6 +53,11 @@ def classes(names: Sequence[str], probabilities: Sequence[float]) -> tuple[Share
     )
 
 
+def shares(explanation: Explanation) -> tuple[Share, ...]:
+    """The classes of an explanation."""
+    return classes(class_names(explanation), explanation.probabilities)
+
+
 def headline(explanation: Explanation) -> tuple[str, float]:
     """The class that is named first, with its probability: the likeliest one, of RANKED always the last."""
     names, probabilities = class_names(explanation), explanation.probabilities
@@ -84,14 +89,15 @@ def beside(explanation: Explanation | None) -> Beside | None:
 @dataclass(frozen=True)
 class Verdict:
     """What the verdict's row draws. ``alone``: what a model says that read the judged sentence only; ``what_if``: what
-    was changed to see what if, where ``trained`` is what the model says itself; ``meaning``: of a score that is no
-    verdict by itself; ``gold``: what a data set says; ``pinned``: another pair that stands beside this one."""
+    was changed to see what if, where ``trained`` has the classes as the model itself gives them; ``meaning``: of a
+    score that is no verdict by itself; ``gold``: what a data set says; ``pinned``: another pair that stands beside this
+    one."""
 
     label: str
     classes: tuple[Share, ...]
     model: str
     alone: Beside | None = None
-    trained: Beside | None = None
+    trained: tuple[Share, ...] | None = None
     what_if: str = ""
     meaning: str = ""
     gold: Gold | None = None
@@ -100,5 +106,4 @@ class Verdict:
     @classmethod
     def of(cls, explanation: Explanation) -> Verdict:
         """The explanation's, with nothing beside it."""
-        shares = classes(class_names(explanation), explanation.probabilities)
-        return cls(headline(explanation)[0], shares, explanation.title)
+        return cls(headline(explanation)[0], shares(explanation), explanation.title)

@@ -14,7 +14,8 @@ from app.compare import comparison, figures
 from app.compare.comparison import Looks, PredictionsError
 from app.components import About, Frame
 from app.desk import back_link
-from app.model_choice import by_task, kinds, offered, reads_pairs, titles
+from app.effects import late
+from app.model_choice import by_task, kinds, offered, reads_pairs, titles, unread
 from app.models import card as card_lines
 from app.page_state.compare import MOST, ROWS, WHAT, CompareState
 from app.page_state.explore import ExploreState
@@ -172,8 +173,27 @@ def _show(page: CompareState, columns: Sequence[Column], versions: bool) -> None
         _differences(columns, seen, sides),
         Frame(link=page.link_parameters(), projector=page.projector),
         key=KEY,
-        id="compared",
+        id=_id(columns),
     )
+    _late(columns)
+
+
+def _id(columns: Sequence[Column]) -> str:
+    """Of the drawing: all models and all pairs that are compared."""
+    shown = [(one.title, one.explanation) for one in columns]
+    return digest([[title, *([] if e is None else [e.model, e.first.text, e.second.text])] for title, e in shown])
+
+
+@st.fragment
+def _late(columns: Sequence[Column]) -> None:
+    """What words do to each verdict, which the verdicts did not wait for. Only this part runs again."""
+    questions = [
+        None
+        if column.checkpoint is None or column.explanation is None
+        else late.Questions(column.checkpoint, (column.explanation.first.text, column.explanation.second.text))
+        for column in columns
+    ]
+    late.draw(late.hear_all(questions, _id(columns)))
 
 
 def _highest(looks: Looks) -> float:
@@ -217,6 +237,12 @@ def _section(
             if shares is not None
         ),
         matrix=None if looks is None else figures.matrix(looks, column.roles(sides)),
+        read=tuple(
+            figures.SideWords(side.role, comparison.words(explanation, side.role))
+            for side in (explanation.first, *explanation.contexts)
+            if side.role != unread(checkpoint.card)
+        ),
+        followed=late.followed(checkpoint, explanation),
         about=components.about(explanation),
     )
 

@@ -7,26 +7,31 @@ import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from app import components, page_style, panels
 from app.components import About, PairFrame
 from app.desk import back_link
-from app.explore import candidates, pairs_tried
+from app.effects import late
+from app.explore import candidates, pairs_tried, what_if
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
-from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
+from app.page_state.explore import LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
 from app.pairs import Pair
-from app.panels import Drawing, verdict
+from app.panels import Drawing, DrawnPanel, effects, links, verdict
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.effects.edits import EditError
+from core.effects.words import TAKEN_AWAY
+from core.errors import MendableError
 from core.evidence import Explanation
+from core.evidence.effects import links_csv
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
 
@@ -54,8 +59,9 @@ def main() -> None:
     PAGE.write_link()
     with st.sidebar:
         _sidebar(models, drawing)
-    if read is not None and explanation is not None:
+    if read is not None and drawing is not None and explanation is not None:
         _below(page, read, explanation)
+        _late(page, read, drawing)
 
 
 def _selected() -> None:
@@ -64,11 +70,29 @@ def _selected() -> None:
     if picked.get("id") != FORM.id:
         return
     if picked.get("edit"):
-        with contextlib.suppress(CheckpointError, PairError, KeyError, IndexError):
-            shown = explained(load_named(PAGE.state.model or ""), *PAGE.state.pair.now)
-            PAGE.set(PAGE.state.anew(texts=(pairs_tried.changed(shown, **picked["edit"]),)))
+        try:
+            state = what_if.after(PAGE.state, picked["edit"])
+            PAGE.set(replace(state, selection=_picked_words(picked)))
+        except EditError as error:
+            PAGE.refuse(f"{str(error)[:1].upper()}{str(error)[1:]}.")
     else:
-        PAGE.change(selection=Selection(picked.get("row"), picked.get("column")), direction=picked.get("direction"))
+        method = METHOD.value(picked.get("method") or "") or PAGE.state.method
+        both = TwoWords.parse(picked.get("together") or "")
+        cut = LINKS.value(picked.get("links") or "") or ""
+        direction, crossings = picked.get("direction"), picked.get("crossings", True)
+        PAGE.change(
+            selection=_picked_words(picked),
+            direction=direction,
+            crossings=crossings,
+            method=method,
+            links=cut,
+            together=both,
+            turns=picked.get("turns") == "on",
+        )
+
+
+def _picked_words(picked: Mapping[str, Any]) -> Selection | None:
+    return Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
 
 
 def _reopen(tried: pairs_tried.Tried) -> None:
@@ -113,39 +137,61 @@ def _options(lead: float | None) -> None:
 
 
 class Read(NamedTuple):
-    """The pair as it was read. ``shown``: the explanation that is drawn, at the page's temperature; ``trained``: the
-    model's own; ``alone``: that of a model that reads the judged sentence alone."""
+    """The pair as it was read. ``shown``: the explanation that is drawn, at the page's temperature and with or without
+    crossings; ``trained``: the model's own; ``alone``: that of a model that reads the judged sentence alone;
+    ``steps``: the pair as typed and after each edit by hand."""
 
     checkpoint: Checkpoint
     shown: Explanation
     trained: Explanation
     alone: Explanation | None
+    steps: Sequence[what_if.Tried]
 
 
 def _read(page: ExploreState) -> Read:
     checkpoint, trained = FORM.explanation()
-    shown, alone = explained(checkpoint, *page.pair.now, page.temperature), None
+    crossings = page.crossings or not checkpoint.model.counts_crossings
+    shown, alone = explained(checkpoint, *page.pair.now, page.temperature, crossings), None
     name = judging_alone(checkpoint.card)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
             alone = explained(load_named(name), *page.pair.now)
-    return Read(checkpoint, shown, trained, alone)
+    return Read(checkpoint, shown, trained, alone, what_if.tried(page, checkpoint))
 
 
 def _drawing(page: ExploreState, read: Read) -> Drawing:
     """What is drawn of the pair."""
-    checkpoint, shown, trained, alone = read
-    what_if = shown is not trained
+    checkpoint, shown, trained, alone, steps = read
+    unlike = _unlike(page, read)
     own = replace(
         Verdict.of(shown),
         alone=verdict.beside(alone),
-        trained=verdict.beside(trained) if what_if else None,
-        what_if=f"softmax at temperature {page.temperature:g}" if what_if else "",
+        trained=verdict.shares(trained) if unlike else None,
+        what_if=unlike,
         meaning=candidates.meaning(checkpoint, shown) if candidates.fits(checkpoint) else "",
         gold=page.gold(verdict.class_names(shown)),
         pinned=pairs_tried.pinned(),
     )
-    return panels.drawing(shown, own, page.show, unread(checkpoint.card))
+    drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
+    followed = late.followed(checkpoint, trained)
+    bars = DrawnPanel("effects", "first", effects.frame(followed, bool(unlike)))
+    edits = DrawnPanel("what_if", "first", what_if.panel(page, checkpoint, steps))
+    cut = links.frame(shown, followed)
+    after = [DrawnPanel("links", "main", cut)] if cut else []
+    return replace(drawn, panels=(bars, edits, *drawn.panels, *after))
+
+
+def _unlike(page: ExploreState, read: Read) -> str:
+    """What is unlike the model as it was trained; empty where nothing is."""
+    if read.shown is read.trained:
+        return ""
+    changes = [f"softmax at temperature {page.temperature:g}"] if page.temperature != 1 else []
+    changes += ["without crossings (q = 0)"] if _without_crossings(page, read) else []
+    return " and ".join(changes)
+
+
+def _without_crossings(page: ExploreState, read: Read) -> bool:
+    return not page.crossings and read.checkpoint.model.counts_crossings
 
 
 def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
@@ -158,13 +204,16 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
     if page.direction not in (None, *looking):
         known = f"it can ask for {' and '.join(looking)}: the first is shown" if looking else "this model has none"
         problems.append(f"The link asks for the direction “{short(page.direction or '')}”; {known}.")
-    selected = selection or Selection(drawing.focus)
-    explanation = read.shown
-    for side in drawing.sides:
-        word = selected.row if side.axis == "row" else selected.column
-        if word is not None:
-            explanation = with_nearest(read.checkpoint, explanation, word, side.role)
-    pairs_tried.remember(read.trained)
+    if not page.crossings and not read.checkpoint.model.counts_crossings:
+        problems.append(
+            "The link asks for the verdict without crossings, but this model counts none: it is as trained."
+        )
+    questions = _questions(page, read)
+    if page.together is not None and questions.together is None:
+        problems.append(f"The link asks for the words {page.together} together, which this pair does not have.")
+    selected = selection or late.strongest(questions, drawing) or Selection()
+    explanation = _looked_up(read, drawing, selected)
+    pairs_tried.remember(read.trained, read.steps[len(page.made)].said if page.made else "")
     components.draw(
         "pair",
         drawing,
@@ -175,6 +224,13 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         selection=vars(selected),
         explicit=selection is not None,
         direction=page.direction,
+        crossings=page.crossings,
+        asked={
+            "method": page.method,
+            "links": page.links,
+            "together": str(questions.together or ""),
+            "turns": "on" if page.turns else "",
+        },
         editable=True,
         tour=True,
         id=FORM.id,
@@ -182,20 +238,53 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
     return explanation
 
 
-def _frame(page: ExploreState, read: Read, what_if: str, problems: Sequence[str]) -> PairFrame:
+def _looked_up(read: Read, drawing: Drawing, selected: Selection) -> Explanation:
+    """The explanation with what is looked up for the selected words."""
+    explanation = read.shown
+    for side in drawing.sides:
+        word = selected.row if side.axis == "row" else selected.column
+        if word is not None:
+            explanation = with_nearest(read.checkpoint, explanation, word, side.role)
+    return explanation
+
+
+def _questions(page: ExploreState, read: Read) -> late.Questions:
+    sides = (read.shown.first, *read.shown.contexts)
+    fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
+    together = page.together if fits else None
+    texts = page.pair.now
+    return late.Questions(read.checkpoint, texts, page.method, page.links, together, offers=True, turns=page.turns)
+
+
+@st.fragment
+def _late(page: ExploreState, read: Read, drawing: Drawing) -> None:
+    """What the verdict did not wait for: what words do to it. Only this part runs again until it is computed."""
+    questions = _questions(page, read)
+    heard = late.hear(questions, read.shown, FORM.id)
+    first = None if page.selection is not None else late.strongest(questions, drawing)
+    if first is not None:
+        heard = replace(heard, selection=first, late=panels.late(_looked_up(read, drawing, first)))
+    late.draw(heard)
+
+
+def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str]) -> PairFrame:
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
-    unselected = replace(page, selection=None, direction=None)
+    # What the browser adds to the link by itself, which changes without a new drawing.
+    unselected = replace(page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None)
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
-    if not what_if:
+    if not unlike:
         return frame
     *texts, verdict = components.about(read.shown).lines
-    return replace(frame, agreement=None, about=About(_stem(page, read), (*texts, f"{verdict}, what if: {what_if}")))
+    return replace(frame, agreement=None, about=About(_stem(page, read), (*texts, f"{verdict}, what if: {unlike}")))
 
 
 def _stem(page: ExploreState, read: Read) -> str:
-    """A name for files of what is drawn, unlike that of another temperature."""
+    """A name for files of what is drawn, unlike that of another what if."""
     stem = components.file_stem(read.shown)
-    return stem if read.shown is read.trained else f"{stem}-temperature-{page.temperature:g}"
+    if read.shown is read.trained:
+        return stem
+    stem += f"-temperature-{page.temperature:g}" if page.temperature != 1 else ""
+    return f"{stem}-without-crossings" if _without_crossings(page, read) else stem
 
 
 def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
@@ -206,18 +295,38 @@ def _below(page: ExploreState, read: Read, explanation: Explanation) -> None:
         # A pair too long for a link is there all the same: the pages of a session share it.
         page_style.page_link(more.name, pair if fits_a_link(pair) else model, more.label)
     back_link.draw(page.pair.now)
-    _downloads(explanation, _stem(page, read))
+    _downloads(read, explanation, _stem(page, read), _questions(page, read))
     if candidates.fits(read.checkpoint):
         candidates.draw(PAGE, read.checkpoint)
 
 
-def _downloads(explanation: Explanation, stem: str) -> None:
+def _downloads(read: Read, explanation: Explanation, stem: str, questions: late.Questions) -> None:
+    """Files, each made when a person asks for it: effects may take longer than the page."""
+
+    def everything() -> str:
+        try:
+            evidence = (*explanation.evidence, questions.effects())
+        except MendableError:  # the page says what is wrong
+            evidence = explanation.evidence
+        return replace(explanation, evidence=evidence).to_json(indent=1)
+
+    def cut_links() -> str:
+        cut = questions.effects().links
+        return links_csv(cut, [links.link_map(one, explanation).words for one in cut])
+
     with st.container(horizontal=True, gap="small"):
-        page_style.download("All numbers (JSON)", lambda: explanation.to_json(indent=1), f"pairlens-{stem}.json")
+        page_style.download("All numbers (JSON)", everything, f"pairlens-{stem}.json")
+        effects_of_words = f"pairlens-effects-{questions.computed}-{stem}.csv"
+        page_style.download("Effects of words (CSV)", lambda: questions.effects().to_csv(), effects_of_words)
+        if questions.links:
+            page_style.download("Effects of links (CSV)", cut_links, f"pairlens-links-{questions.links}-{stem}.csv")
         for record in (record for record in explanation.evidence if record.tabular):
             make = functools.partial(record.to_csv, explanation)
             file = re.sub(r"\W+", "-", f"pairlens {record.title.lower()}") + f"-{stem}.csv"
             page_style.download(f"{record.title[:1].upper()}{record.title[1:]} (CSV)", make, file)
+        if len(read.steps) > 1:
+            make_list = functools.partial(what_if.to_csv, read.checkpoint, read.steps)
+            page_style.download("What if (CSV)", make_list, f"pairlens-what-if-{stem}.csv")
 
 
 main()

@@ -75,6 +75,11 @@ class Checkpoint:
             read_text(self.reader, text, self.roles[name], limit)
             for text, name, limit in zip(texts, ("first", "second"), self.token_limits, strict=False)
         ]
+        return self.reading(sides, extra)
+
+    def reading(self, sides: Sequence[ReadText], extra: Sequence[float] | None = None) -> Reading:
+        """Texts that are split into tokens already, in the data set's order, as the model reads them; otherwise as
+        :meth:`read`."""
         kind = self.model.linguistic
         if kind != "none" and extra is None:
             from core.linguistics.features import extra_features

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +14,16 @@ import pandas as pd
 from core.desk.annotations import FileState
 from core.desk.run import Run, column_of
 from core.evaluation.scores import question_kind
+from core.linguistics import constructions
 from core.linguistics.features import NEGATIONS
-from core.reading.tokens import tokenize
 from core.reading.word_table import default_table
 
 _EVIDENCE = ("evidence", "evidences", "evidence_sentences")
 """Names of columns that hold a JSON list of sentences."""
 _LENGTHS = (5, 10, 15, 20, 30)
 _OWN = "a column of the file"
+Words = tuple[str, ...]
+"""The normalised words of a text, without signs."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,9 @@ class RunColumn:
     """What slices by its values are called; empty where it makes none."""
     bounds: tuple[float, ...] = ()
     """Upper bounds of the slices of numbers, each of which takes in several; the last slice has none."""
+    rare: bool = False
+    """Of "yes": whether the rows without are no slice. They are nearly all rows, and three rows with it would put them
+    first among the slices."""
 
 
 def columns(run: Run, known: Callable[[str], bool] | None = None) -> dict[str, RunColumn]:
@@ -115,8 +120,8 @@ def _of_models(run: Run) -> dict[str, RunColumn]:
 
 def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, RunColumn]:
     @functools.cache
-    def words(text: str) -> tuple[str, ...]:
-        return tuple(token.norm for token in tokenize(text) if token.is_word)
+    def words(text: str) -> Words:
+        return tuple(constructions.words_of(text))
 
     @functools.cache
     def unknown(word: str) -> bool:
@@ -140,6 +145,8 @@ def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, RunColumn]:
     negated = np.array([not NEGATIONS.isdisjoint(text) for text in judged])
     about = f"whether the {first if run.dataset.single else second} has a word of negation"
     out["negation"] = RunColumn(negated, "yes", about, "negation")
+    of = f"the {first}" if run.dataset.single else f"the {first} or the {second}"
+    out |= _constructions(firsts, seconds, of, single=run.dataset.single)
     kinds, about = _objects([question_kind(text) for text in firsts]), f"first question word of the {first}"
     out["question_word"] = RunColumn(kinds, "text", about, "question word" if _asks(run) else "")
     shares = [float(np.mean([unknown(word) for word in (*a, *b)] or 0)) for a, b in zip(firsts, seconds, strict=True)]
@@ -147,6 +154,29 @@ def _of_words(run: Run, known: Callable[[str], bool]) -> dict[str, RunColumn]:
     counts = _evidence(run)
     if counts is not None:
         out["evidence_sentences"] = number(counts, "sentences of evidence", "sentences of evidence", (1, 2, 3, 5))
+    return out
+
+
+def _constructions(firsts: Sequence[Words], seconds: Sequence[Words], of: str, *, single: bool) -> dict[str, RunColumn]:
+    """Shallow features (:mod:`core.linguistics.constructions`), which say where to look: whether the words of a pair
+    are exchanged, and whether one of its texts has a construction. ``of``: whose texts they are, for people."""
+
+    def yes(values: Iterable[bool], about: str, dimension: str) -> RunColumn:
+        about += ", told by words alone"
+        return RunColumn(np.array([*values], dtype=bool), "yes", about, dimension, rare=True)
+
+    def either(holds: Callable[[Words], bool]) -> Iterable[bool]:
+        known = functools.cache(holds)
+        return (known(first) or known(second) for first, second in zip(firsts, seconds, strict=True))
+
+    out: dict[str, RunColumn] = {}
+    if not single:
+        values = map(constructions.exchanged, firsts, seconds)
+        out["exchanged"] = yes(values, "whether both texts have the same words in another order", "exchanged words")
+    out["passive"] = yes(either(constructions.passive), f"whether {of} has a passive", "passive")
+    out["quantifier"] = yes(either(constructions.quantifier), f"whether {of} has a quantifier", "quantifier")
+    about = f"whether {of} has an embedded clause"
+    out["embedded_clause"] = yes(either(constructions.embedded_clause), about, "embedded clause")
     return out
 
 

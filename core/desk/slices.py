@@ -93,7 +93,8 @@ def _of_column(name: str, column: RunColumn) -> Iterator[Slice]:
         yield from _numbers(name, column)
     elif column.kind == "yes":
         yield Slice(column.dimension, "yes", name, column.values)
-        yield Slice(column.dimension, "no", f"not {name}", ~column.values)
+        if not column.rare:
+            yield Slice(column.dimension, "no", f"not {name}", ~column.values)
     elif column.kind == "set":
         for item in sorted(set().union(*column.values)):
             own = np.array([item in items for items in column.values], dtype=bool)

@@ -90,6 +90,11 @@ class Ragged:
             np.concatenate([self.lengths, other.lengths]),
         )
 
+    def without_last(self, word: int, drawn: np.ndarray) -> Ragged:
+        """The ``drawn [N]`` sentences without their last word where it is this one, and not the only one."""
+        last = self.flat.cpu().numpy()[np.maximum(self.starts.cpu().numpy() + self.lengths - 1, 0)]
+        return replace(self, lengths=self.lengths - (drawn & (last == word) & (self.lengths > 1)))
+
     def rows(self, numbers: np.ndarray) -> Ragged:
         """These sentences alone."""
         return Ragged(self.flat, self.starts[torch.from_numpy(numbers)], self.lengths[numbers])
@@ -141,6 +146,10 @@ class Encoded:
         at = torch.from_numpy(numbers)
         groups = None if self.groups is None else tuple(self.groups[i] for i in numbers)
         return replace(self._with(lambda texts: texts.rows(numbers), lambda values: values[at]), groups=groups)
+
+    def without_last(self, word: int, drawn: np.ndarray) -> Encoded:
+        """:meth:`Ragged.without_last` of all texts of the ``drawn`` rows."""
+        return self._with(lambda texts: texts.without_last(word, drawn), lambda values: values)
 
     def _with(self, texts: Callable[[Ragged], Ragged], values: Callable[[Tensor], Tensor]) -> Encoded:
         return replace(

@@ -15,7 +15,7 @@ from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, plan
-from core.models.base import Output
+from core.models.base import Intervention, Output
 from core.reading.reader import Reading
 from core.reading.word_table import default_table
 
@@ -23,15 +23,21 @@ BATCH = 256
 
 
 def outputs(
-    model: nn.Module, data: Encoded, vectors: Tensor | None, share: slice = slice(None)
+    model: Any,
+    data: Encoded,
+    vectors: Tensor | None,
+    share: slice = slice(None),
+    intervention: Intervention | None = None,
 ) -> Iterator[tuple[Tensor, Output]]:
     """The model's output for batches of like length, each with the numbers of its rows. ``vectors [V, D]`` by word
-    number, None for a model with vectors of its own; ``share`` picks some of the batches."""
+    number, None for a model with vectors of its own; ``share`` picks some of the batches; ``intervention``: with a
+    matrix a row where it has attention, in the rows' order."""
     model.eval()
-    for rows in plan(data, BATCH)[share]:
+    for numbers in plan(data, BATCH)[share]:
+        batch, rows = data.batch(numbers, vectors)[0], torch.from_numpy(numbers)
         with torch.inference_mode():
-            output = model(data.batch(rows, vectors)[0])
-        yield torch.from_numpy(rows), output
+            output = model(batch) if intervention is None else model.under(batch, intervention.rows(rows))
+        yield rows, output
 
 
 def probabilities(
@@ -67,12 +73,14 @@ def predict(
     *,
     share: slice = slice(None),
     progress: Progress = lambda rows: None,
+    intervention: Intervention | None = None,
 ) -> Tensor:
     """Logits ``[N, C]`` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`), float32 on the host;
     zeros in the rows of batches outside ``share``, so that the shares of several processes add up to the whole.
+    ``intervention``: of the model's call; attention in it has a matrix a reading, and all texts of a side are as long.
 
     The checkpoint's own model stays where it is: another device gets a copy. Raises PairError for logits that are not
-    finite.
+    finite, ValueError for an intervention that the model refuses.
     """
     device = torch.device(device)
     vocabulary = Vocabulary(checkpoint.reader.tokens)
@@ -80,7 +88,7 @@ def predict(
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
     vectors = vocabulary.matrix(checkpoint.reader).to(device)
     out, done = torch.zeros(len(data), len(checkpoint.labels)), 0
-    for rows, output in outputs(model, data, vectors, share):
+    for rows, output in outputs(model, data, vectors, share, intervention):
         out[rows] = output.logits.float().cpu()
         check_finite(checkpoint, out[rows])
         done += len(rows)
@@ -114,18 +122,19 @@ def classify(
     progress: Progress = lambda rows: None,
     *,
     shared: bool = False,
+    intervention: Intervention | None = None,
 ) -> np.ndarray:
-    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set; the file's labels are ignored. With
-    ``shared`` all processes that torchrun started call this: each computes a share of the batches, and all have the
-    whole.
+    """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set, under an ``intervention`` as in
+    :func:`predict`; the file's labels are ignored. With ``shared`` all processes that torchrun started call this: each
+    computes a share of the batches, and all have the whole.
 
     Raises DataError when the model cannot read such rows.
     """
     check_texts(checkpoint, dataset)
     own, world = (rank_of(), int(os.environ.get("WORLD_SIZE", "1"))) if shared else (0, 1)
-    logits = predict(
-        checkpoint, read_rows(checkpoint, dataset), device, share=slice(own, None, world), progress=progress
-    )
+    share = slice(own, None, world)
+    readings = read_rows(checkpoint, dataset)
+    logits = predict(checkpoint, readings, device, share=share, progress=progress, intervention=intervention)
     if world > 1:
         # Every number is one process's and zero elsewhere, so the sum is exact.
         if not torch.distributed.is_initialized():

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint
@@ -19,8 +20,13 @@ from core.data import Dataset, read
 from core.data.nli_jsonl import LABELS
 from core.errors import RunError
 from core.evaluation.predict import classify
+from core.linguistics.constructions import exchanged, words_of
+from core.models.base import Intervention
 
 SUITES = {name: Path(__file__).with_name(f"{name}_pairs.tsv") for name in ("simple", "order")}
+
+CARD_KEYS = {"simple": "probe", "order": "probe_order"}
+"""Where a card carries the figures of each suite."""
 
 
 def suits(card: Mapping[str, Any]) -> bool:
@@ -34,7 +40,9 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -
 
     Returns ``right``, ``total``, ``kinds`` (the same two by kind), ``typing`` (the shares of verdicts that stay without
     the final full stops and in lower case) and ``wrong``, the pairs with another verdict than their label and its
-    probability. Raises RunError for a checkpoint without the three classes of entailment.
+    probability; of a model that counts crossings also ``without_crossings``, how many verdicts are others without (q =
+    0): ``turned`` of ``total`` pairs with the same words in another order (:func:`exchanged`), and ``kinds``, how many
+    by kind. Raises RunError for a checkpoint without the three classes of entailment.
     """
     if not suits(checkpoint.card):
         raise RunError(
@@ -57,13 +65,25 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -
         name: round(float((classify(checkpoint, retyped(pairs, change), device).argmax(axis=1) == verdicts).mean()), 4)
         for name, change in TYPED.items()
     }
-    return {
+    result = {
         "right": len(pairs.rows) - len(wrong),
         "total": len(pairs.rows),
         "kinds": kinds,
         "typing": typing,
         "wrong": wrong,
     }
+    if checkpoint.model.counts_crossings:
+        without = classify(checkpoint, pairs, device, intervention=Intervention(crossings=False)).argmax(axis=1)
+        result["without_crossings"] = _turned(pairs, without != verdicts)
+    return result
+
+
+def _turned(pairs: Dataset, turned: np.ndarray) -> dict[str, Any]:
+    """How many verdicts were turned (bool ``[N]``): of the exchanged pairs, and of each kind."""
+    swapped = np.array([exchanged(words_of(row.first), words_of(row.second)) for row in pairs.rows])
+    of_kind = np.array([row.columns["kind"] for row in pairs.rows])
+    kinds = {kind: int(turned[of_kind == kind].sum()) for kind in dict.fromkeys(of_kind.tolist())}
+    return {"turned": int(turned[swapped].sum()), "total": int(swapped.sum()), "kinds": kinds}
 
 
 TYPED: dict[str, Callable[[str], str]] = {
@@ -80,5 +100,5 @@ def retyped(pairs: Dataset, change: Callable[[str], str]) -> Dataset:
 
 
 def figures(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a card carries of a result: all but the wrong pairs."""
-    return {key: result[key] for key in ("right", "total", "kinds")}
+    """What a card carries of a result: all but typing and the wrong pairs."""
+    return {key: result[key] for key in ("right", "total", "kinds", "without_crossings") if key in result}

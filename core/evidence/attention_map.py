@@ -14,6 +14,9 @@ NO_WORD = "(no word)"
 FINAL_STATE = "final state"
 """Units of a map whose one row is not a word: the state after the last word of the sentence along the rows."""
 
+CROSSES = 0.5
+"""How far a word has to look across another one to be named, where all of it would be 1."""
+
 WORD_COLUMNS = ("words", FINAL_STATE)
 """Units of the maps whose columns are words."""
 
@@ -36,6 +39,11 @@ class AttentionMap(Record, kind="attention_map"):
 
     ``apart``: each line of the columns' text is a context of its own, over which each row adds up to 1. ``reach``: the
     first column that each row can look at, and the one after its last (local attention); empty where rows see all.
+
+    ``crossings``: q, for each row the share of the other rows' words that look across it, as the model used it (0 in a
+    call without crossings); None of a model that does not count them. ``crossed_by`` [T_x, T_x] is what they add up
+    from, by the weights: how far word k looks across word i, from 0 to 1; in a call with crossings
+    q_i = Σ_k crossed_by_ik / (T_x - 1).
     """
 
     name: str
@@ -51,6 +59,8 @@ class AttentionMap(Record, kind="attention_map"):
     apart: bool = False
     reach: tuple[tuple[int, int], ...] = field(default=(), metadata=LATER)
     null_score: float | None = field(default=None, metadata=LATER)
+    crossings: tuple[float, ...] | None = field(default=None, metadata=LATER)
+    crossed_by: Matrix | None = field(default=None, metadata=LATER)
 
     def blocks(self, explanation: Explained) -> list[int]:
         """The first column of each block of columns over which a row adds up to 1."""
@@ -63,6 +73,12 @@ class AttentionMap(Record, kind="attention_map"):
             return [slice(*self.reach[row])]
         ends = [*self.blocks(explanation), len(self.scores[row])]
         return [slice(start, end) for start, end in itertools.pairwise(ends)]
+
+    def crossing(self, row: int) -> list[int]:
+        """The rows that cross this one, those that do so most first: with at least CROSSES, as two words do whose looks
+        cross by half a word or more and that put little on the null word."""
+        across = self.crossed_by[row] if self.crossed_by is not None else ()
+        return sorted((k for k, far in enumerate(across) if far >= CROSSES), key=lambda k: -across[k])
 
     @property
     def override(self) -> Matrix:
@@ -87,7 +103,20 @@ class AttentionMap(Record, kind="attention_map"):
                 strongest = sorted(range(start, end), key=lambda j, w=weights: -w[j])[:4]  # type: ignore[misc]
                 looks.append(", ".join(f"{names[j]} {weights[j]:.0%}" for j in strongest))
             lines.append(f"  {row:>16}  {' | '.join(looks)}")
-        return lines
+        return lines + self._crossed(explanation)
+
+    def _crossed(self, explanation: Explained) -> list[str]:
+        """Lines for the words that others look across."""
+        names, shares = self._row_names(explanation), self.crossings
+        if shares is None:
+            return []
+        lines = [
+            f"  {names[row]:>16}  q {shares[row]:.2f}: " + ", ".join(names[k] for k in across[:4])
+            for row in range(len(names))
+            if (across := self.crossing(row))
+        ]
+        head = ["", f"Words of {the(self.rows)} that others look across, q as the model used it, and by which:"]
+        return head + lines if lines else []
 
     def to_html(self, explanation: Explained) -> str:
         if not self.tabular:

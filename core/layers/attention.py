@@ -77,9 +77,9 @@ def attention_weights(scores: Tensor, focus_mask: Tensor, override: Tensor | Non
 def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
     """The caller's ``override`` of the model's ``own`` attention, 0 where ``mask`` (broadcast to own) is false.
 
-    Raises ValueError when it has another shape than ``own``.
+    Of a batch of 1 there may be several overrides. Raises ValueError when it has another shape than ``own``.
     """
-    if override.shape != own.shape:
+    if override.shape[1:] != own.shape[1:] or len(own) not in (1, len(override)):
         raise ValueError(f"an override of this attention must be {list(own.shape)}, got {list(override.shape)}")
     return override.to(own).masked_fill(~mask, 0.0)
 

@@ -68,12 +68,19 @@ def article(word: str) -> str:
     return "an" if silent or (word[:1] in ("a", "e", "i", "o", "u") and not sounds) else "a"
 
 
+@functools.cache
+def word_groups(path: Path = LISTS) -> dict[str, Any]:
+    """The lists as they stand in the file, which needs no WordNet."""
+    lists: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return lists
+
+
 class WordLists:
     """The lists of word_lists.yaml, and what WordNet says of them."""
 
     def __init__(self, wordnet: Any, path: Path = LISTS) -> None:
         self.wordnet = wordnet
-        self._lists: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self._lists = word_groups(path)
         self.groups: dict[str, list[str]] = {}
         self.above: dict[str, list[str]] = {}
         self.forms: dict[str, list[Noun]] = {}

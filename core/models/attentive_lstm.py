@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention
+from core.evidence.attention_map import FINAL_STATE
 from core.layers.attention import attention_weights, put_in_place
 from core.layers.recurrent import read_packed
-from core.models.base import Evidence, Output, Wanted, register
+from core.models.base import AttentionLinks, Evidence, Output, Wanted, register
 from core.models.baselines import BASELINE, LookingBaseline, LookingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
@@ -84,3 +85,7 @@ class AttentiveLSTM(LookingBaseline):
         if PooledAttention in wanted:
             weights = tuple(output.trace.weights[0].tolist())
             yield PooledAttention("attention of the last state", self.roles(reading)[0], weights)
+
+    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
+        columns, rows = self.roles(reading)
+        return (AttentionLinks(rows, columns, output.trace.weights[0], FINAL_STATE),)

@@ -20,7 +20,7 @@ from core.evidence import PooledAttention
 from core.layers.attention import Match, attention_weights, put_in_place
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
-from core.models.base import Evidence, Output, Wanted, register, setting
+from core.models.base import AttentionLinks, Evidence, Output, Wanted, register, setting
 from core.models.baselines import BASELINE, LookingBaseline, PoolingConfig
 from core.reading.batch import Batch
 from core.reading.reader import Reading
@@ -46,6 +46,10 @@ class AttentivePooling(LookingBaseline):
             shown = dict(zip(self.roles(reading), (output.trace.y_weights, output.trace.x_weights), strict=True))
             for role, weights in shown.items():
                 yield PooledAttention("attentive pooling", role, tuple(weights[0].tolist()))
+
+    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
+        columns, rows = self.roles(reading)
+        return (AttentionLinks(rows, columns, output.trace.scores[0], least=self.least_score),)
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ class APCNN(AttentivePooling):
     cosine with a hinge loss; here a pair is classified, so the classifier reads both vectors beside the cosine. U
     starts as the identity.
     """
+
+    least_score = -1.0
 
     def __init__(self, config: PoolingConfig) -> None:
         super().__init__(config, config.joined_size(config.hidden) + 1)
@@ -164,6 +170,7 @@ class ABCNN(AttentivePooling):
     The sums of w-ap are the paper's: nothing divides them by the window or by the lengths, unless ``means`` is set.
     """
 
+    least_score = 0.0
     config: ABCNNConfig
     x_map: Tensor | None
     y_map: Tensor | None

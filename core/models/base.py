@@ -9,15 +9,17 @@ and the conformance test read :data:`REGISTRY`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.errors import MendableError
-from core.evidence import BOTH, Record
+from core.evidence import BOTH, AttentionMap, Record
 from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Override
@@ -82,6 +84,59 @@ class Output(NamedTuple):
     """The family's own record of what it computed on the way."""
 
 
+@dataclass(frozen=True)
+class Intervention:
+    """What one call of a model finds in the place of what it would compute itself. It goes through the call as an
+    argument, because threads share the model.
+
+    ``attention``: in the place of the model's own. ``crossings``: False sets q, the share of words that look across a
+    word, to 0 (:attr:`PairModel.counts_crossings`)."""
+
+    attention: Override | None = None
+    crossings: bool = True
+
+    @property
+    def overrides(self) -> int:
+        """How many overrides its attention holds, 0 without."""
+        maps = (self.attention,) if isinstance(self.attention, Tensor) else self.attention or ()
+        return next((len(one) for one in maps if one is not None), 0)
+
+    def rows(self, rows: Tensor) -> Intervention:
+        """That of some rows of a batch, by their numbers."""
+        if self.attention is None:
+            return self
+        if isinstance(self.attention, Tensor):
+            return replace(self, attention=self.attention[rows])
+        return replace(self, attention=tuple(None if own is None else own[rows] for own in self.attention))
+
+
+@dataclass(frozen=True)
+class AttentionLinks:
+    """One attention map as an override takes it, and what its rows and columns are."""
+
+    rows: str
+    """Role of the sentence along the rows."""
+    columns: str
+    values: Tensor
+    """Numbered as the model's records number it: ``[R, C]``, of a single row ``[C]``; the null word's last."""
+    units: str = "words"
+    """What a row is, as :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    null: bool = False
+    """Whether the last column is the null word."""
+    least: float | None = None
+    """The least score that a match can have; None in a map of weights."""
+    blocks: tuple[int, ...] = (0,)
+    """The first column of each block over which a row of weights adds up to 1."""
+    reach: tuple[tuple[int, int], ...] = ()
+    """The first column that each row can look at, and the one after its last; empty where rows see all."""
+
+    def softmaxes(self, row: int) -> list[slice]:
+        """The columns over which each softmax of a row runs, the null word among them."""
+        if self.reach:
+            return [slice(*self.reach[row])]
+        return [slice(start, end) for start, end in itertools.pairwise([*self.blocks, self.values.shape[-1]])]
+
+
 class FilterMaker(Protocol):
     """A model that generates filters from its texts, as the filter map and n-grams ask of it."""
 
@@ -114,6 +169,10 @@ class PairModel(nn.Module):
     spec: ClassVar[ModelSpec]
     judges_both: ClassVar[bool] = True
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
+    counts_crossings: ClassVar[bool] = False
+    """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
+    least_score: ClassVar[float | None] = None
+    """The least score that a match can have, of a model whose override is scores; None where it is weights."""
     config: Any
     classifier: nn.Linear
     projection: nn.Linear | None
@@ -172,10 +231,41 @@ class PairModel(nn.Module):
         return False
 
     def lay_out(self, override: Override, reading: Reading) -> Override:
-        """An override as records number it, as a batch of 1 for :meth:`forward`."""
+        """An override as records number it, as a batch of 1 for :meth:`forward` and :meth:`under`."""
         if isinstance(override, Tensor):
             return override[None]
         return tuple(None if matrix is None else matrix[None] for matrix in override)
+
+    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
+        """The model's own attention in the output of one pair (a batch of 1), each map of it; none without attention.
+        Those of its records, unless a model says otherwise."""
+        lines = tuple(itertools.accumulate((len(side.tokens) for side in reading.contexts[:-1]), initial=0))
+        return tuple(
+            AttentionLinks(
+                record.rows,
+                record.columns,
+                torch.tensor(record.override or record.scores),
+                record.units,
+                bool(record.null),
+                self.least_score,
+                lines if record.apart else (0,),
+                record.reach,
+            )
+            for record in self.evidence(reading, output, (AttentionMap,))
+            if isinstance(record, AttentionMap)
+        )
+
+    def under(self, batch: Batch, intervention: Intervention) -> Output:
+        """:meth:`forward` with something else in the place of what the model computes: the one door for it. Of a batch
+        of 1 the attention may be several overrides, laid out as a batch of so many, and so is the output.
+
+        Raises ValueError where the model computes no such thing, and for attention of another shape.
+        """
+        if not intervention.crossings:
+            raise ValueError(f"{self.spec.title} counts no crossing words, so there is nothing to leave out")
+        several = len(batch.first.mask) == 1 and intervention.overrides > 1
+        output: Output = self(batch.repeated(intervention.overrides) if several else batch, intervention.attention)
+        return output
 
     def regulariser(self) -> Tensor | None:
         """A term of the loss beside the classes, None for a model without."""

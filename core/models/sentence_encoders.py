@@ -25,7 +25,7 @@ from core.evidence import PooledAttention, Record
 from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
-from core.models.base import CentredConfig, Evidence, Output, Settings, Wanted, register, setting
+from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Settings, Wanted, register, setting
 from core.models.baselines import Baseline, ComparingConfig, refuse
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -102,6 +102,12 @@ class SentenceEncoder(Baseline):
         maps = output.trace.maps if PooledAttention in wanted else None
         for side, weights in zip(sides, maps or (), strict=False):
             yield PooledAttention("attention over states", side.role, tuple(weights[0].mean(0).tolist()))
+
+    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
+        """Rows are the hops over one sentence."""
+        sides = (reading.x,) if self.config.context == "none" else (reading.first, reading.second)
+        maps = zip(sides, output.trace.maps or (), strict=False)
+        return tuple(AttentionLinks(side.role, side.role, weights[0], "hops") for side, weights in maps)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,17 @@ from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
-from core.models.base import CentredConfig, Evidence, Output, PairModel, Settings, Wanted, register, setting
+from core.models.base import (
+    CentredConfig,
+    Evidence,
+    Intervention,
+    Output,
+    PairModel,
+    Settings,
+    Wanted,
+    register,
+    setting,
+)
 from core.models.filters import filter_records
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading, ReadText
@@ -78,6 +88,10 @@ class Direction:
     """The weights used, [B, T_x, T_y]; with ``null`` each row adds up to 1 over real words (or is the caller's)."""
     null: Tensor
     """Weight on the null word, [B, T_x]."""
+    across: Tensor
+    """r_ik σ(…), how far word k looks across word i, [B, T_x, T_x]: symmetric, zero on the diagonal and on pads."""
+    crossings: Tensor
+    """q, [B, T_x]: of the other words, the share that looks across; 0 in a call without crossings."""
     mask: Tensor
     """[B, T_x], true on words."""
     overridden: bool
@@ -141,6 +155,7 @@ class TwoSided(PairModel):
     | layer | U, b_u | R^{H×2K}, R^H |
     """
 
+    counts_crossings = True
     config: TwoSidedConfig
 
     def __init__(self, config: TwoSidedConfig) -> None:
@@ -156,20 +171,27 @@ class TwoSided(PairModel):
         self.layer = nn.Linear(2 * config.filters, config.layer) if config.layer else None
         self.classifier = nn.Linear(config.layer or 2 * config.filters, config.classes)
 
-    def forward(self, batch: Batch, override: Override | None = None) -> Output:
+    def forward(self, batch: Batch, override: Override | None = None, crossings: bool = True) -> Output:
         """``override``: one matrix for each attention map, ``[B, T_2, T_1 + 1]`` of the second sentence's words and
         ``[B, T_1, T_2 + 1]`` of the first's, the null word last; None leaves a map as it is, and a tensor alone is the
-        first one. Raises ValueError for other shapes."""
+        first one. Without ``crossings`` every q is 0. Raises ValueError for other shapes."""
         sides = batch.first, batch.second
         first, second = (self.words(side) for side in sides)
         of_second, of_first = each_map(override, 2)
         matches = self._matches(*sides)
-        first_direction, first_pooled = self._compare(first, second, *sides, matches, of_first)
-        second_direction, second_pooled = self._compare(second, first, *sides[::-1], matches.transpose(1, 2), of_second)
-        pooled = torch.cat([first_pooled, second_pooled], dim=1)
+        first_direction, first_pooled = self._compare(first, second, *sides, matches, of_first, crossings)
+        second_direction, second_pooled = self._compare(
+            second, first, *sides[::-1], matches.transpose(1, 2), of_second, crossings
+        )
+        rows = max(len(first_pooled), len(second_pooled))  # one of both may have several overrides
+        pooled = torch.cat([first_pooled.expand(rows, -1), second_pooled.expand(rows, -1)], dim=1)
         features = pooled if self.layer is None else torch.relu(self.layer(self.dropped(pooled)))
         logits = self.classifier(self.dropped(features))
         return Output(logits, features, TwoSidedTrace(second_direction, first_direction, pooled))
+
+    def under(self, batch: Batch, intervention: Intervention) -> Output:
+        """The words, their matches and the direction that stays are computed once for all overrides."""
+        return self.forward(batch, intervention.attention, intervention.crossings)
 
     def penalty(self, output: Output) -> Tensor | None:
         """How little the two directions agree on links (Liang et al. 2006, section 3.2), mean over pairs, a scalar.
@@ -210,16 +232,16 @@ class TwoSided(PairModel):
         return torch.cat(both, dim=-1) * math.sqrt(0.5)
 
     @staticmethod
-    def _crossings(weights: Tensor, alone: Tensor, mask: Tensor) -> Tensor:
-        """q ``[B, T_x]`` of weights ``[B, T_x, T_y]`` and those on the null word ``[B, T_x]``."""
+    def _across(weights: Tensor, alone: Tensor, mask: Tensor) -> Tensor:
+        """r_ik σ(…) ``[B, T_x, T_x]``, of word k (column) across word i (row), of weights ``[B, T_x, T_y]`` and those
+        on the null word ``[B, T_x]``."""
         places = torch.arange(weights.shape[2], device=weights.device, dtype=weights.dtype)
         aligned = (1 - alone) * mask
         looked_at = (weights * places).sum(-1) / (1 - alone).clamp_min(1e-3)
         order = torch.arange(weights.shape[1], device=weights.device)
-        behind = (order[None] - order[:, None]).sign()  # of word k (column) behind word i (row)
+        behind = (order[None] - order[:, None]).sign()  # of word k behind word i
         across = torch.sigmoid(4 * behind * (looked_at[:, :, None] - looked_at[:, None]) - 2) * behind.abs()
-        others = (mask.sum(1, keepdim=True) - 1).clamp_min(1)
-        return aligned * (across @ aligned[..., None])[..., 0] / others
+        return aligned[:, :, None] * across * aligned[:, None]
 
     def _places(self, mask: Tensor) -> Tensor:
         """p ``[B, T]``."""
@@ -227,7 +249,14 @@ class TwoSided(PairModel):
         return (positions + 0.5) / mask.sum(1, keepdim=True).clamp_min(1)
 
     def _compare(
-        self, x: Tensor, y: Tensor, x_side: Side, y_side: Side, matches: Tensor, override: Tensor | None
+        self,
+        x: Tensor,
+        y: Tensor,
+        x_side: Side,
+        y_side: Side,
+        matches: Tensor,
+        override: Tensor | None,
+        crossings: bool,
     ) -> tuple[Direction, Tensor]:
         """The words of x beside what they find in y, and the pooled filters ``[B, K]``."""
         null = self.null_score
@@ -238,13 +267,17 @@ class TwoSided(PairModel):
         weights = attention_weights(torch.cat([scores, null.expand(*scores.shape[:2], 1)], dim=-1), mask, override)
         weights, alone = weights[..., :-1], weights[..., -1]
         context = weights @ y + alone[..., None] * self.null_word
-        crossings = CROSSINGS * self._crossings(weights, alone, x_side.mask)[..., None]
-        beside = torch.cat([x, context, x * context, (x - context).abs(), crossings], dim=-1)
+        across = self._across(weights, alone, x_side.mask)
+        share = across.sum(-1) / (x_side.mask.sum(1, keepdim=True) - 1).clamp_min(1)
+        share = share if crossings else torch.zeros_like(share)
+        x = x.expand(len(context), -1, -1)
+        beside = torch.cat([x, context, x * context, (x - context).abs(), CROSSINGS * share[..., None]], dim=-1)
         compared = self.dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
         preactivations = self.convolution(windows(compared, self.config.width))
-        pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask)
+        pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask.expand(len(x), -1))
+        given = override is not None
         return Direction(
-            scores, weights, alone, x_side.mask, override is not None, compared, preactivations, winners
+            scores, weights, alone, across, share, x_side.mask, given, compared, preactivations, winners
         ), pooled
 
     @classmethod
@@ -266,6 +299,8 @@ class TwoSided(PairModel):
                     direction.overridden,
                     null=tuple(direction.null[0].tolist()),
                     null_score=self.null_score.item(),
+                    crossings=tuple(direction.crossings[0].tolist()),
+                    crossed_by=matrix(direction.across[0]),
                 )
             if AttentiveContext in wanted:
                 nearest = (None,) * len(weights)

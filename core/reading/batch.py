@@ -113,6 +113,15 @@ class Batch:
         """The same batch on another device."""
         return self._with(lambda side: side.to(device), None if self.extra is None else self.extra.to(device))
 
+    def repeated(self, rows: int) -> Batch:
+        """A batch of 1 as one of so many equal rows."""
+        extra = None if self.extra is None else self.extra.expand(rows, -1)
+        return self._with(lambda side: Side(side.words.expand(rows, -1, -1), side.mask.expand(rows, -1)), extra)
+
+    def cloned(self) -> Batch:
+        """A copy that may take part in gradients, which tensors of inference mode may not."""
+        return self._with(lambda side: Side(side.words.clone(), side.mask.clone()), self.extra)
+
     def embedded(self, vectors: Vectors) -> Batch:
         """The same with every word number's vector (:meth:`Side.embedded`)."""
         return self._with(lambda side: side.embedded(vectors), self.extra)

@@ -160,19 +160,31 @@ class WordTable:
     def nearest(self, vector: Tensor, k: int = 5) -> list[tuple[str, float]]:
         """The k words of largest cosine with ``vector [D]`` among the ``FREQUENT`` first rows, best first; with a table
         beneath, among those of both."""
-        if self.beneath is not None:
-            # Of the words nearest beneath at most all of this table's are read here.
-            below = [pair for pair in self.beneath.nearest(vector, k + len(self)) if pair[0] not in self._row]
-            return sorted(self._nearest(vector, k) + below, key=lambda pair: -pair[1])[:k]
-        return self._nearest(vector, k)
+        return self.nearest_to_each(vector[None], k)[0]
 
-    def _nearest(self, vector: Tensor, k: int) -> list[tuple[str, float]]:
-        vector = vector.to(torch.float32)
+    def nearest_to_each(self, vectors: Tensor, k: int = 5) -> list[list[tuple[str, float]]]:
+        """:meth:`nearest` of each of ``vectors [n, D]``, in one pass over the table."""
+        if self.beneath is None:
+            return self._nearest(vectors, k)
+        # Of the words nearest beneath at most all of this table's are read here.
+        below = self.beneath.nearest_to_each(vectors, k + len(self))
+        both = (
+            own + [pair for pair in other if pair[0] not in self._row]
+            for own, other in zip(self._nearest(vectors, k), below, strict=True)
+        )
+        return [sorted(pairs, key=lambda pair: -pair[1])[:k] for pairs in both]
+
+    def _nearest(self, vectors: Tensor, k: int) -> list[list[tuple[str, float]]]:
+        vectors = vectors.to(torch.float32)
         # Block by block: as numbers of 32 bits all of them do not fit into a processor's cache.
-        products = torch.cat([rows.to(torch.float32) @ vector for rows in torch.split(self.codes[:FREQUENT], 1024)])
-        cosines = products / (self._lengths * vector.norm()).clamp_min(1e-9)
-        best = torch.topk(cosines, min(k, len(cosines)))
-        return [(self.words[i], float(c)) for c, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)]
+        blocks = torch.split(self.codes[:FREQUENT], 4096)
+        products = torch.cat([vectors @ rows.to(torch.float32).T for rows in blocks], dim=1)  # [n, FREQUENT]
+        cosines = products / (self._lengths * vectors.norm(dim=1, keepdim=True)).clamp_min(1e-9)
+        best = torch.topk(cosines, min(k, cosines.shape[1]))
+        return [
+            [(self.words[i], c) for c, i in zip(values, places, strict=True)]
+            for values, places in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
 
     @functools.cached_property
     def _lengths(self) -> Tensor:

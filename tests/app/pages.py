@@ -52,6 +52,11 @@ def components(app):
     return [data | json.loads(data["drawing"]) | json.loads(data["moving"]) for data in drawn] + others
 
 
+def late(app):
+    """What Explore has computed since it drew its pair."""
+    return next(data for data in components(app) if data.get("view") == "late")
+
+
 def open_file(app, text):
     """Open a saved file's text with the page's part for it."""
     app.session_state["save and open"] = True

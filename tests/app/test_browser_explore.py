@@ -247,11 +247,14 @@ def test_bars_of_a_context_share_one_scale_and_small_ones_are_folded(open_page):
     page.keyboard.press("Enter")
     expect(lines).to_have_count(7)
     type_into(page, "Premise (the context)", "Qqxzia")
+    chip(page, "premise", "Qqxzia").wait_for()
+    chip(page, "hypothesis", "dog").click()
     expect(page.locator('[data-part="nearest"]')).to_have_text(
         re.compile("^Mostly Qqxzia, which is not in the word ta")
     )
 
 
+EXCHANGED = {"first": "dog playing cat", "second": "cat playing dog"}
 TWO_SIDED = {"model": "test-two-sided", "first": "the dog is playing outside", "second": "a dog is not playing"}
 
 
@@ -309,6 +312,66 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
     chip(page, "hypothesis", "not").hover()
     expect(ribbons(page, "back").first).to_be_attached()
     expect(page.locator(".whose")).to_contain_text("premise")
+    effects_by_every_gesture(page)
+
+
+def effects_by_every_gesture(page):
+    """What words and links do, on a page with two directions that looks from the premise."""
+    panel = page.locator("section.effects")
+    expect(panel.locator(".track .effect")).to_have_count(6)
+    expect(page.locator(".text .chip .effect:not([hidden])").first).to_be_visible()
+    panel.get_by_role("button", name="Show all words").click()
+    expect(panel.locator("li")).to_have_count(10)
+    panel.locator('.side[data-role="hypothesis"] .word', has_text="not").click()
+    expect(page.locator(PRESSED)).to_have_text(["not"])
+    panel.get_by_label("Way to ask").select_option("integrated-gradients")
+    page.wait_for_url(re.compile("method=integrated-gradients"))
+    expect(panel).to_contain_text("Completeness: the bars add up to")
+    panel.get_by_role("button", name="More about this figure").click()
+    expect(panel.locator("p.more")).to_contain_text("What it cannot tell")
+    panel.get_by_label("One of two words").select_option("not")
+    panel.get_by_label("The other of two words").select_option(value="1.2")
+    expect(panel).to_contain_text(re.compile("Together .*; alone not .* and dog "))
+    page.get_by_role("button", name="What each link does").click()
+    links = page.locator("section.links")
+    expect(links.locator("h2").filter(visible=True)).to_contain_text(
+        "What each link of the premise into the hypothesis"
+    )
+    links.get_by_role("button", name="is divided by its sum").click()
+    expect(links.get_by_text("Kendall’s τ-b").filter(visible=True)).to_be_visible()
+    page.wait_for_url(re.compile("links=renormalised"))
+    expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(1)
+    assert "What each link of the premise" in saved(page, "Save the effects of links as SVG")[1]
+    page.get_by_role("button", name="Where the premise looks").click()
+    page.get_by_role("button", name="What each link does").click()
+    expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
+
+
+def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_stands_beside(open_page):
+    page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
+    expect(ribbons(page, "of-mine")).to_have_count(1)
+    assert ribbons(page, "outline").count() == 3, "those of all three words, and nobody's who looks elsewhere"
+    line = page.locator(".of-word .crossed")
+    expect(line).to_have_text(re.compile(r"^“cat” is crossed by “dog” and “playing” \(q = 0\.\d\d\)$"))
+    expect(chip(page, "hypothesis", "cat")).to_have_attribute(
+        "aria-label", re.compile("crossed by “dog” and “playing”")
+    )
+    own = page.locator('[data-part="verdict"]').inner_text()
+    switch = page.get_by_role("switch", name="What if: without crossings (q = 0)")
+    switch.focus()
+    page.keyboard.press("Space")
+    expect(page.locator(".verdict .model")).to_contain_text("what if: without crossings (q = 0)")
+    expect(page.locator(".verdict .as-trained")).to_contain_text(own.split(",")[0].lower())
+    expect(page.locator(".without")).to_contain_text("The filters still read neighbouring words")
+    expect(line).to_contain_text("q = 0, not counted")
+    expect(switch).to_be_focused()
+    page.wait_for_url(re.compile("crossings=off"))
+    assert saved(page, "Save the ribbons as SVG")[0].endswith("-without-crossings.svg")
+    page.reload()
+    expect(switch).to_be_checked()
+    switch.tap()
+    expect(page.locator(".as-trained")).to_have_count(0)
+    page.wait_for_url(lambda address: "crossings" not in address)
 
 
 def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):

@@ -63,7 +63,7 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
     tried = page.locator('[class*="st-key-reopen-"]')
     expect(tried).to_have_count(3)
-    expect(tried.nth(0)).to_contain_text("without “jumping”")
+    expect(tried.nth(0)).to_contain_text("“jumping” left out")
     expect(tried.nth(1)).to_contain_text("“not” before “jumping”")
     expect(tried.nth(2)).to_contain_text(first.lower().replace(",", ""))
     come_to_rest(page)

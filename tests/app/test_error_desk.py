@@ -6,19 +6,21 @@ import json
 import re
 import tracemalloc
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pytest
 
 from app.desk import choosing
 from app.page_state.error_desk import DeskState
-from core.checkpoint import read_card
+from core.checkpoint import load_named, read_card
 from core.data import DataError, read
 from core.desk import exchange, store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.figures import CHOSEN
 from core.desk.run import Run, save
+from core.effects import why
 from tests.app.conftest import make_checkpoint
 from tests.app.pages import components, open_view, query, sentences
 from tests.core.made_up_runs import ONE, ROWS, TWO, made_up_run, predictions, taxi
@@ -117,6 +119,22 @@ def test_a_row_opens_with_its_texts_escaped_and_links_to_its_pair(run):
     assert "telephone" not in texts(app)
     button(app, "Next row").click().run()
     assert query(app)["row"] == "2e"
+
+
+def test_a_row_opens_with_what_its_words_do_where_its_models_are_here(run, monkeypatch):
+    assert "what each word does" not in texts(page(run, row="2n")), "no checkpoint has their checksums"
+    here = {ONE: "test-light", TWO: "test-truncated"}
+    monkeypatch.setattr("app.desk.row_effects.checkpoint_named", here.get)
+    monkeypatch.setattr("app.effects.late.PATIENCE", 120)
+    app = page(run, row="2n")
+    assert not app.exception
+    effects = next(html for element in app.get("html") if "what each word does" in (html := element.proto.body))
+    row = next(row for row in run.dataset.rows if row.id == "2n")
+    known = why(load_named("test-light"), row.first, row.second)
+    largest = max(known.words, key=lambda word: abs(word.effect))
+    first = effects[effects.index("<td dir") :]
+    assert first.startswith(f'<td dir="auto">{escape(largest.text)}</td>')
+    assert "weights.safetensors" in effects, "a checkpoint that cannot be read says so"
 
 
 def test_opened_rows_leave_nothing_behind(tmp_path):

@@ -37,8 +37,7 @@ def test_the_drawing_holds_verdict_attention_filters_and_their_sums(drawn):
         assert total == pytest.approx(data["by_kind"]["filter_provenance"]["logits"][c], abs=1e-4)
     for f in side["filters"]:
         assert sum(f[4:9]) == pytest.approx(f[9], abs=1e-4)
-    assert data["late"]["attentive_context"]["hypothesis"], "the word selected at first has its nearest words"
-    assert not data["explicit"]
+    assert not data["explicit"] and data["selection"] == {"row": None, "column": None}
 
 
 def test_a_link_opens_with_its_cell_selected(drawn):
@@ -52,7 +51,7 @@ def test_a_link_opens_with_its_cell_selected(drawn):
 
 
 def test_a_mix_of_a_word_outside_the_table_has_no_nearest_words(drawn, checkpoints):
-    data = drawn(explore(first="Qqxz.", second="Qqxz sleeps"))
+    data = drawn(explore(first="Qqxz.", second="Qqxz sleeps", select="x2"))
     outside, looked_up = data["by_kind"]["attentive_context"], data["late"]["attentive_context"]["hypothesis"]
     assert [row["words"] for row in looked_up.values()] == [[]]
     assert outside["unknown"] == ["Qqxz", "Qqxz"] and outside["why"].startswith("which is not in the word table")
@@ -111,7 +110,7 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
 
 def test_a_model_without_attention_shows_its_filters(drawn):
     data = drawn(explore(model="test-alone", first="A dog", second="A cat"))
-    assert list(data["by_kind"]) == ["filter_provenance"]
+    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance"]
     assert data["by_kind"]["filter_provenance"]["sides"][0]["filters"]
 
 
@@ -122,7 +121,7 @@ def test_both_texts_filters_and_their_products_add_up_to_the_logits(adaptivity, 
     assert not app.exception
     data = drawn(app)
     filters = data["by_kind"]["filter_provenance"]
-    assert list(data["by_kind"]) == ["filter_provenance"]
+    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance"]
     assert [side["role"] for side in filters["sides"]] == ["answer", "question"]
     made = {"two-way": ["question", "answer"], "one-way": ["question", ""], "none": ["", ""]}[adaptivity]
     assert [side["made_from"] for side in filters["sides"]] == made
@@ -146,7 +145,7 @@ def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
     data = drawn(app)
     assert not data["by_kind"]["filter_provenance"]["shares"]
     assert {len(f) for side in data["by_kind"]["filter_provenance"]["sides"] for f in side["filters"]} == {13}
-    assert list(data["by_kind"]) == ["filter_provenance", "attention_map"]
+    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "attention_map", "links"]
     windows = data["by_kind"]["attention_map"]
     assert windows["units"] == "windows"
     assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)
@@ -186,6 +185,29 @@ def test_beside_a_model_of_both_sentences_stands_the_verdict_on_the_hypothesis_a
     app = explore(model="nli-two-sided", first="A man sleeps", second="A man is awake")
     verdict = drawn(app)["verdict"]
     assert verdict["alone"]["judged"] == "hypothesis" and verdict["alone"]["model"] == "Hypothesis alone"
+
+
+def test_the_verdict_without_crossings_stands_beside_the_models_own(drawn, checkpoints):
+    pair = {"first": "the dog is playing", "second": "playing is the dog"}
+    app = explore(model="test-two-sided", crossings="off", **pair)
+    verdict, checkpoint = drawn(app)["verdict"], load(checkpoints / "test-two-sided")
+    assert verdict["what_if"] == "without crossings (q = 0)" and query(app)["crossings"] == "off"
+    for classes, crossings in ((verdict["classes"], False), (verdict["trained"], True)):
+        expected = explain(checkpoint, *pair.values(), crossings=crossings).probabilities
+        assert [c["p"] for c in classes] == pytest.approx(expected, abs=1e-6)
+    assert set(drawn(app)["by_kind"]["attention_map"]["crossings"]) == {0}
+    followed = drawn(app)["by_kind"]["effects"]
+    assert followed["what_if"] and followed["verdict"] == max(verdict["trained"], key=lambda one: one["p"])["label"]
+    app = explore(model="test-two-sided", crossings="off", temperature="2", **pair)
+    assert drawn(app)["verdict"]["what_if"] == "softmax at temperature 2 and without crossings (q = 0)"
+    app = explore(crossings="off", **pair)
+    assert drawn(app)["verdict"]["what_if"] == "" and drawn(app)["by_kind"]["attention_map"]["crossed"] is None
+    assert drawn(app)["notices"] == [
+        "The link asks for the verdict without crossings, but this model counts none: it is as trained."
+    ]
+    assert drawn(explore(model="test-two-sided", crossings="0", **pair))["notices"] == [
+        "The link says “0” of crossings, which are off or left out: the model counts them as it was trained."
+    ]
 
 
 def test_the_direction_that_is_looked_at_is_in_the_address(drawn):
@@ -275,16 +297,6 @@ def test_each_evidence_sentence_has_its_block_of_the_matrix_and_its_share_of_the
     won, none = (data["by_kind"]["filter_provenance"]["sides"][0] for data in (each, whole))
     assert sum(won["wins"]) == 12 == len(won["beside"]) and set(won["beside"]) <= {0, 1}
     assert none["wins"] == none["beside"] == []
-
-
-def test_a_word_dropped_from_evidence_leaves_its_lines(tmp_path, monkeypatch):
-    from app.explore.pairs_tried import changed
-    from core.checkpoint import load
-    from core.explain import explain
-
-    make_checkpoint(tmp_path, "x", "x", 1, roles={"first": "claim", "second": "evidence", "judged": "claim"})
-    explanation = explain(load(tmp_path / "x"), "A dog", "The dog  is outside.\nA cat")
-    assert changed(explanation, "evidence", 1, "drop").second == "The is outside.\nA cat"
 
 
 def test_a_model_that_shows_nothing_beside_its_verdict_is_left_to_compare():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.explore.negation import negatable
+from core.linguistics.negation import negatable
 from core.reading.tokens import tokenize
 
 

@@ -8,11 +8,14 @@ import pytest
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, PHRASE_EXAMPLES
 from app.page_state.codec import LINK_LIMIT, Codec, PageState, one_of, parameter, whole_number
-from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
+from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
 from app.page_state.filter_map import MOST_TEXTS, VIEWS, MapState
 from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.texts import Model, Texts, TextState
 from app.pairs import LONGEST_TRAIL, Pair
+from core.effects import METHODS
+from core.effects.edits import Edit
+from core.effects.links import Taken
 
 PAGES = (ExploreState, PhraseState, MapState)
 MODELS = {"topic-acnn": "topics", "as-adaqa": "answers", "{odd} model": "paraphrases"}
@@ -47,6 +50,7 @@ def some_state(page, seed):
         "k": source.randint(1, LARGEST_K),
         "view": source.choice(list(VIEWS)),
         "temperature": source.choice(TEMPERATURES),
+        "crossings": source.choice([True, False]),
         "projector": source.choice([True, False]),
         "selection": Selection(source.randrange(200), source.choice([None, 3]))
         if page is ExploreState
@@ -56,11 +60,20 @@ def some_state(page, seed):
         "side": source.choice(["first", "second"]),
         "filter": source.randrange(300),
         "direction": source.choice(ODD[1:]),
+        "together": TwoWords((0, source.randrange(200)), (1, source.randrange(9))),
+        "links": source.choice(["", *Taken]),
+        "method": source.choice(list(METHODS)),
         "candidates": source.choice(["", "\n".join(ODD)]),
+        "edits": (Edit("insert", 0, 0, "two  %\u2028 words"), Edit("replace", 0, 0, "x")),
+        "step": source.choice([None, 0]),
+        "turns": source.choice([True, False]),
     }
     state = page("topic-acnn", texts)
     others = [f.name for f in fields(page) if f.name not in ("model", "texts")]
-    return replace(state, **{name: values[name] for name in others if source.random() < 0.7})
+    some = {name: values[name] for name in others if source.random() < 0.7}
+    if not some.get("edits"):
+        some.pop("step", None)
+    return replace(state, **some)
 
 
 def without_trails(state):

@@ -11,7 +11,7 @@ import pytest
 
 from app import components, panels
 from app.panels import verdict
-from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, FilterRecord, PhraseSelection
+from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, PhraseSelection
 from tests.app.made_up import POOLED, Unseen, WordLength, pair, with_more_panels
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,10 +46,13 @@ def test_every_folder_declares_the_panel_of_its_name_and_its_script_registers_it
     assert {folder.name for folder in panels.folders()} == {
         "attention_map",
         "attentive_context",
+        "effects",
         "filter_provenance",
         "generated_filters",
+        "links",
         "phrase_selection",
         "pooled_attention",
+        "what_if",
     }
 
 
@@ -91,12 +94,8 @@ def test_rows_and_columns_are_the_records_own_whoever_is_judged(judged):
     by_question = AttentionMap("attention", "question", "answer", TURNED, TURNED)
     explanation = pair(by_answer, judged=judged)
     assert axes(explanation) == [("question", "column"), ("answer", "row")]
-    assert panels.drawing(explanation).focus == 0, "the question does not have “Ann”"
+    assert panels.drawing(explanation).directions == ["answer"]
     assert by_answer.to_csv(explanation).splitlines()[1] == "1,Ann,1,who,0.5,0.5"
-    won = FilterRecord(0, 1, (0, 3), 0, 0, 0, 0, 0, 0, 0, (), (0, 0, 0))
-    winners = FilterProvenance("answer filters", "answer", 3, (won,), ())
-    focus = panels.drawing(pair(by_answer, winners, judged=judged)).focus
-    assert focus == 0, "it comes before a word that won filters"
     both = pair(by_question, by_answer, judged=judged)
     assert axes(both) == [("question", "row"), ("answer", "column")]
     assert [(p.data.rows, len(p.data.weights)) for p in panels.drawing(both).panels] == [
@@ -110,7 +109,7 @@ def test_a_final_state_is_one_row_that_stands_for_the_last_word():
     once = AttentionMap("attention", "answer", "question", WEIGHTS[1:2], WEIGHTS[1:2], units="final state")
     explanation = pair(once)
     (panel,) = panels.drawing(explanation).panels
-    assert (panel.data.units, panel.data.weights, panel.data.focus) == ("final state", (WEIGHTS[1],), 2)
+    assert (panel.data.units, panel.data.weights) == ("final state", (WEIGHTS[1],))
     assert once.to_csv(explanation).splitlines()[2] == "3,final state,2,made,0.7,0.7"
     assert once.to_text(explanation)[1:] == [
         "Where the final state of the answer looks in the question:",

@@ -130,6 +130,33 @@ def test_question_words_are_slices_of_questions_alone(run, first, asked):
     assert ("question word" in dimensions) is asked and "negation" in dimensions
 
 
+CONSTRUCTIONS = [
+    ("the dog chases a cat", "a cat chases the dog", {"exchanged"}),
+    ("the dog chased the cat", "the cat was quickly chased by the dog", {"passive"}),
+    ("a boy bit the dog", "the dog isn't always bitten", {"passive"}),
+    ("every man is tired", "a man who is cold runs", {"quantifier", "embedded_clause"}),
+    ("if it rains , the dog runs", "the dog runs", {"embedded_clause"}),
+    ("the man said that a dog runs", "who runs ?", {"embedded_clause"}),
+    ("while walking , he likes that dog", "the man that ran", {"embedded_clause"}),
+    ("when is it cold ?", "he likes that dog while walking", set()),
+    ("the dog runs", "the dog runs", set()),
+]
+
+
+def test_constructions_of_a_pair_are_columns_and_slices(run):
+    names = ("exchanged", "passive", "quantifier", "embedded_clause")
+    data = run.dataset
+    for first, second, has in CONSTRUCTIONS:
+        pair = replace(
+            run, dataset=replace(data, rows=(replace(data.rows[0], first=first, second=second), *data.rows[1:]))
+        )
+        known = columns(pair, known=lambda word: True)
+        assert {name for name in names if known[name].values[0]} == has, (first, second)
+        parts = {part.expression: part for part in slices(known)}
+        assert all(parts[name].rows[0] for name in has)
+        assert parts.keys().isdisjoint(f"not {name}" for name in names), "nearly all rows"
+
+
 def test_texts_are_ordered_in_the_room_that_they_take():
     texts = np.array(["b" * 20_000, *(f"a{i % 7}" for i in range(2_000))], dtype=object)
     column, rows = RunColumn(texts, "text"), np.arange(0, 2_001, 2)

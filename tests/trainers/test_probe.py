@@ -6,12 +6,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
 from app.models import card
-from core.checkpoint import load
+from core.checkpoint import load, save
 from core.data import read
 from core.evaluation.probe import SUITES, suits
 from core.explain import explain
+from tests.core.made_up import make_checkpoint, make_table
 from trainers.__main__ import main
 
 KINDS = {
@@ -66,6 +68,9 @@ def test_the_other_suite_is_put_and_what_typing_changes_is_said(
     result = json.loads(capsys.readouterr().out)
     assert result["suite"] == "order" and result["total"] == 200
     card_figures = json.loads((folder / "card.json").read_text())["probe_order"]
+    named, right, kinds = card.simple_pairs(json.loads((folder / "card.json").read_text()))[1]
+    assert (named, right) == ("Order pairs", f"{result['right']} of 200")
+    assert kinds.startswith(f"order {result['kinds']['order']['right']} of 70, quantity ")
     assert card_figures == {key: result[key] for key in ("right", "total", "kinds")}
     # The share by hand: verdicts of the suite as it is, against verdicts of every text without its full stop.
     checkpoint, rows = load(folder), read(SUITES["order"]).rows
@@ -100,6 +105,36 @@ def test_training_ends_with_the_figures_and_probe_says_which_went_wrong(
     written = load(folder).card
     assert written["probe"] == figures and written["sha256"] == result["sha256"]
     assert card.simple_pairs(written)[0][:2] == ("Simple pairs", f"{figures['right']} of {figures['total']}")
+
+
+def test_a_model_that_counts_crossings_says_how_many_verdicts_turn_without(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_checkpoint(tmp_path / "mine", make_table(), "two-sided", "both").folder
+    checkpoint, rows = load(folder), read(SUITES["simple"]).rows
+    with torch.no_grad():
+        checkpoint.model.compare.weight[:, -1] *= 30  # so that crossings count
+    save(folder, checkpoint.model, dict(checkpoint.card), words=checkpoint.words)
+    checkpoint = load(folder)
+    assert main(["probe", str(folder), "--json", "--card"]) == 0
+    without = json.loads(capsys.readouterr().out)["without_crossings"]
+
+    def turns(pair: tuple[str, str]) -> bool:
+        verdicts = {explain(checkpoint, *pair, crossings=counted, records=()).verdict for counted in (True, False)}
+        return len(verdicts) > 1
+
+    swapped = [(row.first, row.second) for row in rows if row.columns["kind"] == "swapped"]
+    turned = {pair: turns(pair) for pair in swapped}
+    assert without["kinds"]["swapped"] == sum(turned.values()) > 0
+    exchanged = [pair for pair in turned if sorted(pair[0].lower().split()) == sorted(pair[1].lower().split())]
+    assert without["turned"] >= sum(turned[pair] for pair in exchanged) and without["total"] >= len(exchanged)
+    written = load(folder).card
+    assert written["probe"]["without_crossings"] == without
+    assert card.simple_pairs(written)[0][2].endswith(
+        f"without crossings (q = 0) the verdicts of {without['turned']} of {without['total']} exchanged pairs turn"
+    )
+    assert main(["probe", str(folder)]) == 0
+    assert f"{without['turned']} of {without['total']} pairs with the same words" in capsys.readouterr().out
 
 
 def test_a_card_without_figures_or_with_broken_ones_has_no_line() -> None:

@@ -17,9 +17,8 @@ from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.loop import ready
 from trainers.paper.__main__ import main as paper
-from trainers.recipe import DataSource
 from trainers.set_up import Options, class_weights, targets
-from trainers.training_data import load_data, read_source
+from trainers.training_data import load_data
 
 from .conftest import pair
 from .test_training import arguments
@@ -82,15 +81,30 @@ def test_teachers_are_not_asked_about_a_file_whose_labels_hold_by_construction(d
     assert loaded.taught.tolist() == [True, True, True, False, False]
 
 
-def test_a_share_of_the_rows_loses_its_last_full_stop(tmp_path: Path) -> None:
-    row = {"sentence1": "A dog runs.", "sentence2": "It moves . ", "gold_label": "entailment"}
-    (tmp_path / "s.jsonl").write_text("".join(json.dumps({**row, "pairID": str(i)}) + "\n" for i in range(100)))
-    source = DataSource("s", "s.jsonl", without_full_stop=0.5)
-    rows = read_source(tmp_path, source).rows
-    texts = [(row.first, row.second) for row in rows]
-    assert set(texts) == {("A dog runs.", "It moves . "), ("A dog runs", "It moves")}
-    assert 30 < texts.count(("A dog runs", "It moves")) < 70
-    assert rows == read_source(tmp_path, source).rows
+def test_a_share_of_the_rows_is_read_without_its_last_full_stop(tmp_path: Path) -> None:
+    rows = [
+        {"sentence1": "A dog runs.", "sentence2": "It moves ." if i % 2 else ".", "gold_label": "neutral"}
+        for i in range(200)
+    ]
+    (tmp_path / "s.jsonl").write_text(
+        "".join(json.dumps({**row, "pairID": str(i)}) + "\n" for i, row in enumerate(rows))
+    )
+    source = "{name: s, path: s.jsonl}"
+    changes = [f"train=[{source}]", f"dev={source}", "report=[]", "drop_full_stops=0.5", *SMALL]
+    recipe = recipes.load("nli-attconv-light", changes)
+    loaded = load_data(recipe, tmp_path, quiet=True)
+    words = WordTable.from_vectors(list(loaded.vocabulary.ids), torch.randn(len(loaded.vocabulary.ids), 8), 1.0, "w")
+    run = ready(recipe, loaded, words, Options(tmp_path / "out", "cpu", precision="32"))
+    first, second = (run.as_typed(epoch) for epoch in (0, 1))
+    assert 60 < (first.first.lengths == 3).sum() < 140
+    assert set(first.first.lengths) == {3, 4}
+    assert (first.contexts[0].lengths[1::2] == first.first.lengths[1::2] - 1).all(), "both texts of a row"
+    assert (first.contexts[0].lengths[::2] == 1).all(), "a text is never left empty"
+    assert (first.first.lengths != second.first.lengths).any(), "drawn anew"
+    assert (run.as_typed(0).first.lengths == first.first.lengths).all()
+    full_stop = loaded.vocabulary.ids["."]
+    bare = first.first.lengths == 3
+    assert not (first.first.side(bare.nonzero()[0]).words == full_stop).any()
 
 
 def load_rows(count: int):  # type: ignore[no-untyped-def]

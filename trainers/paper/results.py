@@ -22,6 +22,7 @@ from typing import Any
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
 from core.evaluation import alignment_table, sweeps
+from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.wording import counted
 from trainers import recipe as recipes
@@ -39,6 +40,10 @@ Card = Mapping[str, Any]
 SIMPLE_PAIRS = """\
 Simple pairs that differ in one respect, written by hand (`core/evaluation/simple_pairs.tsv`), and how many of each kind
 are right: `python -m trainers probe CHECKPOINT` names those that are not. No model is trained on them."""
+
+ORDER_PAIRS = """\
+Pairs on who does what to whom, on how many and on whose, written by hand too (`core/evaluation/order_pairs.tsv`), and
+how many of each kind are right: `python -m trainers probe CHECKPOINT --suite order`. No model is trained on them."""
 
 TABLES = {
     "ablation": "What each part of the features brings.",
@@ -138,23 +143,31 @@ def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
     for folder, card in cards.items():
         if card.get("notes") and not any(folder.glob("*.csv")):  # else they stand above its tables
             yield f"From the card of `{card['name']}`: {markdown.plain(card['notes'])}"
-    yield from simple_pairs(list(cards.values()))
+    yield from pairs_by_hand(list(cards.values()))
 
 
-def simple_pairs(cards: Sequence[Card]) -> Iterator[str]:
-    """How many of our simple pairs each checkpoint gets right, by kind; nothing where no card says it."""
-    rows = [
-        {
-            "checkpoint": f"`{card['name']}`",
-            f"simple pairs ({card['probe']['total']})": card["probe"]["right"],
-            **{f"{kind} ({n['total']})": n["right"] for kind, n in card["probe"]["kinds"].items()},
-        }
-        for card in cards
-        if "probe" in card
-    ]
-    if rows:
-        yield SIMPLE_PAIRS
-        yield markdown.table(rows)
+def pairs_by_hand(cards: Sequence[Card]) -> Iterator[str]:
+    """How many pairs of our own each checkpoint gets right, a table a suite, by kind; nothing where no card says it."""
+    for suite, caption in (("simple", SIMPLE_PAIRS), ("order", ORDER_PAIRS)):
+        probed = {f"`{card['name']}`": card[CARD_KEYS[suite]] for card in cards if CARD_KEYS[suite] in card}
+        rows = [
+            {
+                "checkpoint": name,
+                f"{suite} pairs ({result['total']})": result["right"],
+                **{f"{kind} ({n['total']})": n["right"] for kind, n in result["kinds"].items()},
+            }
+            for name, result in probed.items()
+        ]
+        if rows:
+            yield caption
+            yield markdown.table(rows)
+        for name, result in probed.items():
+            if "without_crossings" in result:
+                turned, total = (result["without_crossings"][key] for key in ("turned", "total"))
+                yield (
+                    f"{name} counts the words that look across a word (q); without that (q = 0) it changes its verdict "
+                    f"on {turned} of the {total} pairs that have the same words in another order."
+                )
 
 
 def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:

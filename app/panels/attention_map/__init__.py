@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.panels.attention_map.first_word import telling_word
 from app.panels.panel import Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
@@ -29,7 +28,8 @@ class NullWord:
 @dataclass(frozen=True)
 class WordMap(Payload):
     """What the matrix and the ribbons draw. ``values`` are what the cells show, from ``low`` to ``high``; ``weights``
-    are always what the model used; ``none`` is None in a model without a null word."""
+    are always what the model used; ``none`` is None in a model without a null word. ``crossed``: for each row the rows
+    that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them."""
 
     units: str
     weights: Matrix
@@ -39,6 +39,8 @@ class WordMap(Payload):
     apart: bool
     low: float
     high: float
+    crossed: tuple[tuple[int, ...], ...] | None = None
+    crossings: Column | None = None
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,10 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
         record.apart,
         low,
         max(max(flat), low + 1e-9),
+        None if record.crossed_by is None else tuple(tuple(record.crossing(i)) for i in range(len(record.weights))),
+        None if record.crossings is None else significant(record.crossings),
         rows=record.rows,
         columns=record.columns,
-        focus=telling_word(record, explanation),
         show=show,
         lead=lead(record, explanation),
     )

@@ -58,13 +58,12 @@ export class MatrixPanel {
     );
     const key = legend(...this.scale);
     key.append(this.scrolls);
-    const { agreement } = view.data;
-    if (agreement?.rows === attention.rows) key.append(html("span", agreement.text));
+    if (this.agreement) key.append(html("span", this.agreement));
     const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(
       "section.attention",
       { "aria-label": title },
-      heading(headed, how, more, saves),
+      heading(headed, how, more, [this.others, saves]),
       this.frame,
       key,
       this.tip.element,
@@ -103,7 +102,19 @@ export class MatrixPanel {
     };
   }
 
+  // What else can be shown in its place.
+  get others() {
+    return this.view.linkSwitch?.() ?? [];
+  }
+
+  // How well it agrees with people, where that was measured.
+  get agreement() {
+    const { agreement } = this.view.data;
+    return agreement?.rows === this.attention.rows ? agreement.text : null;
+  }
+
   // What the colours mean, and both ends of their scale.
+  /** @returns {any[]} */
   get scale() {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];

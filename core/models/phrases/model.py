@@ -142,6 +142,8 @@ class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
     answer selection (sections 3.2 to 3.4)."""
 
+    least_score = -1.0
+
     def __init__(self, config: PhraseConfig) -> None:
         width, hidden = config.words, config.hidden
         rep = 3 * hidden + 2 * width

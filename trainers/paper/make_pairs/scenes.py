@@ -211,7 +211,16 @@ class Scenes(Statements):
             verb, negation = "has", "does not have"
             p, q = (f"a {colour} {thing}" for colour in self.random.sample(self.lists["colours"], 2))
             p, q = (f"{article(x[2:])} {x[2:]}" for x in (p, q))
-        return {"one": f"the {one}", "two": f"the {two}", "p": p, "q": q, "is": verb, "is not": negation}
+        short = negation.removesuffix(" wearing").removesuffix(" have")
+        return {
+            "one": f"the {one}",
+            "two": f"the {two}",
+            "p": p,
+            "q": q,
+            "is": verb,
+            "is not": negation,
+            "does not": short,
+        }
 
     def room(self, words: Words) -> Words:
         return {"place": self.random.choice(self.data["rooms"])}

@@ -1,0 +1,54 @@
+// What the server has computed since a page was drawn. It comes by a component of its own, which shows nothing, so that
+// the page need not be drawn again; views hear of it, and ask for more while the server still computes.
+
+import { VIEWS } from "./view.js";
+
+const AGAIN = 250; // milliseconds until the server is asked again
+
+class Late {
+  constructor() {
+    this.hearers = new Set();
+    this.data = null;
+    this.tell = null;
+    this.pending = 0;
+    this.turn = 0;
+  }
+
+  take(data, tell) {
+    Object.assign(this, { data, tell });
+    for (const hear of this.hearers) hear(data);
+    clearTimeout(this.pending);
+    if (Object.keys(data.working).length) this.pending = setTimeout(() => this.say({}), AGAIN);
+  }
+
+  // To the server: to go on, to stop or to begin again.
+  say(what) {
+    this.turn += 1;
+    this.tell?.("selection", { ...what, turn: this.turn });
+  }
+}
+
+const LATE = new Late();
+
+// Calls `hear` with what has come and with all that will come, until `signal` ends it.
+export function hearLate(hear, signal) {
+  LATE.hearers.add(hear);
+  signal.addEventListener("abort", () => LATE.hearers.delete(hear));
+  if (LATE.data) hear(LATE.data);
+}
+
+export function sayLate(what) {
+  LATE.say(what);
+}
+
+VIEWS.late = /** @type {any} */ (
+  class {
+    start() {}
+
+    update(data, tell) {
+      LATE.take(data, tell);
+    }
+
+    end() {}
+  }
+);

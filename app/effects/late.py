@@ -1,0 +1,181 @@
+"""Effects on a page: asked for with the verdict, and told to the browser when they are computed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from app import components
+from app.effects import work
+from app.page_state.explore import Selection, TwoWords
+from app.pairs import Version
+from app.panels import Drawing, effects
+from app.panels.links import LinkMap, link_map
+from app.panels.verdict import class_names
+from app.panels.what_if import Offered, Turn, offered, turns
+from core.checkpoint import Checkpoint
+from core.effects.links import Taken
+from core.effects.memory import Answer, kept_changes, kept_links, kept_together, kept_why
+from core.effects.why import MIX, target_class
+from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
+from core.evidence import Explanation
+from core.evidence.effects import Effects, PairEffect
+
+WORDS, LINKS, TOGETHER, OFFERS, TURNS = "words", "links", "together", "offers", "turns"
+"""What can be asked for."""
+KEY = "what was computed late"
+"""Of the component that tells it."""
+PATIENCE = 0.25
+"""Seconds that the server waits for an answer before it says how far it is: a newer question waits no longer."""
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
+    nobody asks for them; ``together``: two words whose effect together is asked for; ``offers``: what may stand in each
+    word's place; ``turns``: the smallest changes that turn the verdict."""
+
+    checkpoint: Checkpoint
+    texts: Version
+    method: str = TAKEN_AWAY
+    links: str = ""
+    together: TwoWords | None = None
+    offers: bool = False
+    turns: bool = False
+
+    @property
+    def computed(self) -> str:
+        """The method that is computed: the mean of three ways has each of them."""
+        return TAKEN_AWAY if self.method in MIX else self.method
+
+    @property
+    def asked(self) -> work.Asked[Answer | Offered]:
+        """By name, with what answers each."""
+        checkpoint, texts = self.checkpoint, self.texts
+        about = checkpoint.folder, checkpoint.state, texts
+        out: dict[work.Key, Callable[[Progress], Answer | Offered]] = {
+            (WORDS, *about, self.computed): functools.partial(kept_why, checkpoint, *texts, self.computed)
+        }
+        if self.links:
+            taken = Taken(self.links)
+            out[LINKS, *about, taken] = functools.partial(kept_links, checkpoint, *texts, taken)
+        if self.together is not None:
+            chosen = Place(*self.together.one), Place(*self.together.other)
+            out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
+        if self.offers:
+            out[OFFERS, *texts] = functools.partial(offered, texts)
+        if self.turns:
+            out[TURNS, *about] = functools.partial(kept_changes, checkpoint, *texts)
+        return out
+
+    def effects(self) -> Effects:
+        """Everything that is asked for as one record. It takes as long as it takes: for a file that a person asks
+        for."""
+        words = kept_why(self.checkpoint, *self.texts, self.computed, unheard)
+        if not self.links:
+            return words
+        return replace(words, links=kept_links(self.checkpoint, *self.texts, Taken(self.links), unheard))
+
+
+def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
+    """The class whose probability effects are about, as people read it."""
+    return class_names(explanation)[target_class(checkpoint, explanation.probabilities)]
+
+
+@dataclass(frozen=True)
+class Late:
+    """What the browser hears, of the drawing with this ``id``. By name of what is asked, ``working``: how far what is
+    not yet there is; ``stopped``: by a person; ``problems``: why there is nothing. ``selection``: the word that is
+    selected where nobody has chosen one, with what is looked up ``late`` for it."""
+
+    id: str
+    words: effects.WordBars | None = None
+    links: tuple[LinkMap, ...] | None = None
+    together: effects.TwoWords | None = None
+    offers: Offered | None = None
+    turns: tuple[Turn, ...] | None = None
+    working: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    stopped: tuple[str, ...] = ()
+    problems: Mapping[str, str] = field(default_factory=dict)
+    selection: Selection | None = None
+    late: Mapping[str, Any] = field(default_factory=dict)
+
+
+def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
+    """What is known by now, or in a moment."""
+    works = {key[0]: one for key, one in work.at_work(questions.asked).items()}
+    for one in works.values():
+        one.wait(PATIENCE / len(works))
+    words, links, both, offers, changes = (
+        works[name].answer if name in works else None for name in (WORDS, LINKS, TOGETHER, OFFERS, TURNS)
+    )
+    return Late(
+        id,
+        effects.word_bars(words) if isinstance(words, Effects) else None,
+        tuple(link_map(one, explanation) for one in links) if isinstance(links, tuple) else None,
+        effects.two_words(str(questions.together), both) if isinstance(both, PairEffect) else None,
+        offers if isinstance(offers, Offered) else None,
+        turns(changes, explanation.labels, class_names(explanation)) if isinstance(changes, tuple) else None,
+        {name: (one.done, one.of) for name, one in works.items() if not one.finished},
+        tuple(name for name, one in works.items() if one.stopped),
+        {name: one.problem for name, one in works.items() if one.problem},
+    )
+
+
+@dataclass(frozen=True)
+class LateColumns:
+    """What the browser hears of several verdicts side by side, each with what words do to it where that is known; the
+    rest as :class:`Late` has it."""
+
+    id: str
+    columns: tuple[effects.WordBars | None, ...]
+    working: Mapping[str, tuple[int, int]]
+    stopped: tuple[str, ...]
+    problems: Mapping[str, str]
+
+
+def hear_all(questions: Sequence[Questions | None], id: str) -> LateColumns:
+    """What is known by now, or in a moment, of what words do to several verdicts."""
+    asked = {key: make for one in questions if one is not None for key, make in one.asked.items()}
+    works = work.at_work(asked)
+    for one in works.values():
+        one.wait(PATIENCE / len(works))
+    columns = [None if one is None else works[next(iter(one.asked))] for one in questions]
+    unfinished = [one for one in works.values() if not one.finished]
+    done, of = sum(one.done for one in unfinished), sum(one.of for one in unfinished)
+    return LateColumns(
+        id,
+        tuple(effects.word_bars(one.answer) if one and isinstance(one.answer, Effects) else None for one in columns),
+        {WORDS: (done, of)} if unfinished else {},
+        tuple({WORDS for one in works.values() if one.stopped}),
+        {str(number): one.problem for number, one in enumerate(columns) if one and one.problem},
+    )
+
+
+def strongest(questions: Questions, drawing: Drawing) -> Selection | None:
+    """The word with the largest positive effect, once it is known."""
+    for one in work.at_work(questions.asked).values():
+        if isinstance(one.answer, Effects) and one.answer.strongest is not None:
+            word = one.answer.strongest
+            axes = {side.axis for side in drawing.sides if side.role == word.role}
+            return Selection(row=word.index) if "row" in axes else Selection(column=word.index)
+    return None
+
+
+def draw(heard: Late | LateColumns) -> None:
+    """Tell it the browser."""
+    with st.container(key="late"):
+        components.draw("late", heard, key=KEY, on_selection_change=_said)
+
+
+def _said() -> None:
+    """The browser asks again, stops what is computed or begins it anew."""
+    said: Mapping[str, Any] = st.session_state[KEY].get("selection") or {}
+    if said.get("stop"):
+        work.stop(said["stop"] if isinstance(said["stop"], str) else None)
+    elif said.get("again"):
+        work.again()

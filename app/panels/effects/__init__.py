@@ -1,0 +1,82 @@
+"""What each word does to the verdict: a bar a word, and a line under it in the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.panels.effects.methods import Method, methods
+from app.panels.panel import Panel, Payload, significant
+from core.effects.why import MIX
+from core.effects.words import TAKEN_AWAY
+from core.evidence.effects import Effects, PairEffect, WordEffect
+
+Bar = tuple[float | None, ...]
+"""The effect of a word, its spread, and the verdict's mean probability without it."""
+
+
+@dataclass(frozen=True)
+class WordBars:
+    """What the bars show. ``ways``: by method and role a bar a word; a mean of several ways has each of them alone,
+    too. ``probability``: of the verdict as it is."""
+
+    method: str
+    unit: str
+    probability: float
+    ways: Mapping[str, Mapping[str, tuple[Bar, ...]]]
+    completeness: tuple[float, ...] | None
+
+
+@dataclass(frozen=True)
+class EffectsFrame(Payload):
+    """What stands before there are effects. ``verdict``: the class that is followed, as people read it; ``methods``:
+    how effects can be asked for; ``what_if``: whether the page shows another verdict than the model's own, which the
+    effects are about."""
+
+    verdict: str
+    methods: tuple[Method, ...]
+    what_if: bool
+
+
+def frame(verdict: str, what_if: bool = False) -> EffectsFrame:
+    """The panel without its bars."""
+    return EffectsFrame(verdict, methods(), what_if)
+
+
+def word_bars(effects: Effects) -> WordBars:
+    """The bars of a record."""
+    target = effects.labels.index(effects.verdict)
+    roles = tuple(dict.fromkeys(word.role for word in effects.words))
+    alone = tuple(MIX) if effects.method == TAKEN_AWAY else ()
+    ways = {
+        method: {role: tuple(_bar(word, method, target, effects.method) for word in effects.of(role)) for role in roles}
+        for method in (effects.method, *alone)
+    }
+    completeness = effects.completeness and significant(effects.completeness, 4)
+    return WordBars(effects.method, effects.unit, effects.probability, ways, completeness)
+
+
+def _bar(word: WordEffect, method: str, target: int, asked: str) -> Bar:
+    if method != asked:
+        return significant((word.by_way.get(method), word.spread_by_way.get(method), None), 4)
+    after = None if word.probabilities is None else word.probabilities[target]
+    return significant((word.effect, word.spread, after), 4)
+
+
+@dataclass(frozen=True)
+class TwoWords:
+    """What two words do ``together`` and ``apart``, in sum. ``name``: of both words, as a link has it."""
+
+    name: str
+    words: tuple[Mapping[str, str | float | None], ...]
+    together: float | None
+    apart: float | None
+
+
+def two_words(name: str, effect: PairEffect) -> TwoWords:
+    """What is said of two words."""
+    words = tuple({"text": word.text, "effect": word.effect} for word in effect.words)
+    return TwoWords(name, words, effect.together, effect.apart)
+
+
+PANEL = Panel(("effects",), "first")

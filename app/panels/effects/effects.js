@@ -1,0 +1,170 @@
+// What each word does to the verdict: a bar a word, by a way that a person chooses.
+
+import { capital, heading, html, linkButton, refill, signed } from "../../components/elements.js";
+import { sayLate } from "../../components/late.js";
+import { saveButtons } from "../../components/save.js";
+import { PANELS } from "../../components/view.js";
+import { barLine, factsOf, rangeOf, wordOf } from "./bars.js";
+import { Together } from "./together.js";
+
+const FIRST = 3; // words of a sentence that have a bar before more are asked for
+
+class EffectsPanel {
+  constructor(view, frame) {
+    this.view = view;
+    this.frame = frame;
+    this.open = false;
+    this.method = html(
+      "select",
+      { onchange: () => view.ask({ method: this.method.value }) },
+      frame.methods.map(({ name, title }) => html("option", { value: name }, title)),
+    );
+    this.together = new Together(view);
+    this.whole = linkButton("", "Show all words and two words together, or the longest bars alone", () => {
+      this.open = !this.open;
+      this.draw();
+      this.whole.focus();
+    });
+    this.after = html("div.soft");
+    this.head = html("div");
+    this.body = html("div.words-and-bars.halves");
+    this.state = html("span.way.soft.screen", { "aria-live": "polite" });
+    this.element = html(
+      "section",
+      { "aria-label": this.title },
+      this.head,
+      this.body,
+      this.after,
+      this.together.element,
+    );
+  }
+
+  get title() {
+    const { verdict, what_if } = this.frame;
+    return `What each word does to “${verdict}”${what_if ? ", by the model as it was trained" : ""}`;
+  }
+
+  get asked() {
+    return this.frame.methods.find(({ name }) => name === this.view.asked.method);
+  }
+
+  // Every word with its bar by the method that is asked for; without bars while they are computed.
+  words() {
+    const bars = this.view.bars;
+    return this.view.readSides.map((side) => ({
+      side,
+      words: side.tokens.map((text, index) => wordOf(text, index, bars?.[side.role]?.[index])),
+    }));
+  }
+
+  draw() {
+    const { view, asked } = this;
+    this.method.value = asked.name;
+    if (this.headed !== asked.name) {
+      this.headed = asked.name;
+      refill(this.head, this.heading(asked));
+    }
+    if (view.asked.together) this.open ||= !this.together.asked;
+    this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
+    this.drawState();
+    const sides = this.words();
+    this.range = rangeOf(sides.flatMap(({ words }) => words));
+    const focused = this.element.getRootNode().activeElement?.dataset.word;
+    refill(
+      this.body,
+      sides.map((one) => this.sentence(one)),
+    );
+    if (focused) this.body.querySelector(`[data-word="${focused}"]`)?.focus();
+    const { completeness } = view.news?.words ?? {};
+    const said = completeness && view.bars ? this.completeness(...completeness) : null;
+    refill(this.after, said);
+    this.together.element.hidden = !this.open;
+    this.together.draw();
+  }
+
+  heading({ name, how, cannot }) {
+    const reading =
+      name === "gradient-norm"
+        ? "A longer bar: the verdict would begin to change faster with this word’s vector. A length has no sign."
+        : "Bar to the right, filled: the word supports the verdict. To the left, hollow: it opposes it. The thin line is the spread.";
+    const more = [
+      html("b", `How: `),
+      `${capital(how)}. `,
+      "The length is log p of the verdict before minus after: 0.7 halves the probability, 2.3 divides it by ten. ",
+      "The spread is one standard deviation over the words that were put in its place. Words stand with the longest bar first; click one to follow it. ",
+      html("b", "What it cannot tell: "),
+      cannot,
+    ];
+    const saves = saveButtons(this.view, "effects", () => ({
+      file: `effects-${name}`,
+      title: `${this.title}: ${how}`,
+      elements: [this.body],
+    }));
+    const chosen = html("label.way.screen.soft", "Way to ask ", this.method);
+    const printed = html("span.way.soft.on-paper", this.asked.title);
+    return heading([this.title, " ", chosen, printed, this.state], reading, more, [this.whole, saves]);
+  }
+
+  completeness(sum, whole) {
+    return `Completeness: the bars add up to ${signed(sum, 2)}; log p of the verdict minus that of texts of zeros is ${signed(whole, 2)}.`;
+  }
+
+  drawState() {
+    const { working, stopped, problems } = this.view.news ?? { working: { words: [0, 0] } };
+    const { bars } = this.view;
+    if (problems?.words) refill(this.state, problems.words);
+    else if (stopped?.includes("words"))
+      refill(
+        this.state,
+        "Stopped before it was done. ",
+        linkButton("Compute", "Compute what each word does", () => sayLate({ again: true })),
+      );
+    else if (!bars) {
+      const [done, of] = working.words ?? [0, 0];
+      refill(
+        this.state,
+        html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})),
+        " ",
+        linkButton("Stop", "Stop computing what each word does", () => sayLate({ stop: true })),
+      );
+    } else refill(this.state);
+  }
+
+  // The bars of a sentence, the longest first.
+  sentence({ side, words }) {
+    const ranked = this.range.known
+      ? [...words].sort((a, b) => Math.abs(b.effect ?? 0) - Math.abs(a.effect ?? 0) || a.index - b.index)
+      : words;
+    const shown = this.open ? ranked : ranked.slice(0, FIRST);
+    return html(
+      "div.side.labelled",
+      { "data-role": side.role },
+      html("div.role.soft", capital(side.role)),
+      html(
+        "ol",
+        shown.map((word) => this.line(side, word)),
+      ),
+    );
+  }
+
+  line(side, word) {
+    const { text, index } = word;
+    const on = this.view.selection[side.axis] === index;
+    const facts = factsOf(word, this.view.news?.words, this.frame.verdict);
+    const button = html(
+      "button.word",
+      {
+        dir: "auto",
+        "data-word": `${side.axis}${index}`,
+        class: on && "on",
+        "aria-pressed": on,
+        "aria-label": facts,
+        onclick: () => this.view.pick({ [side.axis]: index }),
+      },
+      text,
+    );
+    return barLine(button, word, this.range, facts);
+  }
+}
+
+PANELS.effects = (view, frame) => new EffectsPanel(view, frame);

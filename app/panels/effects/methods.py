@@ -1,0 +1,84 @@
+"""The ways to ask what a word does, in words: how each goes, and what it cannot tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.effects import METHODS, gradients
+from core.effects.why import MIX
+from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY
+from core.wording import percent
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way. ``how``: what is done to the word; ``cannot``: what its answer does not say."""
+
+    name: str
+    title: str
+    how: str
+    cannot: str
+
+
+_TITLES = {
+    TAKEN_AWAY: "Taken away: three ways together",
+    DROPPED: "Dropped",
+    FREQUENT: "Replaced by frequent words",
+    RELATED: "Replaced by related words",
+    PARTNER: "Replaced by its partner",
+    gradients.ZEROED: "Its vector set to zero",
+    gradients.NORM: "Length of the gradient",
+    gradients.TIMES_INPUT: "Gradient × input",
+    gradients.INTEGRATED: "Integrated gradients",
+}
+_HIDDEN = "Two words that say the same hide each other: without one the other still says it, and both have short bars"
+_CANNOT = {
+    TAKEN_AWAY: (
+        f"{_HIDDEN}; take both away below. Three questions have one answer here: where the three ways disagree, look "
+        "at each alone. It says which words this verdict hangs on, not whether it hangs on them for a good reason."
+    ),
+    DROPPED: (
+        "A sentence without a word is often none that anybody would write: a part of the effect is that of broken "
+        f"grammar. The only word of a sentence cannot be dropped. {_HIDDEN}."
+    ),
+    FREQUENT: (
+        "A word in its place brings a meaning of its own. Where nearly any other word would change the verdict, as "
+        "where two sentences have to agree, every word looks decisive; the spread says how far the drawn words differ."
+    ),
+    RELATED: (
+        "A related word may mean nearly the same, so that nothing changes, or the opposite, so that everything does: "
+        "they are words of like sentences. A word that the word table does not know has none, and no bar."
+    ),
+    PARTNER: (
+        "It trusts the attention that it should examine: the partner is where the word looks most. A word that finds "
+        "itself in the other sentence has 0, whatever it does. Where no map has words as rows and columns, it has no "
+        "bars."
+    ),
+    gradients.ZEROED: "No word has a vector of zeros: what a model does with one is in part chance.",
+    gradients.NORM: (
+        "A length has no sign: it does not say whether the word supports the verdict or opposes it. It is the slope "
+        "at this point alone: how the verdict would begin to change, not where it would go."
+    ),
+    gradients.TIMES_INPUT: (
+        "A guess from the slope at this point of what a vector of zeros would do, which is no word. Where the model is "
+        "sure of its verdict the slope is flat, and the guess is poor."
+    ),
+    gradients.INTEGRATED: (
+        "The bars add up to log p of the verdict minus that of texts whose vectors are zeros, which are no texts; the "
+        "path from there passes vectors that are no words, and another beginning gives other bars."
+    ),
+}
+_INSTEAD = {
+    TAKEN_AWAY: (
+        f"the mean of dropping it ({percent(MIX[DROPPED])}), of {DRAWING.frequent} frequent words in its place "
+        f"({percent(MIX[FREQUENT])}) and of {DRAWING.related} related ones ({percent(MIX[RELATED])})"
+    ),
+    FREQUENT: f"the mean over {DRAWING.frequent} frequent words in its place, the same ones for every word",
+    RELATED: f"the mean over {DRAWING.related} words in its place that stand in similar sentences",
+}
+"""With the numbers of a drawing, where core's line has none."""
+
+
+def methods() -> tuple[Method, ...]:
+    """All ways, the default one first."""
+    return tuple(Method(name, _TITLES[name], _INSTEAD.get(name, how), _CANNOT[name]) for name, how in METHODS.items())

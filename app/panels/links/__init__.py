@@ -1,0 +1,97 @@
+"""What each link of attention does to the verdict: a matrix like that of the weights, in the weights' place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.panels.attention_map import compact
+from app.panels.panel import Panel, Payload
+from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix, PhraseSelection, PooledAttention
+from core.evidence.attention_map import FINAL_STATE, NO_WORD
+from core.evidence.effects import LinkEffects
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class LinksFrame(Payload):
+    """What stands before there are effects. ``verdict``: the class that is followed, as people read it."""
+
+    verdict: str
+
+
+@dataclass(frozen=True)
+class LinkMap:
+    """The effects of one map, ``values``, on a scale to ``high`` either way; ``before``: its weights, or its scores
+    where ``least`` is the one that a cell got. ``words``: what stands along both edges. ``heavy``: cells with much
+    weight and little effect, ``telling``: with little weight and much effect."""
+
+    rows: str
+    columns: str
+    units: str
+    words: tuple[tuple[str, ...], tuple[str, ...]]
+    null: bool
+    renormalised: bool
+    least: float | None
+    before: Matrix
+    values: Matrix
+    high: float
+    tau_b: float | None
+    heavy: tuple[Cell, ...]
+    telling: tuple[Cell, ...]
+
+
+def frame(explanation: Explanation, verdict: str) -> LinksFrame | None:
+    """The panel without its matrices; None for a model that shows no attention."""
+    kinds = (AttentionMap, PooledAttention, PhraseSelection)
+    attends = any(isinstance(record, kinds) for record in explanation.evidence)
+    return LinksFrame(verdict) if attends else None
+
+
+def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
+    """The matrix of one map's effects."""
+    heavy, telling = links.disagreeing
+    columns = _units(links.columns, "words" if links.units == FINAL_STATE else links.units, explanation)
+    shape = len(links.effects), len(links.effects[0])
+    words = _units(links.rows, links.units, explanation), (*columns, *([NO_WORD] if links.null else []))
+    return LinkMap(
+        links.rows,
+        links.columns,
+        links.units,
+        (_as_many(words[0], shape[0]), _as_many(words[1], shape[1])),
+        links.null,
+        links.renormalised,
+        links.least,
+        compact(links.before),
+        compact(links.effects),
+        max((abs(effect) for row in links.effects for effect in row), default=0.0),
+        links.tau_b,
+        heavy,
+        telling,
+    )
+
+
+def _units(role: str, units: str, explanation: Explanation) -> Sequence[str]:
+    """What stands along an edge, in words."""
+    sentence = explanation.sentence(role)
+    tokens = [token.text for token in sentence.tokens]
+    if units == FINAL_STATE:
+        return [units]
+    phrases = explanation.find(PhraseSelection)
+    if units == "phrases" and phrases is not None:
+        side = next(side for side in phrases.sides if side.role == role)
+        return [sentence.words(phrase.span) for phrase in side.phrases]
+    filters = explanation.find(FilterProvenance)
+    if units == "windows" and filters is not None:
+        count = max(1, len(tokens) - filters.width + 1)
+        return [" ".join(tokens[start : start + filters.width]) for start in range(count)]
+    return tokens
+
+
+def _as_many(words: Sequence[str], count: int) -> tuple[str, ...]:
+    """So many names: numbers where units have none of their own, as the hops of self-attention."""
+    return tuple(words) if len(words) == count else tuple(str(i + 1) for i in range(count))
+
+
+PANEL = Panel(("links",), "main")

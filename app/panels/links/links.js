@@ -1,0 +1,252 @@
+// What each link of attention does: the map's own matrix, with the effect of taking each cell away in its place.
+
+import { choice, exactPercent, html, linkButton, plural, refill, signed, svg, the } from "../../components/elements.js";
+import { sayLate } from "../../components/late.js";
+import { PANELS } from "../../components/view.js";
+import { MatrixPanel } from "../attention_map/matrix.js";
+
+const WRITTEN = 26; // pixels of a cell that has room for a number
+const WORTH = 0.05; // of the largest effect, from which a cell says its sign
+const RULES = [
+  ["kept", "stays as it is"],
+  ["renormalised", "is divided by its sum"],
+];
+
+// A colour between the page's ground and that of support or opposition; `share` from -1 to 1.
+const tint = (share) =>
+  `color-mix(in srgb, var(--${share < 0 ? "opposes" : "supports"}) ${Math.round(100 * Math.abs(share))}%, var(--paper))`;
+const SCALE = Array.from({ length: 11 }, (_, i) => tint((i - 5) / 5));
+
+class LinkMatrix extends MatrixPanel {
+  constructor(view, map, verdict) {
+    const { words, null: none, values, before, high } = map;
+    const columns = none ? words[1].slice(0, -1) : words[1];
+    const parted = (rows) => (none ? rows.map((row) => row.slice(0, -1)) : rows);
+    const last = (rows) => rows.map((row) => row.at(-1));
+    super(map.units === "words" || map.units === "final state" ? view : alone(view, [words[0], columns], map.rows), {
+      ...map,
+      verdict,
+      weights: parted(before),
+      values: parted(values),
+      none: none && { word: words[1].at(-1), weights: last(before), values: last(values) },
+      show: "weight",
+      low: -high,
+      high: high || 1,
+    });
+    this.heavy = new Set(map.heavy.map(String));
+    this.telling = new Set(map.telling.map(String));
+    this.element.classList.add("attention_map"); // whose style it has
+  }
+
+  get agreement() {
+    return null; // of the weights, not of what they do
+  }
+
+  get others() {
+    return [];
+  }
+
+  // Those of the weights are drawn.
+  get ribbons() {
+    return null;
+  }
+
+  get labels() {
+    const { rows, columns, verdict, least, renormalised, tau_b, heavy, telling } = this.attention;
+    const apart = rows === columns ? "" : ` into ${the(columns)}`;
+    const agreement =
+      tau_b === null
+        ? "Weight and effect are the same everywhere, so their order cannot be compared."
+        : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over all ${plural(this.attention.before.flat().length, "cell", "cells")}: ${signed(tau_b, 2)}.`;
+    const marked =
+      heavy.length + telling.length ? " Ring: much weight, little effect; diamond: the other way round." : "";
+    const rule =
+      least === null
+        ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
+        : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
+    return {
+      title: `What each link of ${the(rows)}${apart} does to “${verdict}”`,
+      how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${marked}`,
+      more: `${rule}An effect is log p of the verdict before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
+      what: "effects of links",
+      file: `effects-of-links-of-${rows}${renormalised ? "-renormalised" : ""}`,
+    };
+  }
+
+  get scale() {
+    const { high } = this.attention;
+    return ["effect", signed(-high, 2), signed(high, 2), SCALE];
+  }
+
+  colour(value) {
+    return tint(Math.max(-1, Math.min(1, value / this.attention.high)));
+  }
+
+  was(i, j) {
+    const before = this.number("weights", i, j);
+    return this.attention.least === null ? `weight ${exactPercent(before)}` : `score ${signed(before, 3)}`;
+  }
+
+  said(i, j) {
+    const at = String([i, j]);
+    if (this.heavy?.has(at)) return "much weight, little effect";
+    return this.telling?.has(at) ? "little weight, much effect" : null;
+  }
+
+  describe(i, j) {
+    return `${this.rows[i]} to ${this.word(j)}: ${this.facts(i, j)
+      .map((fact) => fact.textContent)
+      .join(", ")}`;
+  }
+
+  facts(i, j) {
+    const mark = this.said(i, j);
+    return [
+      html("span", `effect ${signed(this.number("values", i, j), 3)}`),
+      html("span", this.was(i, j)),
+      mark && html("span", mark),
+    ].filter(Boolean);
+  }
+
+  // Signs and numbers of the cells that do something, and the marks of those whose weight says otherwise.
+  numbers() {
+    const { cell } = this;
+    const written = this.rows.flatMap((_, i) =>
+      this.places.map((j) => {
+        const value = this.number("values", i, j);
+        const [x, y] = [this.x(j) + cell / 2, (i + 0.5) * cell];
+        const mark = this.sign(i, j);
+        if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return mark;
+        const text = cell >= WRITTEN ? signed(value, this.attention.high < 1 ? 2 : 1) : value < 0 ? "\u2212" : "+";
+        const ink = Math.abs(value) > 0.55 * this.attention.high ? "var(--paper)" : "var(--ink)";
+        return [svg("text", { x, y, style: `fill:${ink}` }, text), mark];
+      }),
+    );
+    const size = Math.min(13, Math.max(9, cell * 0.36)) * (this.view.type > 1 ? 1.3 : 1);
+    return svg("g.numbers", { "font-size": size, "aria-hidden": "true" }, written);
+  }
+
+  sign(i, j) {
+    const { cell } = this;
+    const [x, y, r] = [this.x(j) + cell - 5, i * cell + 5, Math.max(2, cell / 11)];
+    const at = String([i, j]);
+    const look = { fill: "var(--paper)", stroke: "var(--ink)", "stroke-width": 1.5, "pointer-events": "none" };
+    if (this.heavy.has(at)) return svg("circle", { cx: x, cy: y, r, ...look });
+    if (!this.telling.has(at)) return null;
+    return svg("path", { d: `M${x} ${y - r - 1}l${r + 1} ${r + 1}l${-r - 1} ${r + 1}l${-r - 1} ${-r - 1}z`, ...look });
+  }
+}
+
+// A view of a matrix whose edges are no words that could be selected elsewhere.
+function alone(view, words, rows) {
+  return {
+    get root() {
+      return view.root;
+    },
+    get data() {
+      return view.data;
+    },
+    get type() {
+      return view.type;
+    },
+    selection: { row: null, column: null },
+    axes: () => ["row", "column"],
+    back() {},
+    sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
+    select() {},
+    pick() {},
+  };
+}
+
+class LinksPanel {
+  constructor(view, { verdict }) {
+    this.view = view;
+    this.verdict = verdict;
+    this.matrices = [];
+    this.back = view.lone
+      ? html(
+          "div.screen",
+          linkButton("Back to where it looks", "Show where each word looks", () => view.ask({ links: "" })),
+        )
+      : null;
+    this.rule = html("div.choices.wraps", { role: "group", "aria-label": "The rest of the row" });
+    this.state = html("div.state.soft", { "aria-live": "polite" });
+    this.maps = html("div");
+    this.element = html(
+      "section",
+      { "aria-label": "What each link does" },
+      this.back,
+      this.rule,
+      this.state,
+      this.maps,
+    );
+  }
+
+  // Maps of the words that are looked at, in a model with several directions; else all.
+  get shown() {
+    const { directions, direction } = this.view;
+    const own = this.matrices.filter(({ attention }) => attention.rows === direction);
+    return directions.length > 1 && own.length ? own : this.matrices;
+  }
+
+  draw() {
+    const { view } = this;
+    const { links: asked } = view.asked;
+    this.element.hidden = !asked;
+    if (!asked) return;
+    const maps = view.news?.links ?? null;
+    if (maps !== this.known) {
+      this.known = maps;
+      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict));
+      this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
+      this.fresh = true;
+    }
+    this.drawRule(asked);
+    this.drawState();
+    const { shown } = this;
+    for (const matrix of this.matrices) {
+      matrix.element.hidden = !shown.includes(matrix);
+      matrix.draw();
+    }
+  }
+
+  drawRule(asked) {
+    const scored = this.known?.some(({ least }) => least !== null);
+    this.rule.hidden = scored;
+    if (scored) return;
+    refill(
+      this.rule,
+      html("span.soft", "A link is cut, and the rest of its row"),
+      RULES.map(([name, text]) => choice(name === asked, () => this.view.ask({ links: name }), text)),
+    );
+  }
+
+  drawState() {
+    const { problems, stopped, working } = this.view.news ?? {};
+    const [done, of] = working?.links ?? [0, 0];
+    if (this.known) return refill(this.state);
+    if (problems?.links) return refill(this.state, problems.links);
+    if (stopped?.includes("links"))
+      return refill(
+        this.state,
+        "Stopped before it was done. ",
+        linkButton("Compute", "Compute what each link does", () => sayLate({ again: true })),
+      );
+    return refill(
+      this.state,
+      html("label", "Cutting one link after the other … ", html("progress", of ? { value: done, max: of } : {})),
+      " ",
+      linkButton("Stop", "Stop computing what each link does", () => sayLate({ stop: true })),
+    );
+  }
+
+  fit(width) {
+    for (const matrix of this.shown) matrix.fit(width);
+  }
+
+  reveal() {
+    for (const matrix of this.shown) matrix.reveal();
+  }
+}
+
+PANELS.links = (view, frame) => new LinksPanel(view, frame);

@@ -1,0 +1,106 @@
+"""What if the pair were another one: words changed by hand, and a list of the changes, each with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from app.panels.panel import Panel, Payload
+from app.panels.verdict import Share
+from core.effects.offers import offers_for
+from core.effects.turning import Change
+from core.effects.words import Progress
+from core.reading.tokens import MAX_TOKENS, tokenize
+
+
+@dataclass(frozen=True)
+class Step:
+    """The verdict after an edit, or of the pair as it was typed. ``said``: the edit for people; ``follows``: the
+    probability of the class that is followed; ``change``: by how much this edit changed that."""
+
+    said: str
+    classes: tuple[Share, ...]
+    label: str
+    p: float
+    follows: float
+    change: float | None
+
+
+@dataclass(frozen=True)
+class WhatIf(Payload):
+    """All steps, the pair as typed first. ``at``: how many edits are in effect; ``followed``: the first verdict's
+    class, as people read it; ``sides``: the roles of the texts, in the order in which edits number them."""
+
+    steps: tuple[Step, ...]
+    at: int
+    followed: str
+    sides: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Related:
+    """Words that may stand in another's place, by what they are to it."""
+
+    relation: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Offered:
+    """Of each text, for each of its words what may stand in its place. ``note``: why there is not more."""
+
+    words: tuple[tuple[tuple[Related, ...], ...], ...]
+    note: str
+
+
+def offered(texts: Sequence[str], progress: Progress) -> Offered:
+    """What may stand in the place of each word of these texts. The first time WordNet's files are read, for seconds."""
+    tokens = [tokenize(text)[:MAX_TOKENS] for text in texts]
+    of, note, words = sum(map(len, tokens)), "", []
+    for side in tokens:
+        own = []
+        for token in side:
+            progress(sum(map(len, words)) + len(own), of)
+            offers = offers_for(token.norm) if token.is_word else None
+            listed = sorted(offers.offers, key=lambda offer: offer.relation) if offers else []
+            groups = groupby(listed, key=lambda offer: offer.relation)
+            own.append(tuple(Related(relation, tuple(one.word for one in group)) for relation, group in groups))
+            note = offers.note if offers else note
+        words.append(tuple(own))
+    return Offered(tuple(words), note)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A smallest change of the pair, as the panel lists it. ``edits``: in their text form; ``said``: for people;
+    ``follows``: the probability of the pair's own verdict after it, ``change``: by how much it changed."""
+
+    edits: tuple[str, ...]
+    said: tuple[str, ...]
+    before: tuple[str, str]
+    after: tuple[str, str]
+    label: str
+    turned: bool
+    follows: float
+    change: float
+
+
+def turns(changes: Sequence[Change], labels: Sequence[str], names: Sequence[str]) -> tuple[Turn, ...]:
+    """What is listed of these changes; ``names``: of the ``labels``, as people read them."""
+    return tuple(
+        Turn(
+            tuple(map(str, change.edits)),
+            tuple(change.described),
+            change.before,
+            change.after,
+            names[labels.index(change.verdict)],
+            change.turned,
+            change.probability,
+            -change.lost,
+        )
+        for change in changes
+    )
+
+
+PANEL = Panel(("what_if",), "first")

@@ -1,0 +1,438 @@
+// What if the pair were another one: the selected word is changed, and each change is listed with its verdict.
+
+import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
+import { sayLate } from "../../components/late.js";
+import { saveButtons } from "../../components/save.js";
+import { sharesOf } from "../../components/shares.js";
+import { PANELS } from "../../components/view.js";
+
+const LONGEST = 60; // characters of a word that is put in
+const BOTH_TEXTS = (texts) => texts.filter(Boolean).join(" / ");
+
+class WhatIfPanel {
+  constructor(view, data) {
+    this.view = view;
+    this.data = data;
+    this.open = false;
+    const more = [
+      "Each change works on the words as they are after the one before. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
+      `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
+      "The smallest change is searched among words left out and words offered in their place, up to three at once: fewest changes first, then the largest Δp, by the model as it was trained. ",
+      "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
+      "What it cannot tell: a sentence that nobody would write is one that the model has never seen.",
+    ];
+    const saves = data.steps.length > 1 ? saveButtons(view, "list of changes", () => this.saved()) : null;
+    this.word = html("div.of-the-word");
+    this.offers = html("div.offers", { "aria-live": "polite" });
+    this.typed = this.typing();
+    this.editor = html(
+      "div.editor",
+      { role: "group", "aria-label": "Change the selected word", onkeydown: (event) => this.escape(event) },
+      this.word,
+      this.typed,
+      this.offers,
+    );
+    this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
+    this.opener.classList.add("opener");
+    this.whole = html("div.whole.wraps.screen", this.ofTheSentences());
+    this.smallest = html("div.smallest", { "aria-live": "polite" });
+    this.list = data.steps.length > 1 ? this.steps() : null;
+    this.element = html(
+      "section",
+      { "aria-label": "What if" },
+      heading("What if", "Click a word above, change it here, and compare the verdicts.", more, saves),
+      this.list && this.beforeAndAfter(),
+      html("div.screen", this.opener, this.editor),
+      this.whole,
+      this.smallest,
+      this.list,
+    );
+    if (view.regain) queueMicrotask(() => this.regain());
+  }
+
+  button(text, label, onclick, { name = null, disabled = false, title = null } = {}) {
+    return html("button.act", { "aria-label": label, "data-name": name, disabled, title, onclick }, text);
+  }
+
+  // After a change the panel is another one, in which the keyboard stays where it was.
+  regain() {
+    const { view } = this;
+    const same = this.element.querySelector(`[data-name="${view.regain}"]:not(:disabled)`);
+    const other = this.element.querySelector('[data-name="undo"]:not(:disabled), [data-name="redo"]:not(:disabled)');
+    view.regain = null;
+    (same ?? other)?.focus({ preventScroll: true });
+  }
+
+  // Ask for edits in their text form. `stays`: the words that are selected then, none unless they are told.
+  make(name, edits, stays = {}) {
+    this.view.regain = name;
+    this.view.edit({ make: [edits].flat() }, stays);
+  }
+
+  // So many edits shall be in effect.
+  go(name, to) {
+    this.view.regain = name;
+    this.view.edit({ to });
+  }
+
+  get at() {
+    return this.data.at;
+  }
+
+  get last() {
+    return this.data.steps.length - 1;
+  }
+
+  // The selected words, of a cell both.
+  get chosen() {
+    const { data, selection } = this.view;
+    return data.sides
+      .filter(({ axis }) => selection[axis] !== null)
+      .map((side) => ({ side, index: selection[side.axis], number: this.data.sides.indexOf(side.role) }))
+      .filter(({ side, index }) => index < side.tokens.length);
+  }
+
+  // The one of them that is changed.
+  get now() {
+    const { chosen } = this;
+    return chosen.find(({ side }) => side.axis === this.axis) ?? chosen[0] ?? null;
+  }
+
+  ofTheSentences() {
+    const { view, data, at, last } = this;
+    const sides = data.sides.map((role) => view.sideOf(role));
+    const negations = sides.map((side, number) =>
+      this.button(
+        sides.length > 1 ? `“not” into ${the(side.role)}` : "Put “not” in",
+        `Put “not” into ${the(side.role)}`,
+        () => this.make(`not-${number}`, `negate ${number}`),
+        {
+          name: `not-${number}`,
+          disabled: !side.negatable.length,
+          title: side.negatable.length ? null : "This sentence has no verb before which “not” would stand",
+        },
+      ),
+    );
+    const steps = [
+      this.button("Undo", "Undo the last change", () => this.go("undo", at - 1), { name: "undo", disabled: at === 0 }),
+      this.button("Redo", "Make the undone change again", () => this.go("redo", at + 1), {
+        name: "redo",
+        disabled: at === last,
+      }),
+    ];
+    const smallest = this.button(
+      "Smallest change that turns the verdict",
+      "Find the smallest change that turns the verdict",
+      () => view.ask({ turns: view.asked.turns ? "" : "on" }),
+      { name: "smallest" },
+    );
+    this.asks = smallest;
+    const swap = this.button("Exchange the sentences", "Exchange both sentences", () =>
+      this.make("exchange", "exchange"),
+    );
+    swap.dataset.name = "exchange";
+    return [negations, sides.length > 1 ? swap : null, smallest, html("span.history", steps)];
+  }
+
+  typing() {
+    this.input = html("input", {
+      type: "text",
+      maxlength: LONGEST,
+      placeholder: "another word",
+      "aria-label": "Another word",
+      autocomplete: "off",
+      oninput: () => this.allow(),
+    });
+    const put = (name, text, label, edit) =>
+      html(
+        "button.act",
+        {
+          type: name === "replace" ? "submit" : "button",
+          "aria-label": label,
+          "data-name": name,
+          onclick: name === "replace" ? null : () => this.put(name, edit),
+        },
+        text,
+      );
+    this.puts = [
+      put("replace", "In its place", "Put this word in its place"),
+      put("before", "Before it", "Insert this word before it", 0),
+      put("behind", "Behind it", "Insert this word behind it", 1),
+    ];
+    const form = html(
+      "form.typed.wraps",
+      {
+        onsubmit: (event) => {
+          event.preventDefault();
+          this.put("replace");
+        },
+      },
+      this.input,
+      this.puts,
+    );
+    return form;
+  }
+
+  // What is typed, with single spaces.
+  get written() {
+    return this.input.value.trim().split(/\s+/).join(" ");
+  }
+
+  allow() {
+    for (const button of this.puts) button.disabled = !this.written;
+  }
+
+  put(name, further = 0) {
+    const { now, written } = this;
+    if (!now || !written) return;
+    if (name === "replace") return this.replace(now, written, "replace");
+    const index = now.index + further;
+    this.make(name, `insert ${now.number} ${index} ${written}`, { [now.side.axis]: index });
+  }
+
+  replace({ side, number, index }, word, name) {
+    this.make(name, `replace ${number} ${index} ${word}`, { [side.axis]: index });
+  }
+
+  leaveOut({ number, index }) {
+    this.make("drop", `drop ${number} ${index}`);
+  }
+
+  // The selected word, and what can be done with it without another word.
+  drawWord(now) {
+    const { side, index, number } = now;
+    const word = side.tokens[index];
+    const others = this.chosen.filter(({ side: other }) => other !== side);
+    const select = html(
+      "select",
+      { "aria-label": `The word with which “${word}” changes places` },
+      side.tokens.map((token, i) => i !== index && html("option", { value: i }, `${i + 1} ${token}`)),
+    );
+    const neighbour = index + 1 < side.tokens.length ? index + 1 : index - 1;
+    select.value = String(neighbour);
+    refill(
+      this.word,
+      html("bdi.selected", `“${word}”`),
+      html("span.soft", `in ${the(side.role)}`),
+      others.map(({ side: other, index: place }) =>
+        linkButton(`change “${other.tokens[place]}” instead`, `Change “${other.tokens[place]}” instead`, () => {
+          this.axis = other.axis;
+          this.draw();
+        }),
+      ),
+      this.button("Drop this word", `Drop “${word}” from ${the(side.role)}`, () => this.leaveOut(now), {
+        name: "drop",
+      }),
+      side.negatable.includes(index) &&
+        this.button(
+          "Insert “not” before it",
+          `Insert “not” before “${word}”`,
+          () => this.make("not", `insert ${number} ${index} not`),
+          { name: "not" },
+        ),
+      side.tokens.length > 1 &&
+        html(
+          "span.swap.wraps",
+          html("label.soft", "Swap with ", select),
+          this.button(
+            "Swap",
+            `Swap “${word}” with the chosen word`,
+            () => this.make("swap", `swap ${number} ${index} ${select.value}`, { [side.axis]: Number(select.value) }),
+            { name: "swap" },
+          ),
+        ),
+      this.button("Close", "Close", () => this.unfold(false)),
+    );
+    this.word.lastChild.classList.add("close");
+  }
+
+  // Words that may stand in its place, by what they are to it.
+  drawOffers(now) {
+    const offered = this.view.news?.offers;
+    const own = offered?.words[now.number]?.[now.index] ?? [];
+    refill(
+      this.offers,
+      own.map(({ relation, words }) =>
+        html(
+          "span.relation.wraps",
+          html("span.soft", capital(relation)),
+          words.map((word) =>
+            this.button(word, `Put “${word}” in its place (${relation})`, () => this.replace(now, word, "offer"), {
+              name: "offer",
+            }),
+          ),
+        ),
+      ),
+      offered?.note && html("p.soft", offered.note),
+    );
+  }
+
+  // The changes that turn the verdict, once they are asked for.
+  drawSmallest() {
+    const { view } = this;
+    const { turns, working, stopped, problems } = view.news ?? {};
+    const asked = Boolean(view.asked.turns);
+    this.asks.setAttribute("aria-expanded", String(asked));
+    this.smallest.hidden = !asked;
+    if (!asked) return;
+    const known = turns ?? problems?.turns ?? (stopped?.includes("turns") ? "stopped" : null);
+    if (known && known === this.known) return;
+    this.known = known;
+    if (turns) refill(this.smallest, this.changes(turns));
+    else if (problems?.turns) refill(this.smallest, problems.turns);
+    else if (known === "stopped")
+      refill(
+        this.smallest,
+        "Stopped before it was done. ",
+        linkButton("Search", "Search the smallest change", () => sayLate({ again: true })),
+      );
+    else {
+      const [done, of] = working?.turns ?? [0, 0];
+      refill(
+        this.smallest,
+        html("label.soft", "Trying changes … ", html("progress", of ? { value: done, max: of } : {})),
+        " ",
+        linkButton("Stop", "Stop searching the smallest change", () => sayLate({ stop: "turns" })),
+      );
+    }
+  }
+
+  changes(turns) {
+    if (!turns.length) return html("p", "This pair has no word that could be dropped or replaced.");
+    const [{ before, turned }] = turns;
+    const head = turned
+      ? `The smallest changes that turn the verdict, each of ${BOTH_TEXTS(before)}:`
+      : `No change of up to three words turns the verdict. The one that takes most from it, of ${BOTH_TEXTS(before)}:`;
+    return [
+      html("p.soft", html("bdi", head)),
+      html(
+        "ul",
+        turns.map((turn) => this.turn(turn)),
+      ),
+    ];
+  }
+
+  turn({ edits, said, after, label, follows, change }) {
+    const what = said.join(", ");
+    return html(
+      "li",
+      this.button("Apply", `Apply the change: ${what}`, () => this.make("smallest", edits), { name: "apply" }),
+      html(
+        "span",
+        html("bdi", what),
+        ": ",
+        html("b", label),
+        html("span.soft", `, ${this.own} ${percent(follows)}, Δp ${signed(change, 2)}`),
+        html("br"),
+        html("bdi", BOTH_TEXTS(after)),
+      ),
+    );
+  }
+
+  // The verdict on the pair that is shown, by the model as it was trained.
+  get own() {
+    return this.view.dataOf("effects").verdict;
+  }
+
+  draw() {
+    const { now } = this;
+    this.editor.hidden = this.opener.hidden = !now;
+    const key = now && [now.side.role, now.side.axis, now.index, this.chosen.length].join();
+    if (key !== this.drawn) {
+      this.drawn = key;
+      this.input.value = "";
+      this.allow();
+      if (now) {
+        this.drawWord(now);
+        refill(this.opener, `Change “${now.side.tokens[now.index]}” …`);
+      }
+    }
+    const known = key && Boolean(this.view.news?.offers);
+    const offered = `${key} ${known}`;
+    if (now && offered !== this.offered) {
+      this.offered = offered;
+      this.drawOffers(now);
+    }
+    if (!now) this.unfold(false);
+    this.drawSmallest();
+  }
+
+  // On a phone the editor is a sheet at the lower edge.
+  unfold(open) {
+    this.open = open;
+    this.editor.classList.toggle("open", open);
+    this.opener.setAttribute("aria-expanded", String(open));
+  }
+
+  escape(event) {
+    if (event.key !== "Escape") return;
+    event.preventDefault(); // the word stays selected
+    this.unfold(false);
+    this.opener.focus();
+  }
+
+  // Keys of the whole page.
+  key(event) {
+    const inside = event.composedPath()[0];
+    if (inside.matches?.("input, select, textarea")) return;
+    const control = event.ctrlKey || event.metaKey;
+    const again = control && (event.key === "y" || (event.shiftKey && event.key.toLowerCase() === "z"));
+    if (event.key === "Delete" && inside.matches?.(".chip") && this.now) this.leaveOut(this.now);
+    else if (again && this.at < this.last) this.go("redo", this.at + 1);
+    else if (!again && control && event.key === "z" && this.at) this.go("undo", this.at - 1);
+    else return;
+    event.preventDefault();
+  }
+
+  beforeAndAfter() {
+    const { steps } = this.data;
+    const said = ({ label, p }) => html("b", `${label} ${percent(p)}`);
+    if (!this.at) return html("p.both", "As typed: ", said(steps[0]), ". All changes are undone.");
+    return html("p.both", "Before: ", said(steps[0]), html("span.arrow", " → "), "after: ", said(steps[this.at]));
+  }
+
+  steps() {
+    const { followed, steps } = this.data;
+    const head = ["Change", "Verdict", `p(${followed})`, "Δp", ""].map((name) => html("th.soft", name));
+    return html(
+      "div.scroll",
+      html(
+        "table.changes",
+        html("thead", html("tr", head)),
+        html(
+          "tbody",
+          steps.map((step, i) => this.step(step, i)),
+        ),
+      ),
+    );
+  }
+
+  step({ said, classes, label, p, follows, change }, i) {
+    const { at } = this;
+    const undone = i > at;
+    const back = i === at ? "shown" : undone ? "Make again" : i ? "Back to here" : "Undo all";
+    const told = {
+      "Make again": "Make the changes again up to",
+      "Back to here": "Go back to",
+      "Undo all": "Go back to",
+    };
+    return html(
+      "tr",
+      { class: undone ? "undone" : null, "aria-current": i === at ? "step" : null },
+      html("td.said-of-it", html("bdi", i ? `${i}. ${said}` : capital(said)), undone && html("span.soft", " (undone)")),
+      html("td", html("span.verdict-of-it", sharesOf(classes).bar, `${label} ${percent(p)}`)),
+      html("td.number", percent(follows)),
+      html("td.number", change === null ? "" : signed(change, 2)),
+      html(
+        "td.screen",
+        i === at ? html("span.soft", back) : linkButton(back, `${told[back]} “${said}”`, () => this.go(`step-${i}`, i)),
+      ),
+    );
+  }
+
+  saved() {
+    return { file: "what-if", title: "What if: changes of the pair, each with its verdict", elements: [this.list] };
+  }
+}
+
+PANELS.what_if = (view, data) => new WhatIfPanel(view, data);

@@ -1,0 +1,147 @@
+"""Changes of a pair's texts by hand: dropped, replaced, inserted and swapped words, a "not", sides exchanged.
+
+An edit is made of plain values and has a short text form (``replace 1 0 Three``), so that a list of edits fits into an
+address, a file and a table. Places count the tokens of the text as it is before the edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.errors import MendableError
+from core.linguistics.negation import negatable
+from core.reading.tokens import Token, tokenize
+
+DROP, REPLACE, INSERT, NEGATE, SWAP, EXCHANGE = "drop", "replace", "insert", "negate", "swap", "exchange"
+KINDS = {
+    DROP: "leave the word out",
+    REPLACE: "another word in its place",
+    INSERT: "a word before it",
+    NEGATE: "“not” where a person would write it",
+    SWAP: "two words of one text change places",
+    EXCHANGE: "both texts change sides",
+}
+_FIELDS: dict[str, tuple[str, ...]] = {
+    DROP: ("side", "index"),
+    REPLACE: ("side", "index", "word"),
+    INSERT: ("side", "index", "word"),
+    NEGATE: ("side",),
+    SWAP: ("side", "index", "other"),
+    EXCHANGE: (),
+}
+"""What each kind's text form has, in this order."""
+LONGEST_WORD = 60
+"""Characters of a word that an edit puts in."""
+
+
+class EditError(MendableError):
+    """An edit that cannot be made; the message is one sentence, and the pair stays as it is."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change. ``side``: 0 or 1; ``index``: a token of that text; ``word``: what is put in; ``other``: of a swap the
+    other token."""
+
+    kind: str
+    side: int = 0
+    index: int = 0
+    word: str = ""
+    other: int = 0
+
+    def __str__(self) -> str:
+        return " ".join([self.kind, *(str(getattr(self, name)) for name in _FIELDS[self.kind])])
+
+    @classmethod
+    def parse(cls, text: str) -> Edit:
+        """The inverse of ``str``. Raises EditError for a text that is none."""
+        refused = EditError(f"{text[:80]!r} is no edit of a pair; undo it or type the sentence anew")
+        kind, *parts = text.split(" ", 3)
+        names = _FIELDS.get(kind)
+        if names is None or len(parts) != len(names):
+            raise refused
+        try:
+            values = {name: part if name == "word" else int(part) for name, part in zip(names, parts, strict=True)}
+        except ValueError:
+            raise refused from None
+        edit = cls(kind, **values)  # type: ignore[arg-type]
+        if edit.side not in (0, 1) or edit.index < 0 or edit.other < 0 or len(edit.word) > LONGEST_WORD:
+            raise refused
+        return edit
+
+    def describe(self, texts: tuple[str, str]) -> str:
+        """What it does to these texts, for people: “Three” → “Two”."""
+        if self.kind == EXCHANGE:
+            return "sides exchanged"
+        if self.kind == NEGATE:
+            return "“not” put in"
+        tokens = tokenize(texts[self.side])
+        word = tokens[self.index].text if self.index < len(tokens) else ""
+        if self.kind == SWAP:
+            other = tokens[self.other].text if self.other < len(tokens) else ""
+            return f"“{word}” and “{other}” swapped"
+        return {
+            DROP: f"“{word}” left out",
+            REPLACE: f"“{word}” → “{self.word}”",
+            INSERT: f"“{self.word}” before “{word}”" if word else f"“{self.word}” at the end",
+        }[self.kind]
+
+
+def edited(texts: tuple[str, str], edits: Iterable[Edit]) -> tuple[str, str]:
+    """The texts after these edits, one after the other. Raises EditError for an edit beyond the text and for one that
+    leaves a text without a word."""
+    for edit in edits:
+        texts = _edited(texts, edit)
+    return texts
+
+
+def _edited(texts: tuple[str, str], edit: Edit) -> tuple[str, str]:
+    if edit.kind == EXCHANGE:
+        if not all(_has_word(text) for text in texts):
+            raise EditError("only two sentences with words can change sides; type the other one first")
+        return texts[1], texts[0]
+    text = texts[edit.side]
+    tokens = tokenize(text)
+    last = len(tokens) if edit.kind == INSERT else len(tokens) - 1
+    if max(edit.index, edit.other) > last:
+        raise EditError(f"the edit {str(edit)[:80]!r} is beyond the sentence; undo it or type the sentence anew")
+    if edit.kind == DROP:
+        changed = _cut(text, tokens[edit.index])
+    elif edit.kind == REPLACE:
+        changed = _put(text, tokens[edit.index], edit.word)
+    elif edit.kind == INSERT:
+        at = tokens[edit.index].start if edit.index < len(tokens) else len(text)
+        changed = f"{text[:at]}{edit.word} {text[at:]}" if edit.index < len(tokens) else f"{text.rstrip()} {edit.word}"
+    elif edit.kind == NEGATE:
+        places = negatable([token.text for token in tokens])
+        if not places:
+            raise EditError("this sentence has no place where “not” would stand; insert a word instead")
+        at = tokens[places[0]].start
+        changed = f"{text[:at]}not {text[at:]}"
+    else:
+        one, other = sorted((edit.index, edit.other))
+        changed = _put(_put(text, tokens[other], tokens[one].text), tokens[one], tokens[other].text)
+    if not _has_word(changed):
+        raise EditError("this edit would leave a sentence without a word; keep at least one")
+    return (changed, texts[1]) if edit.side == 0 else (texts[0], changed)
+
+
+def _has_word(text: str) -> bool:
+    return any(token.is_word for token in tokenize(text))
+
+
+def _cut(text: str, token: Token) -> str:
+    """Without the token, and without the space that it leaves behind; a sentence still begins with a capital letter."""
+    before, after = text[: token.start].rstrip(" "), text[token.end :].lstrip(" ")
+    space = " " if before and after and (text[token.end : token.end + 1] == " " or after[:1].isalnum()) else ""
+    if not before and token.text[:1].isupper():
+        after = after[:1].upper() + after[1:]
+    return f"{before}{space}{after}"
+
+
+def _put(text: str, token: Token, word: str) -> str:
+    """The word in the token's place, with a capital letter where the token begins the sentence with one."""
+    if token.text[:1].isupper() and not text[: token.start].strip() and word[:1].islower():
+        word = word[:1].upper() + word[1:]
+    return f"{text[: token.start]}{word}{text[token.end :]}"

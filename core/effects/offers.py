@@ -1,0 +1,112 @@
+"""Words that may stand in another's place: opposites, words above, words beside, numbers, colours.
+
+WordNet's where its files are there, and the short lists of core/linguistics everywhere.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from core.linguistics import LinguisticsError
+from core.linguistics.content_words import stop_words
+from core.linguistics.word_lists import plural, word_groups
+from core.reading.word_table import default_table
+
+QUANTIFIERS = ("every", "all", "most", "some", "few", "no")
+OPPOSITE, GENERAL, BESIDE, NUMBER, COLOUR = "opposite", "more general", "of the same kind", "number", "colour"
+MOST = 6
+"""Words of one relation that are offered."""
+RAREST = 30_000
+"""Rank in the word table up to which WordNet's words are offered: rarer ones mean little to a model."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A word that may stand in another's place."""
+
+    word: str
+    relation: str
+
+
+@dataclass(frozen=True)
+class Offers:
+    """All of them for one word, and one line where WordNet's files are missing."""
+
+    offers: tuple[Offer, ...]
+    note: str = ""
+
+
+@functools.lru_cache(maxsize=5_000)
+def offers_for(norm: str) -> Offers:
+    """What may stand in the place of a normalised word, the nearest relations first; each word once."""
+    note = ""
+    listed = [*_listed(norm)]
+    try:
+        from core.linguistics.wordnet import lexicon
+
+        known = lexicon()
+        if norm not in stop_words():  # "a" is a unit of length to WordNet
+            listed += _of_wordnet(known, norm)
+    except LinguisticsError:
+        note = "Opposites and words above come from WordNet; install Debian's package wordnet-base to be offered more."
+    counts: dict[str, int] = {}
+    offers: dict[str, Offer] = {}
+    for offer in listed:
+        counts[offer.relation] = counts.get(offer.relation, 0) + 1
+        if offer.word != norm and counts[offer.relation] <= MOST:
+            offers.setdefault(offer.word, offer)
+    return Offers(tuple(offers.values()), note)
+
+
+def _listed(norm: str) -> Iterator[Offer]:
+    lists = word_groups()
+    for name, relation in (("numbers", NUMBER), ("colours", COLOUR)):
+        if norm in lists[name]:
+            words = lists[name]
+            at = words.index(norm)
+            near = sorted(words, key=lambda word: abs(words.index(word) - at))
+            yield from (Offer(word, relation) for word in near)
+    if norm in QUANTIFIERS:
+        yield from (Offer(word, BESIDE) for word in QUANTIFIERS)
+    for name in ("adjective antonyms", "verb antonyms", "preposition antonyms"):
+        for pair in lists[name]:
+            if norm in pair:
+                yield Offer(pair[norm == pair[0]], OPPOSITE)
+    for name in ("count", "plural", "mass"):
+        for group in lists[name].values():
+            for form in (str, plural) if name == "count" else (str,):
+                words = [form(word) for word in group["words"]]
+                if norm in words:
+                    at = words.index(norm)
+                    yield from (Offer(form(word), GENERAL) for word in group["above"] if " " not in word)
+                    yield from (Offer(word, BESIDE) for word in (words[at + 1 :] + words[:at]) if " " not in word)
+    for pair in lists["people"]["exclusive"]:
+        for form in (str, plural):
+            if norm in map(form, pair):
+                yield Offer(form(pair[norm == form(pair[0])]), BESIDE)
+
+
+def _of_wordnet(lexicon: Any, norm: str) -> list[Offer]:
+    """Those that the word table knows well, frequent ones first; of a plural noun the plurals."""
+    synsets = lexicon.synsets(norm)[:2]
+    noun = bool(synsets) and synsets[0].pos() == "n"
+    form = plural if noun and norm not in lexicon._morphy(norm, "n")[:1] else str
+    opposites = [other.name() for synset in synsets for lemma in synset.lemmas() for other in lemma.antonyms()]
+    above = synsets[0].hypernyms()[:1] if noun else []
+    beside = [other for upper in above for other in upper.hyponyms() if other != synsets[0]]
+    offers = [Offer(form(name), OPPOSITE) for name in opposites if name.isalpha() and name.islower()]
+    offers += [Offer(form(name), GENERAL) for name in _names(above)]
+    offers += [Offer(form(name), BESIDE) for name in _names(beside)]
+    table = default_table()
+    ranked = ((table.rank(offer.word), offer) for offer in offers)
+    known = [(rank, offer) for rank, offer in ranked if rank is not None and rank <= RAREST]
+    return [offer for _, offer in sorted(known, key=lambda pair: pair[0])]
+
+
+def _names(synsets: Iterable[Any]) -> list[str]:
+    """The first lemma of each that is one lower-case word."""
+    firsts = (synset.lemmas()[0].name() for synset in synsets)
+    return [name for name in firsts if name.isalpha() and name.islower()]

@@ -1,0 +1,224 @@
+"""The effect of every word and every link on a verdict, as batches of forward calls.
+
+The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict, negative
+opposes it. Word effects need no attention and work for every model; a model with linguistic features computes them anew
+for each edit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.special
+import torch
+
+from core.card import right_class
+from core.checkpoint import Checkpoint
+from core.effects import gradients
+from core.effects.links import Taken, link_effects
+from core.effects.words import (
+    DRAWING,
+    DROPPED,
+    FREQUENT,
+    PARTNER,
+    RELATED,
+    TAKEN_AWAY,
+    WAYS,
+    Drawing,
+    Pair,
+    Place,
+    Progress,
+    Sides,
+    places,
+    replacements,
+    unheard,
+    with_word,
+    without,
+)
+from core.errors import MendableError
+from core.evaluation.predict import predict
+from core.evidence import AttentionMap, Explanation
+from core.evidence.effects import Effects, LinkEffects, PairEffect, WordEffect
+from core.explain import explain
+from core.reading.reader import Reading
+from core.wording import hint
+
+MIX: Mapping[str, float] = {DROPPED: 0.5, FREQUENT: 0.25, RELATED: 0.25}
+"""Weights of the ways in ``taken-away``; where one cannot be taken those of the others are scaled to add up to 1."""
+METHODS: Mapping[str, str] = {
+    TAKEN_AWAY: "the weighted mean of dropping it and of putting frequent and related words in its place",
+    DROPPED: "the sentence without it",
+    FREQUENT: "frequent words in its place, the same ones for every word",
+    RELATED: "words that stand in similar sentences in its place",
+    PARTNER: "the word that it looks at most in its place",
+    **gradients.METHODS,
+}
+"""What can be asked for, each with what it does."""
+
+
+def why(
+    checkpoint: Checkpoint,
+    first: str,
+    second: str = "",
+    *,
+    method: str = TAKEN_AWAY,
+    links: Taken | None = None,
+    drawing: Drawing = DRAWING,
+    progress: Progress = unheard,
+) -> Effects:
+    """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does.
+
+    ``first`` and ``second`` as :func:`core.explain.explain` takes them. What ``progress`` raises ends the work.
+    Raises PairError as ``explain`` does, MendableError for an unknown method, and LinksError for maps with too many
+    links.
+    """
+    start = time.perf_counter()
+    if method not in METHODS:
+        raise MendableError(f"unknown method {method!r}{hint(method, METHODS)}")
+    asked = Asked.about(checkpoint, first, second, drawing)
+    if method in gradients.METHODS:
+        words, completeness = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
+    else:
+        words, completeness = asked.word_effects(MIX if method == TAKEN_AWAY else {method: 1.0}, progress), None
+    return Effects(
+        model=checkpoint.name,
+        model_title=checkpoint.card["title"],
+        verdict=checkpoint.labels[asked.target],
+        probability=asked.explanation.probabilities[asked.target],
+        method=method,
+        unit="norm" if method == gradients.NORM else "log p",
+        labels=checkpoint.labels,
+        words=words,
+        links=() if links is None else link_effects(checkpoint, asked.reading, asked.target, links, progress),
+        completeness=completeness,
+        milliseconds=(time.perf_counter() - start) * 1000,
+    )
+
+
+def what_links_do(
+    checkpoint: Checkpoint, first: str, second: str, taken: Taken, progress: Progress = unheard
+) -> tuple[LinkEffects, ...]:
+    """What each link of every attention map does. Raises PairError as ``explain`` does, and LinksError for a model
+    without attention and for maps with too many links."""
+    asked = Asked.about(checkpoint, first, second, DRAWING)
+    return link_effects(checkpoint, asked.reading, asked.target, taken, progress)
+
+
+def together(
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    chosen: tuple[Place, Place],
+    *,
+    drawing: Drawing = DRAWING,
+    progress: Progress = unheard,
+) -> PairEffect:
+    """What two words do when both are taken away at once, beside the sum of what each does alone, by ``taken-away``: of
+    replacements the k-th of one word stands beside the k-th of the other. Raises PairError as ``explain`` does."""
+    asked = Asked.about(checkpoint, first, second, drawing)
+    sides = asked.pair.sides
+    both = without(sides, *chosen)
+    edits: dict[str, list[Sides]] = {DROPPED: [] if both is None else [both]}
+    for way in (FREQUENT, RELATED):
+        drawn = zip(*(replacements(asked.pair, place, way) for place in chosen), strict=False)
+        edits[way] = [with_word(with_word(sides, chosen[0], one), chosen[1], other) for one, other in drawn]
+    one, other = asked.word_effects(MIX, progress, chosen=chosen)
+    apart = None if one.effect is None or other.effect is None else one.effect + other.effect
+    return PairEffect((one, other), asked.effects_of([edits])[0].get("effect"), apart)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question: a pair as the model reads it, what the model says of it, and the class that is followed."""
+
+    checkpoint: Checkpoint
+    pair: Pair
+    reading: Reading
+    explanation: Explanation
+    target: int
+
+    @classmethod
+    def about(cls, checkpoint: Checkpoint, first: str, second: str, drawing: Drawing) -> Asked:
+        """Raises PairError as :func:`core.explain.explain` does."""
+        explanation = explain(checkpoint, first, second, records=(AttentionMap,))
+        reading = checkpoint.read(first, second)
+        pair = Pair(reading.texts(), checkpoint.words, drawing, explanation)
+        return cls(checkpoint, pair, reading, explanation, target_class(checkpoint, explanation.probabilities))
+
+    def word_effects(
+        self,
+        mix: Mapping[str, float],
+        progress: Progress = unheard,
+        *,
+        side: int | None = None,
+        chosen: Sequence[Place] | None = None,
+    ) -> tuple[WordEffect, ...]:
+        """Of every word, of those of one side or of those that are ``chosen``, by the mean of some ways with these
+        weights."""
+        at = [place for place in chosen or places(self.pair.sides) if side in (None, place.side)]
+        edits = [{way: WAYS[way](self.pair, place) for way in mix} for place in at]
+        return tuple(
+            WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
+            for place, values in zip(at, self.effects_of(edits, mix, progress), strict=True)
+            for side in (self.pair.sides[place.side],)
+        )
+
+    def effects_of(
+        self,
+        edits: Sequence[Mapping[str, Sequence[Sides]]],
+        mix: Mapping[str, float] = MIX,
+        progress: Progress = unheard,
+    ) -> list[dict[str, Any]]:
+        """Of each thing that is taken away, the fields of its :class:`WordEffect`. ``edits``: by way the texts without
+        it."""
+        rows = [sides for ways in edits for sided in ways.values() for sides in sided]
+        whole = 2 * len(rows)
+
+        def readings() -> Iterator[Reading]:
+            # With linguistic features it is this that takes long, and not the forward calls.
+            for number, sides in enumerate(rows, start=1):
+                yield self.checkpoint.reading(sides)
+                progress(number, whole)
+
+        logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
+        log_p = torch.log_softmax(logits.double(), dim=1).numpy()
+        before = np.log(self.explanation.probabilities)
+        after = iter(np.split(log_p, np.cumsum([len(sided) for ways in edits for sided in ways.values()])))
+        return [self._mixed(before, {way: next(after) for way in ways}, mix) for ways in edits]
+
+    def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
+        """From log p of every class before ``[C]`` and after, ``[rows, C]`` by way."""
+        taken = {way: log_p for way, log_p in after.items() if len(log_p)}
+        if not taken:
+            return {"effect": None}
+        weights = np.array([mix[way] for way in taken])
+        weights = weights / weights.sum()
+        by_way = [before[self.target] - log_p[:, self.target].mean() for log_p in taken.values()]
+        drawn = {way: log_p[:, self.target] for way, log_p in taken.items() if way in (FREQUENT, RELATED)}
+        odds = [_log_odds(before, self.target) - _log_odds(log_p, self.target).mean() for log_p in taken.values()]
+        return {
+            "effect": float(weights @ by_way),
+            "spread": float(np.concatenate([*drawn.values()]).std()) if drawn else None,
+            "log_odds": float(weights @ odds),
+            "probabilities": tuple((weights @ [np.exp(log_p).mean(0) for log_p in taken.values()]).tolist()),
+            "by_way": dict(zip(taken, map(float, by_way), strict=True)) if len(mix) > 1 else {},
+            "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
+        }
+
+
+def target_class(checkpoint: Checkpoint, probabilities: Sequence[float]) -> int:
+    """The class whose probability is followed: the most probable one; of a model that ranks, the class that ranks."""
+    ranks = right_class(checkpoint.card) if checkpoint.card["task"] == "answer selection" else None
+    return max(range(len(probabilities)), key=probabilities.__getitem__) if ranks is None else ranks
+
+
+def _log_odds(log_p: np.ndarray, target: int) -> np.ndarray:
+    """log (p / (1 - p)) of a class, of ``log_p [..., C]``: the other classes' probabilities added up, not 1 - p, which
+    is 0 where p is nearly 1."""
+    others = np.delete(log_p, target, axis=-1)
+    odds: np.ndarray = log_p[..., target] - scipy.special.logsumexp(others, axis=-1)
+    return odds

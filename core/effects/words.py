@@ -1,0 +1,189 @@
+"""Ways to take a word away: each gives the texts that the model reads instead.
+
+A way never compares the two texts itself: what it knows of a pair is what the model answers, and where it looks.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.evidence import AttentionMap, Explanation
+from core.reading.reader import ReadText
+from core.reading.tokens import Token
+from core.reading.word_table import WordTable
+
+FREQUENT_RANKS = (60, 1600)
+"""Ranks of the word table's order among which frequent words are drawn: before them stand words of grammar and signs,
+whose effect in another word's place is that of a broken sentence."""
+RELATED_RANKS = (21, 300)
+"""Among a word's neighbours by cosine, those that are drawn as related: nearer ones mean the same."""
+DROPPED, FREQUENT, RELATED, PARTNER = "dropped", "frequent", "related", "partner"
+TAKEN_AWAY = "taken-away"
+
+Progress = Callable[[int, int], None]
+"""Called with how much is done and how much there is in all; what it raises ends the work."""
+
+Sides = tuple[ReadText, ...]
+"""The texts of a pair (of a single text that alone), split into tokens, in the data set's order."""
+
+
+def unheard(done: int, of: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A word: the number of its text, and its place there."""
+
+    side: int
+    index: int
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How replacements are drawn. ``frequent`` and ``related``: words of each way; ``seed``: the drawing's own."""
+
+    frequent: int = 12
+    related: int = 12
+    seed: int = 0
+
+
+DRAWING = Drawing()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What the ways read: the texts, where words look (for :data:`PARTNER`), and how replacements are drawn."""
+
+    sides: Sides
+    table: WordTable
+    drawing: Drawing
+    explanation: Explanation | None = None
+
+    @functools.cached_property
+    def related(self) -> dict[str, tuple[str, ...]]:
+        """By word, the related ones that are put in its place (:func:`related_words`)."""
+        norms = [norm for side in self.sides for norm in side.norms]
+        return related_words(self.table, norms, self.drawing.related, self.drawing.seed)
+
+
+def places(sides: Sides) -> list[Place]:
+    """Every token of the texts in reading order."""
+    return [Place(number, index) for number, side in enumerate(sides) for index in range(len(side.tokens))]
+
+
+def without(sides: Sides, *taken: Place) -> Sides | None:
+    """The texts without these words, None where a text would be left without a word."""
+    left = tuple(
+        replace(side, tokens=tuple(token for i, token in enumerate(side.tokens) if Place(number, i) not in taken))
+        for number, side in enumerate(sides)
+    )
+    return left if all(side.has_word for side in left) else None
+
+
+def with_word(sides: Sides, place: Place, word: str) -> Sides:
+    """The texts with ``word`` in this place."""
+    side = sides[place.side]
+    old = side.tokens[place.index]
+    tokens = (*side.tokens[: place.index], Token(word, old.start, old.end, word), *side.tokens[place.index + 1 :])
+    return (*sides[: place.side], replace(side, tokens=tokens), *sides[place.side + 1 :])
+
+
+def dropped(pair: Pair, place: Place) -> list[Sides]:
+    """The texts without the word; none where it is the only word of its side."""
+    left = without(pair.sides, place)
+    return [] if left is None else [left]
+
+
+def replacements(pair: Pair, place: Place, method: str) -> list[str]:
+    """The words that a way puts into this place: for ``frequent`` the same ones everywhere but for the word itself."""
+    norm = pair.sides[place.side].tokens[place.index].norm
+    if method == FREQUENT:
+        count = pair.drawing.frequent
+        return [word for word in frequent_words(pair.table, count + 1, pair.drawing.seed) if word != norm][:count]
+    return list(pair.related.get(norm, ()))
+
+
+def _replaced(pair: Pair, place: Place, method: str) -> list[Sides]:
+    return [with_word(pair.sides, place, word) for word in replacements(pair, place, method)]
+
+
+def partner(pair: Pair, place: Place) -> list[Sides]:
+    """The word of the other side that it looks at most, in its place; none where no map of the model has this side's
+    words as rows and the other's as columns."""
+    found = partner_of(pair, place)
+    return [] if found is None else [with_word(pair.sides, place, pair.sides[found.side].tokens[found.index].norm)]
+
+
+def partner_of(pair: Pair, place: Place) -> Place | None:
+    """Where this word looks most, the null word left out."""
+    roles = [side.role for side in pair.sides]
+    records = pair.explanation.evidence if pair.explanation else ()
+    for record in records:
+        if (
+            isinstance(record, AttentionMap)
+            and record.units == "words"
+            and record.rows == roles[place.side]
+            and record.columns in roles
+            and record.columns != record.rows
+        ):
+            row = record.weights[place.index]
+            return Place(roles.index(record.columns), max(range(len(row)), key=row.__getitem__))
+    return None
+
+
+WAYS: Mapping[str, Callable[[Pair, Place], Sequence[Sides]]] = {
+    DROPPED: dropped,
+    FREQUENT: functools.partial(_replaced, method=FREQUENT),
+    RELATED: functools.partial(_replaced, method=RELATED),
+    PARTNER: partner,
+}
+"""From a word to the texts without it, by the way's name."""
+
+
+@functools.cache
+def frequent_words(table: WordTable, count: int, seed: int) -> tuple[str, ...]:
+    """So many alphabetic words of the table's ranks :data:`FREQUENT_RANKS`, drawn with this seed. A table without so
+    many words (a checkpoint's own, made of few texts) is drawn from as a whole."""
+    whole = table.beneath or table
+    first, last = FREQUENT_RANKS
+    words = [word for word in whole.words[first - 1 : last] if word.isalpha()]
+    if len(words) < count:
+        words = [word for word in whole.words if word.isalpha()]
+    return tuple(random.Random(seed).sample(words, min(count, len(words))))
+
+
+def related_words(table: WordTable, norms: Sequence[str], count: int, seed: int) -> dict[str, tuple[str, ...]]:
+    """By word, so many of its neighbours of :data:`RELATED_RANKS` by cosine, the word itself not counted, drawn with a
+    seed that the word decides too; none for a word that the table does not know."""
+    pools = _neighbours(table, [norm for norm in dict.fromkeys(norms) if table.known(norm)])
+    return {
+        norm: tuple(random.Random(f"{seed} {norm}").sample(pool, min(count, len(pool)))) for norm, pool in pools.items()
+    }
+
+
+def _neighbours(table: WordTable, norms: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The words of :data:`RELATED_RANKS` of each, kept for all threads."""
+    with _LOCK:
+        known = {norm: _NEIGHBOURS[table, norm] for norm in norms if (table, norm) in _NEIGHBOURS}
+    missing = [norm for norm in norms if norm not in known]
+    if missing:
+        first, last = RELATED_RANKS
+        nearest = table.nearest_to_each(table.vectors(missing), last + 1)
+        for norm, pairs in zip(missing, nearest, strict=True):
+            known[norm] = tuple(word for word, _ in pairs if word != norm)[first - 1 : last]
+        with _LOCK:
+            if len(_NEIGHBOURS) > MOST_NEIGHBOURS:
+                _NEIGHBOURS.clear()
+            _NEIGHBOURS.update({(table, norm): known[norm] for norm in missing})
+    return known
+
+
+MOST_NEIGHBOURS = 10_000
+"""Words whose neighbours are kept."""
+_LOCK = threading.Lock()
+_NEIGHBOURS: dict[tuple[WordTable, str], tuple[str, ...]] = {}

@@ -1,0 +1,154 @@
+"""Attention as far as possible from the model's own with nearly the same answer (Jain & Wallace 2019, section 4.2.2).
+
+Where we differ: their constraint is a penalty in the loss; here the matrix that is returned keeps it, checked on a
+forward pass of its own, and several starts are followed at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.effects.links import stacked
+from core.effects.why import Asked
+from core.evaluation.faithfulness import logits_under, own_maps
+from core.models.base import AttentionLinks, Intervention
+
+LARGEST_CHANGE = 0.02
+"""Total variation between the class probabilities, the model's own and those under other attention, that counts as the
+same answer."""
+STARTS = 5
+ITERATIONS = 120
+SECONDS = 3.0
+RATE = 0.3
+PENALTY = 50.0
+"""Weight of a change beyond :data:`LARGEST_CHANGE` in the loss."""
+_LEAST = -30.0
+"""A logit whose weight is nothing."""
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """What the search came to. ``maps`` is empty where none was found."""
+
+    maps: tuple[tuple[tuple[float, ...], ...], ...]
+    """In place of the model's own, in the order of its records."""
+    divergence: float
+    """Mean Jensen-Shannon divergence between the rows and the model's, in nats (at most log 2 = .693)."""
+    total_variation: float
+    probabilities: tuple[float, ...]
+    """Of the classes, under this attention."""
+    seconds: float
+
+
+def adversary(
+    asked: Asked, *, seed: int = 0, seconds: float = SECONDS, progress: Callable[[int], None] = lambda step: None
+) -> Adversary | None:
+    """The rows, softmax of free logits over the cells that the model could use, with the largest mean Jensen-Shannon
+    divergence from the model's under a total variation of the class probabilities of at most :data:`LARGEST_CHANGE`;
+    by Adam from :data:`STARTS` starts. None for models without maps of weights."""
+    start = time.perf_counter()
+    maps = own_maps(asked)
+    if not maps or any(links.least is not None for links in maps):
+        return None
+    own = [links.values.clone() for links in maps]  # [R, C]
+    usable = [_usable(links) for links in maps]
+    target = torch.tensor(asked.explanation.probabilities)
+    model, batch = asked.checkpoint.model, asked.reading.batch(asked.checkpoint.reader)
+    batch = batch.cloned()
+    logits = [one.requires_grad_() for one in _starts(own, usable, seed)]  # [STARTS, R, C] each
+    optimizer = torch.optim.Adam(logits, lr=RATE)
+    best, best_divergence = None, 0.0
+    with torch.enable_grad():
+        for step in range(ITERATIONS):
+            weights = [_rows(*one) for one in zip(logits, maps, usable, strict=True)]
+            override = stacked(
+                [
+                    model.lay_out(rows[0] if len(maps) == 1 else tuple(rows), asked.reading)
+                    for rows in zip(*weights, strict=True)
+                ]
+            )
+            answers = torch.softmax(model.under(batch, Intervention(override)).logits, dim=1)  # [STARTS, C]
+            changed = (answers - target).abs().sum(1) / 2
+            apart = _divergence(weights, own)
+            for number in range(STARTS):
+                if changed[number] < 0.95 * LARGEST_CHANGE and apart[number] > best_divergence:
+                    best_divergence = float(apart[number].detach())
+                    best = [rows[number].detach().clone() for rows in weights]
+            progress(step)
+            if time.perf_counter() - start > seconds:
+                break
+            loss = (-apart + PENALTY * torch.relu(changed - 0.8 * LARGEST_CHANGE)).sum()
+            for one, gradient in zip(logits, torch.autograd.grad(loss, logits), strict=True):
+                one.grad = gradient
+            optimizer.step()
+    return _checked(asked, best, own, start)
+
+
+def _checked(asked: Asked, best: Sequence[Tensor] | None, own: Sequence[Tensor], start: float) -> Adversary:
+    """The answer that the returned matrices give when they are put in place by themselves."""
+    probabilities = asked.explanation.probabilities
+    none = Adversary((), 0.0, 0.0, probabilities, time.perf_counter() - start)
+    if best is None:
+        return none
+    with torch.inference_mode():
+        answer = torch.softmax(logits_under(asked, [best]).double(), dim=1)[0]
+    changed = float((answer - torch.tensor(probabilities, dtype=torch.float64)).abs().sum() / 2)
+    if changed > LARGEST_CHANGE:
+        return none
+    return Adversary(
+        tuple(tuple(map(tuple, rows.view(-1, rows.shape[-1]).tolist())) for rows in best),
+        float(_divergence([rows[None] for rows in best], own)[0]),
+        changed,
+        tuple(answer.tolist()),
+        time.perf_counter() - start,
+    )
+
+
+def _usable(links: AttentionLinks) -> Tensor:
+    """The cells that the model could use, bool like the map."""
+    cells = torch.zeros(links.values.shape, dtype=torch.bool)
+    for number, row in enumerate(cells.view(-1, cells.shape[-1])):
+        for columns in links.softmaxes(number):
+            row[columns] = True
+    return cells
+
+
+def _starts(own: Sequence[Tensor], usable: Sequence[Tensor], seed: int) -> list[Tensor]:
+    """Logits to start from: the model's own, uniform, the reverse of the model's, and others that are drawn."""
+    drawn = torch.Generator().manual_seed(seed)
+    starts = []
+    for weights, cells in zip(own, usable, strict=True):
+        near = weights.clamp_min(1e-3).log() + 0.1 * torch.randn(weights.shape, generator=drawn)
+        random = 3 * torch.randn(STARTS - 3, *weights.shape, generator=drawn)
+        one = torch.cat([torch.stack([near, torch.zeros_like(weights), -4 * weights]), random])
+        starts.append(one.masked_fill(~cells, _LEAST))
+    return starts
+
+
+def _rows(logits: Tensor, links: AttentionLinks, usable: Tensor) -> Tensor:
+    """Weights ``[STARTS, *shape]``: a softmax over each set of columns that adds up to 1 in the model's own rows."""
+    if links.reach:
+        return torch.softmax(logits.masked_fill(~usable, _LEAST), dim=-1) * usable
+    columns = itertools.pairwise([*links.blocks, logits.shape[-1]])
+    return torch.cat([torch.softmax(logits[..., start:end], dim=-1) for start, end in columns], dim=-1)
+
+
+def _divergence(weights: Sequence[Tensor], own: Sequence[Tensor]) -> Tensor:
+    """Mean Jensen-Shannon divergence of all rows of all maps, ``[STARTS]`` in nats."""
+    rows = []
+    for ours, theirs in zip(weights, own, strict=True):
+        middle = (ours + theirs) / 2
+        apart = (_times_log(ours, middle) + _times_log(theirs.expand_as(ours), middle)) / 2
+        rows.append(apart.sum(-1).view(len(ours), -1))
+    return torch.cat(rows, dim=1).mean(1)
+
+
+def _times_log(weights: Tensor, middle: Tensor) -> Tensor:
+    """w log (w / m), 0 where w is 0."""
+    return weights * (weights.clamp_min(1e-12).log() - middle.clamp_min(1e-12).log())

@@ -1,0 +1,246 @@
+"""The pointing game: is the word that a way names the one that people changed?
+
+An item is a pair of which a second one is known that differs in one word of one side and has another label. A way of
+asking why points right when the changed word has the largest effect of all words of its side. Items count when the
+model judges them right.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+
+from core.checkpoint import Checkpoint
+from core.data import Example
+from core.effects import gradients
+from core.effects.why import MIX, Asked
+from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.evaluation.intervals import wilson
+from core.evaluation.predict import predict
+from core.evidence import AttentionMap
+from core.models import build
+from core.reading.tokens import tokenize
+
+LONG = 3
+"""Letters that a word must have more of to be named by the rule without a model."""
+RULE, CHANCE = "rule", "chance"
+LEAST_ATTENDED, MOST_ATTENDED = "least-attended", "most-attended"
+BASELINES = (CHANCE, RULE)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A pair, its label, and the word that people changed."""
+
+    id: str
+    premise: str
+    hypothesis: str
+    label: str
+    index: int
+    """The changed word's place in the hypothesis, of an item of ``set`` "premise" in the premise."""
+    set: str
+    """Where it is from: "natural", "premise" (people changed the premise), or "replaced" (made)."""
+    kind: str = ""
+    """Of a made pair, its kind."""
+
+    @property
+    def side(self) -> int:
+        """0 where the changed word stands in the premise, 1 in the hypothesis."""
+        return 0 if self.set == "premise" else 1
+
+
+def natural_items(rows: Iterable[Example]) -> Iterator[Item]:
+    """Pairs of one premise whose hypotheses have one length, differ in one token, and in label: each of both is an item
+    ("natural"). The same of one hypothesis and two premises ("premise"). A last full stop does not count as a token. An
+    item stands once."""
+    labelled = [row for row in rows if row.label is not None]
+    for kept, changed, name in (("first", "second", "natural"), ("second", "first", "premise")):
+        groups: dict[str, dict[str, Example]] = defaultdict(dict)
+        for row in labelled:
+            groups[getattr(row, kept).strip()].setdefault(getattr(row, changed).strip(), row)
+        seen = set()
+        for group in groups.values():
+            tokens = {text: _words(text) for text in group}
+            for one, other in itertools.combinations(group, 2):
+                index = only_difference(tokens[one], tokens[other])
+                if index is None or group[one].label == group[other].label:
+                    continue
+                for row in (group[one], group[other]):
+                    if (row.id, index) not in seen:
+                        seen.add((row.id, index))
+                        yield Item(f"{row.id}-{index}", row.first, row.second, str(row.label), index, name)
+
+
+def replaced_items(rows: Iterable[Example]) -> Iterator[Item]:
+    """Made pairs whose hypothesis is the premise with one word replaced, with their kind, which their id names."""
+    for row in rows:
+        index = only_difference(_words(row.first), _words(row.second))
+        if index is not None and row.label is not None:
+            kind = row.id.rpartition("-")[0]
+            yield Item(f"{row.id}-{index}", row.first, row.second, row.label, index, "replaced", kind)
+
+
+def _words(text: str) -> list[str]:
+    norms = [token.norm for token in tokenize(text)]
+    return norms[:-1] if norms[-1:] == ["."] else norms
+
+
+def only_difference(first: Sequence[str], second: Sequence[str]) -> int | None:
+    """The one place where two lists of words of one length differ; None where it is not one."""
+    places = [i for i, (one, other) in enumerate(zip(first, second, strict=False)) if one != other]
+    return places[0] if len(first) == len(second) and len(places) == 1 else None
+
+
+@dataclass
+class Score:
+    """How often a way pointed right."""
+
+    right: float = 0.0
+    items: int = 0
+    pointed: list[float] = field(default_factory=list)
+    """One number an item, in their order: 1, 0, or of a tie the share of the changed word."""
+
+    @property
+    def share(self) -> float:
+        return self.right / self.items if self.items else float("nan")
+
+    def interval(self) -> tuple[float, float]:
+        """95 % (Wilson 1927)."""
+        return wilson(self.right, self.items)
+
+    def add(self, pointed: float) -> None:
+        self.right += pointed
+        self.items += 1
+        self.pointed.append(pointed)
+
+
+@dataclass
+class Game:
+    """The game of one checkpoint over some items."""
+
+    scores: dict[str, Score]
+    """By way, with the baselines."""
+    without_rule: dict[str, Score]
+    """The same over the items where the rule is of no use: the other side lacks several such words, or none."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values."""
+
+        def plain(scores: Mapping[str, Score]) -> dict[str, object]:
+            return {
+                way: {"right": score.right, "items": score.items, "share": score.share, "interval": score.interval()}
+                for way, score in scores.items()
+            }
+
+        return {"ways": plain(self.scores), "rule_of_no_use": plain(self.without_rule)}
+
+
+def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
+    """The items whose label is the model's verdict and whose changed word it reads."""
+    readings = [checkpoint.read(item.premise, item.hypothesis) for item in items]
+    verdicts = predict(checkpoint, readings).argmax(1).tolist()
+    return [
+        item
+        for item, reading, verdict in zip(items, readings, verdicts, strict=True)
+        if checkpoint.labels[verdict] == item.label and item.index < len(reading.texts()[item.side].tokens)
+    ]
+
+
+def play(
+    checkpoint: Checkpoint,
+    items: Sequence[Item],
+    ways: Sequence[str],
+    drawing: Drawing = DRAWING,
+    progress: Callable[[int], None] = lambda items: None,
+) -> Game:
+    """Play the game with these ways (methods of :func:`core.effects.why`, :data:`LEAST_ATTENDED` and
+    :data:`MOST_ATTENDED`); ``progress`` is called with the items done. Ways that read attention are left out where no
+    map has the side's words."""
+    game = Game(defaultdict(Score), defaultdict(Score))
+    for number, item in enumerate(items, 1):
+        asked = Asked.about(checkpoint, item.premise, item.hypothesis, drawing)
+        named = rule(asked, item.side)
+        scores = {RULE: _rule_points(named, asked, item), CHANCE: 1 / len(asked.pair.sides[item.side].tokens)}
+        values = word_values(asked, item.side, ways)
+        scores |= {way: pointed(numbers, item.index) for way, numbers in values.items()}
+        for way, value in scores.items():
+            game.scores[way].add(value)
+            if len(named) != 1:
+                game.without_rule[way].add(value)
+        progress(number)
+    return game
+
+
+def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
+    """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing."""
+    torch.manual_seed(seed)
+    model = build(checkpoint.card["architecture"], checkpoint.card["config"]).eval()
+    return replace(checkpoint, name=f"{checkpoint.name}, untrained", model=model, state=())
+
+
+def word_values(asked: Asked, side: int, ways: Sequence[str]) -> dict[str, list[float]]:
+    """By way, a number for every word of a side: the largest is the word that the way names."""
+    role = asked.pair.sides[side].role
+    values: dict[str, list[float]] = {}
+    if {TAKEN_AWAY, DROPPED, FREQUENT, RELATED} & {*ways}:
+        effects = asked.word_effects(MIX, side=side)
+        values[TAKEN_AWAY] = [_or_least(word.effect) for word in effects]
+        for way in MIX:
+            values[way] = [_or_least(word.by_way.get(way)) for word in effects]
+    if PARTNER in ways:
+        effects = asked.word_effects({PARTNER: 1.0}, side=side)
+        if any(word.effect is not None for word in effects):
+            values[PARTNER] = [_or_least(word.effect) for word in effects]
+    for way in gradients.METHODS:
+        if way in ways:
+            all_words, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
+            values[way] = [_or_least(word.effect) for word in all_words if word.role == role]
+    if {LEAST_ATTENDED, MOST_ATTENDED} & {*ways}:
+        received = attention_received(asked, role)
+        if received:
+            values[MOST_ATTENDED] = received
+            values[LEAST_ATTENDED] = [-weight for weight in received]
+    return {way: values[way] for way in ways if way in values}
+
+
+def attention_received(asked: Asked, role: str) -> list[float]:
+    """How much each word of a side is attended to, over all rows of all maps whose columns it is; empty without such a
+    map."""
+    maps = [
+        np.array(record.weights)
+        for record in asked.explanation.evidence
+        if isinstance(record, AttentionMap) and record.columns == role and record.weights
+    ]
+    return np.sum([weights.sum(0) for weights in maps], axis=0).tolist() if maps else []
+
+
+def rule(asked: Asked, side: int) -> list[int]:
+    """The places of a side's words with letters, longer than :data:`LONG`, that the other side lacks: a rule that reads
+    the texts and asks no model."""
+    others = {norm for number, text in enumerate(asked.pair.sides) if number != side for norm in text.norms}
+    return [
+        i
+        for i, norm in enumerate(asked.pair.sides[side].norms)
+        if len(norm) > LONG and any(letter.isalpha() for letter in norm) and norm not in others
+    ]
+
+
+def _rule_points(named: Sequence[int], asked: Asked, item: Item) -> float:
+    """One of the named words at random; of none, any word."""
+    pool = named or range(len(asked.pair.sides[item.side].tokens))
+    return (item.index in pool) / len(pool)
+
+
+def pointed(values: Sequence[float], index: int) -> float:
+    """1 where the word at ``index`` has the largest value alone, its share among those that tie, else 0."""
+    largest = max(values)
+    return (values[index] == largest) / sum(value == largest for value in values)
+
+
+def _or_least(value: float | None) -> float:
+    return float("-inf") if value is None else value

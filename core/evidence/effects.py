@@ -1,0 +1,177 @@
+"""What each word, and each link of attention, does to a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.evidence.codec import to_dict as as_dict
+from core.evidence.record import Explained, Record, the
+from core.spreadsheet import csv_text
+from core.wording import percent
+
+
+@dataclass(frozen=True)
+class WordEffect:
+    """What one word does."""
+
+    role: str
+    """Of its sentence."""
+    index: int
+    """Its place in its sentence, from 0."""
+    text: str
+    effect: float | None
+    """In the record's ``unit``; None where the way cannot be taken, as the only word of a side cannot be dropped."""
+    spread: float | None = None
+    """Standard deviation of the effect over the words that were put in its place; None where none were drawn."""
+    log_odds: float | None = None
+    """The log-odds of the verdict before minus after."""
+    probabilities: tuple[float, ...] | None = None
+    """Of every class, after; of several replacements their mean."""
+    by_way: dict[str, float] = field(default_factory=dict)
+    """Of a mean of several ways, the effect by each of them alone."""
+    spread_by_way: dict[str, float] = field(default_factory=dict)
+    """The same of ``spread``, of the ways that draw words."""
+
+
+Cell = tuple[int, int]
+
+
+def _high_and_low(one: np.ndarray, other: np.ndarray) -> tuple[Cell, ...]:
+    """Cells in the top tenth of one and in the lower half of the other. What many share is neither."""
+    high = (one >= np.quantile(one, 0.9)) & (one > np.median(one))
+    low = other <= np.median(other)
+    return tuple((int(i), int(j)) for i, j in np.argwhere(high & low))
+
+
+@dataclass(frozen=True)
+class LinkEffects:
+    """What each link of one attention map does, in the order of the map's rows and columns."""
+
+    rows: str
+    """Role of the sentence along the rows."""
+    columns: str
+    units: str
+    """What a row is, as :class:`~core.evidence.attention_map.AttentionMap` says it."""
+    null: bool
+    """Whether the last column is the null word."""
+    renormalised: bool
+    """Whether the rest of the row was divided by its sum, so that it adds up to 1 again."""
+    least: float | None
+    """What a cell got: None for weights, which became 0; of scores the least that a match can have."""
+    before: tuple[tuple[float, ...], ...]
+    """The map as it was, ``[R, C]``."""
+    effects: tuple[tuple[float, ...], ...]
+    """``[R, C]``, log p of the verdict before minus after; positive: the link supports the verdict."""
+    tau_b: float | None
+    """Kendall's τ-b over all cells between weight and size of the effect; None where one of them is the same
+    everywhere."""
+
+    @property
+    def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+        """The cells, row and column, in the top tenth by weight and in the lower half by size of the effect; and those
+        in the top tenth by size of the effect and in the lower half by weight."""
+        weights, sizes = np.array(self.before), np.abs(self.effects)
+        return _high_and_low(weights, sizes), _high_and_low(sizes, weights)
+
+
+def links_csv(links: Sequence[LinkEffects], words: Sequence[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """One line a cell of all maps: the roles and what stands along both edges (``words``, of each map) with positions
+    from 1, the weight or score as it was, and the effect."""
+    head = ["rows", "columns", "row", "row_word", "column", "column_word", "before", "effect"]
+    cells = (
+        [of.rows, of.columns, i + 1, rows[i], j + 1, columns[j], of.before[i][j], of.effects[i][j]]
+        for of, (rows, columns) in zip(links, words, strict=True)
+        for i in range(len(rows))
+        for j in range(len(columns))
+    )
+    return csv_text(head, cells)
+
+
+@dataclass(frozen=True)
+class PairEffect:
+    """What two words do together, beside the sum of what each does alone: two that say the same hide each other."""
+
+    words: tuple[WordEffect, WordEffect]
+    together: float | None
+    apart: float | None
+    """The sum of both single effects."""
+
+
+@dataclass(frozen=True)
+class Effects(Record, kind="effects"):
+    """What each word does to the verdict by one method, and what each link does where that was asked for.
+
+    The effect of something is log p(verdict) before minus after it is taken away: positive supports the verdict,
+    negative opposes it. ``unit`` is "log p", or "norm" for the gradient's norm, which has no sign.
+    """
+
+    model: str
+    model_title: str
+    """The model's name for people."""
+    verdict: str
+    """The class whose probability is followed: the most probable one; of a model that ranks, the class that ranks."""
+    probability: float
+    method: str
+    unit: str
+    labels: tuple[str, ...]
+    words: tuple[WordEffect, ...]
+    """In the order of the texts."""
+    links: tuple[LinkEffects, ...] = ()
+    completeness: tuple[float, float] | None = None
+    """Of integrated gradients: the sum of all effects, and log p(verdict) minus that of the baseline, which it should
+    be."""
+    milliseconds: float = 0.0
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"effects, {self.method}"
+
+    @property
+    def strongest(self) -> WordEffect | None:
+        """The word with the largest positive effect; None where no word supports the verdict."""
+        supporting = [word for word in self.words if word.effect is not None and word.effect > 0]
+        return max(supporting, key=lambda word: word.effect or 0, default=None)
+
+    def of(self, role: str) -> tuple[WordEffect, ...]:
+        """Those of one sentence."""
+        return tuple(word for word in self.words if word.role == role)
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain dicts, lists, strings and numbers."""
+        return as_dict(self)
+
+    def to_text(self, explanation: Explained | None = None) -> list[str]:
+        lines = [f"{self.verdict} {percent(self.probability)}   {self.model_title}; {self.method}, in {self.unit}"]
+        for role in dict.fromkeys(word.role for word in self.words):
+            lines += ["", f"What each word of {the(role)} does:"]
+            lines += [f"  {_number(word.effect)} {_spread(word.spread)}  {word.text}" for word in self.of(role)]
+        for links in self.links:
+            agreement = "" if links.tau_b is None else f", Kendall's τ-b with the weights {links.tau_b:.2f}"
+            lines += ["", f"Links of {the(links.rows)} into {the(links.columns)}{agreement}:"]
+            lines += ["  " + " ".join(_number(effect) for effect in row) for row in links.effects]
+        return lines
+
+    def to_csv(self, explanation: Explained | None = None) -> str:
+        """One line a word: its sentence, position (from 1), text, effect, spread and log-odds, the probabilities
+        without it, and of a mean of several ways the effect by each alone."""
+        ways = list(dict.fromkeys(way for word in self.words for way in word.by_way))
+        head = ["sentence", "position", "word", "effect", "spread", "log_odds"]
+        head += [f"p_{name}" for name in self.labels] + [f"effect_{way}" for way in ways]
+        lines = []
+        for word in self.words:
+            own = [word.role, word.index + 1, word.text, word.effect, word.spread, word.log_odds]
+            after = word.probabilities or [None] * len(self.labels)
+            line = [*own, *after, *(word.by_way.get(way) for way in ways)]
+            lines.append(["" if value is None else value for value in line])
+        return csv_text(head, lines)
+
+
+def _number(value: float | None) -> str:
+    return "     –" if value is None else f"{value:+6.2f}"
+
+
+def _spread(value: float | None) -> str:
+    return "     " if value is None else f"±{value:.2f}"

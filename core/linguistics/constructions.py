@@ -1,0 +1,101 @@
+"""Constructions that a sentence, or a pair, may have, told by its words alone.
+
+These are shallow features: word lists (constructions.yaml) and order, no parser. They find most of what they are named
+after in captions and short sentences, and some of what they find is something else; each function says what. Slices by
+them say where to look, and not how a model does on a construction. Words are normalised ones, without signs
+(:func:`words_of`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from core.reading.tokens import tokenize
+
+_LISTS = Path(__file__).with_suffix(".yaml")
+_REACH = 4
+"""Words before a participle among which its form of be is looked for."""
+
+
+@functools.cache
+def _listed(name: str) -> frozenset[str]:
+    """The words of a list."""
+    lists: dict[str, list[str]] = yaml.safe_load(_LISTS.read_text(encoding="utf-8"))
+    return frozenset(lists[name])
+
+
+def words_of(text: str) -> list[str]:
+    """The normalised words of a text."""
+    return [token.norm for token in tokenize(text) if token.is_word]
+
+
+def exchanged(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether both texts have the same words in another order, as after two nouns have changed places.
+
+    Articles, forms of be and "by" are left out, and a word counts as it is written, in lower case: "the dog chased the
+    cat" and "the cat was chased by the dog" are exchanged, "chases" and "chased" are two words. A moved adverb
+    ("yesterday he left", "he left yesterday") counts too.
+    """
+    left_out = _listed("articles") | _listed("forms of be") | {"by"}
+    one, other = ([word for word in words if word not in left_out] for words in (first, second))
+    return one != other and sorted(one) == sorted(other)
+
+
+def passive(words: Sequence[str]) -> bool:
+    """Whether a participle follows a form of be ("was chased", "has not been seen"), or "by" a participle ("a ball
+    thrown by a boy").
+
+    A participle is a word in -ed that is not on a short list of adjectives, or on a list of irregular ones. What is
+    no passive and counts: "is dressed in red", "walked by the river". A passive with "get" or "'s" does not count.
+    """
+    for place, word in enumerate(words):
+        if not _participle(word):
+            continue
+        before = [other for other in words[max(0, place - _REACH) : place] if not _stands_between(other)]
+        follows_be = bool(before) and before[-1] in _listed("forms of be") - {"'s"}
+        if follows_be or "by" in words[place + 1 : place + 2]:
+            return True
+    return False
+
+
+def _stands_between(word: str) -> bool:
+    return word in _listed("between be and participle") or (word.endswith("ly") and len(word) > 3)
+
+
+def _participle(word: str) -> bool:
+    regular = len(word) > 4 and word.endswith("ed") and word not in _listed("adjectives in -ed")
+    return regular or word in _listed("irregular participles")
+
+
+def quantifier(words: Sequence[str]) -> bool:
+    """Whether a word such as every, no, few, most, (at) least, exactly is there.
+
+    Bare numbers, "someone" and "something" do not count, since every second caption has them; "a few" counts, and so
+    do what is no quantity: "the most famous", "both" before "and", the answer "no".
+    """
+    return not _listed("quantifiers").isdisjoint(words)
+
+
+def embedded_clause(words: Sequence[str]) -> bool:
+    """Whether a clause stands within another: after "if", "because", "while" and others, after a relative "who",
+    "which", "where" that is not the text's first word, or after a "that" behind a verb of saying or knowing or behind
+    an article and one more word ("the man that").
+
+    Clauses without such a word do not count ("the man she saw", and "before he left", as "before" and "after" mostly
+    stand before a noun), nor do "while walking" and a "when" at the head, which mostly asks.
+    """
+    return any(_opens_a_clause(words, place) for place in range(len(words) - 1))
+
+
+def _opens_a_clause(words: Sequence[str], place: int) -> bool:
+    word, behind = words[place], words[max(0, place - 2) : place]
+    if word in _listed("subordinators"):
+        return not words[place + 1].endswith("ing") and (place > 0 or word != "when")
+    if word != "that" or not behind:
+        return word in _listed("relatives") and place > 0
+    after_a_noun = len(behind) == 2 and behind[0] in _listed("articles")
+    return after_a_noun or behind[-1] in _listed("before a clause with that")

@@ -1,0 +1,104 @@
+"""What if, on Explore: edits by hand through the address, the saved file and the list with its verdicts."""
+
+import csv
+import json
+
+import pytest
+
+from app.explore import what_if
+from app.page_state.explore import ExploreState
+from app.pairs import Pair
+from core.checkpoint import load
+from core.effects.edits import Edit
+from core.explain import explain
+from tests.app.pages import box, open_file, open_view, query
+
+PAIR = {"first": "A dog and a cat", "second": "The dog is playing"}
+EDITS = "replace 0 1 man\ndrop 1 0\nnegate 1"
+
+
+def explore(model="test-light", **parameters):
+    return open_view("explore", **({"model": model} | PAIR | parameters))
+
+
+def test_edits_of_an_address_are_made_and_listed_with_their_verdicts(drawn, checkpoints):
+    app = explore(edits=EDITS)
+    assert not app.exception
+    assert [box(app, side).value for side in PAIR] == ["A man and a cat", "Dog is not playing"]
+    data = drawn(app)
+    panel = data["by_kind"]["what_if"]
+    said = ["as typed", "“dog” → “man”", "“The” left out", "“not” put in"]
+    assert [step["said"] for step in panel["steps"]] == said and panel["at"] == 3
+    checkpoint = load(checkpoints / "test-light")
+    pairs = [
+        tuple(PAIR.values()),
+        ("A man and a cat", "The dog is playing"),
+        ("A man and a cat", "Dog is playing"),
+        ("A man and a cat", "Dog is not playing"),
+    ]
+    expected = [explain(checkpoint, *pair, records=()) for pair in pairs]
+    target = expected[0].labels.index(expected[0].verdict)
+    follows = [one.probabilities[target] for one in expected]
+    assert [step["follows"] for step in panel["steps"]] == pytest.approx(follows, abs=1e-6)
+    assert panel["steps"][0]["change"] is None
+    assert panel["steps"][2]["change"] == pytest.approx(follows[2] - follows[1], abs=1e-6)
+    assert panel["followed"] == expected[0].verdict and panel["sides"] == ["premise", "hypothesis"]
+    assert query(app)["edits"] == EDITS and data["link"]["edits"] == EDITS
+    assert data["verdict"]["gold"] is None
+
+
+def test_undone_edits_stay_in_the_list_and_a_typed_sentence_ends_it(drawn):
+    app = explore(edits=EDITS, step="1")
+    assert box(app, "first").value == "A man and a cat" and box(app, "second").value == PAIR["second"]
+    panel = drawn(app)["by_kind"]["what_if"]
+    assert (panel["at"], len(panel["steps"])) == (1, 4)
+    box(app, "second").input("A cat is playing").run()
+    assert query(app) == {"model": "test-light", "first": "A man and a cat", "second": "A cat is playing"}
+
+
+def test_an_edit_beyond_the_sentence_is_one_sentence_and_the_rest_stays(drawn):
+    for wrong, why in {"drop 1 99": "beyond the sentence", "fly 0 1": "is no edit", "drop x": "is no edit"}.items():
+        app = explore(edits=f"replace 0 1 man\n{wrong}\ndrop 0 0")
+        assert not app.exception
+        (notice,) = drawn(app)["notices"]
+        assert why in notice and notice.count(".") == 1
+        assert box(app, "first").value == "A man and a cat" and query(app)["edits"] == "replace 0 1 man"
+    (notice,) = drawn(explore(edits=EDITS, step="7"))["notices"]
+    assert "at step “7”" in notice
+
+
+def test_edits_go_through_the_saved_file(drawn):
+    saved = ExploreState("test-light", (Pair(*PAIR.values()),), edits=(Edit("swap", 1, 1, other=3),), step=0).to_file()
+    app = explore(first="A cat")
+    open_file(app, saved.encode())
+    panel = drawn(app)["by_kind"]["what_if"]
+    assert (panel["at"], panel["steps"][1]["said"]) == (0, "“dog” and “playing” swapped")
+
+
+def test_what_the_browser_says_makes_another_state():
+    state = ExploreState("m", (Pair(*PAIR.values()),))
+    once = what_if.after(state, {"make": ["drop 0 0", "exchange"]})
+    assert once.pair.now == ("The dog is playing", "Dog and a cat")
+    back = what_if.after(once, {"to": 1})
+    assert (back.step, back.pair.first, len(back.edits)) == (1, "Dog and a cat", 2)
+    assert what_if.after(back, {"to": 2}) == once
+    other = what_if.after(back, {"make": ["negate 1"]})
+    assert (other.edits, other.step) == ((Edit("drop", 0, 0), Edit("negate", 1)), None)
+    for wrong in ("drop 0 9", "drop 0", "replace 0 0 ,\n"):
+        with pytest.raises(what_if.EditError):
+            what_if.after(ExploreState("m", (Pair("Dog", ""),)), {"make": [wrong]})
+    with pytest.raises(what_if.EditError, match="as many as are listed"):
+        what_if.after(state, {"make": ["insert 0 0 x"] * 41})
+
+
+def test_the_list_is_a_table(checkpoints):
+    checkpoint = load(checkpoints / "test-light")
+    state = ExploreState("test-light", (Pair(*PAIR.values()),), edits=(Edit("replace", 0, 1, "=1+2"),))
+    steps = what_if.tried(state, checkpoint)
+    head, typed, changed = csv.reader(what_if.to_csv(checkpoint, steps).splitlines())
+    assert head[:6] == ["step", "edit", "change", "first", "second", "verdict"]
+    assert typed[:5] == ["0", "", "as typed", *PAIR.values()] and typed[-1] == ""
+    assert changed[1:4] == ["replace 0 1 =1+2", "“dog” → “=1+2”", "A =1+2 and a cat"]
+    probabilities = steps[1].explanation.probabilities
+    assert [float(p) for p in changed[6:9]] == pytest.approx(probabilities)
+    assert json.dumps(vars(what_if.panel(state, checkpoint, steps)), default=vars)

@@ -1,0 +1,191 @@
+"""What words and links do to a verdict: against loops over single forward calls, for every model."""
+
+import json
+import math
+
+import pytest
+import torch
+
+from core.__main__ import main
+from core.checkpoint import load_named
+from core.effects import METHODS, why
+from core.effects.links import LinksError, Taken
+from core.effects.why import MIX, together
+from core.effects.words import DROPPED, FREQUENT, RELATED, Drawing, Place, frequent_words, related_words
+from core.errors import MendableError
+from core.evidence import AttentionMap
+from core.explain import explain
+from core.models import REGISTRY
+from core.reading.word_table import default_table
+from tests.core.made_up import make_checkpoint, make_table
+from tests.models import tiny
+
+FIRST, SECOND = "Three small girls are playing", "Two girls sleep"
+FEW = Drawing(frequent=2, related=2)
+every_model = pytest.mark.parametrize("architecture", REGISTRY)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture
+def checkpoint_of(tmp_path, table):
+    def make(architecture):
+        sizes = tiny(architecture) | {"input_size": table.width}
+        return make_checkpoint(tmp_path, table, architecture, "second", **sizes)
+
+    return make
+
+
+def log_p(checkpoint, first, second, label, **options):
+    explanation = explain(checkpoint, first, second, records=(), **options)
+    return math.log(explanation.probabilities[checkpoint.labels.index(label)])
+
+
+@every_model
+def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoint_of):
+    checkpoint = checkpoint_of(architecture)
+    texts = [FIRST, SECOND] if not checkpoint.single else [FIRST, ""]
+    effects = why(checkpoint, *texts, drawing=FEW)
+    before = log_p(checkpoint, *texts, effects.verdict)
+    assert effects.probability == pytest.approx(math.exp(before), rel=1e-6)
+    assert [word.text for word in effects.words] == " ".join(texts).split()
+    for word in effects.words:
+        side = 0 if word.role == checkpoint.roles["first"] else 1
+        norm = word.text.lower()
+        drawn = {
+            FREQUENT: [w for w in frequent_words(checkpoint.words, 3, 0) if w != norm][:2],
+            RELATED: related_words(checkpoint.words, [norm], 2, 0).get(norm, ()),
+            DROPPED: [""],
+        }
+        means, all_drawn = {}, []
+        for way, words in drawn.items():
+            after = []
+            for other in words:
+                changed = [text.split() for text in texts]
+                changed[side][word.index] = other
+                after.append(log_p(checkpoint, *map(" ".join, changed), effects.verdict))
+            if after:
+                means[way] = before - sum(after) / len(after)
+            all_drawn += after if way != DROPPED else []
+        expected = sum(MIX[way] * mean for way, mean in means.items()) / sum(MIX[way] for way in means)
+        assert word.effect == pytest.approx(expected, abs=5e-6)
+        assert word.by_way == pytest.approx(means, abs=5e-6)
+        assert word.spread == pytest.approx(float(torch.tensor(all_drawn).std(correction=0)), abs=5e-6)
+        assert sum(word.probabilities) == pytest.approx(1)
+
+
+@every_model
+@pytest.mark.parametrize("taken", Taken)
+def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken, checkpoint_of):
+    checkpoint = checkpoint_of(architecture)
+    texts = (FIRST, "" if checkpoint.single else SECOND)
+    reading = checkpoint.read(*texts)
+    maps = checkpoint.model.links(reading, checkpoint.model(reading.batch(checkpoint.reader)))
+    if not maps:
+        with pytest.raises(LinksError, match="has no attention"):
+            why(checkpoint, *texts, method=DROPPED, links=taken)
+        return
+    effects = why(checkpoint, *texts, method=DROPPED, links=taken)
+    before = log_p(checkpoint, *texts, effects.verdict)
+    assert len(effects.links) == len(maps)
+    records = [r for r in explain(checkpoint, *texts).evidence if isinstance(r, AttentionMap)]
+    for number, (links, own) in enumerate(zip(effects.links, maps, strict=True)):
+        if records:
+            record = torch.tensor(records[number].override or records[number].scores)
+            assert torch.allclose(own.values, record, atol=1e-6)
+        columns = own.values.shape[-1]
+        for cell in range(0, own.values.numel(), 3):
+            cut = own.values.clone().flatten()
+            cut[cell] = 0.0 if own.least is None else own.least
+            cut = cut.view(-1, columns)
+            if own.least is None and taken is Taken.RENORMALISED:
+                row, whole = cut[cell // columns], own.values.view(-1, columns)[cell // columns].sum()
+                if row.sum() > 0:
+                    row *= whole / row.sum()
+            override = cut.view(own.values.shape)
+            if len(maps) > 1:
+                override = tuple(override if i == number else None for i in range(len(maps)))
+            expected = before - log_p(checkpoint, *texts, effects.verdict, override=override)
+            assert links.effects[cell // columns][cell % columns] == pytest.approx(expected, abs=5e-6)
+
+
+@every_model
+def test_gradients_add_up_and_are_those_of_small_steps(architecture, checkpoint_of):
+    checkpoint = checkpoint_of(architecture)
+    texts = (FIRST, "" if checkpoint.single else SECOND)
+    words = len(" ".join(texts).split())
+    for method in ("gradient-norm", "gradient-times-input", "zeroed"):
+        effects = why(checkpoint, *texts, method=method)
+        assert len(effects.words) == words
+        assert all(math.isfinite(word.effect) for word in effects.words)
+    assert all(word.effect >= 0 for word in why(checkpoint, *texts, method="gradient-norm").words)
+    integrated = why(checkpoint, *texts, method="integrated-gradients")
+    assert sum(word.effect for word in integrated.words) == pytest.approx(integrated.completeness[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["nli-attconv-light", "nli-esim", "nli-decomposable"])
+def test_integrated_gradients_are_complete(name):
+    added, difference = why(load_named(name), FIRST, SECOND, method="integrated-gradients").completeness
+    assert added == pytest.approx(difference, abs=0.05)
+
+
+def test_the_number_decides_that_three_girls_are_not_two():
+    effects = why(
+        load_named("nli-two-sided"), "Three girls are playing in the park", "Two girls are playing in the park"
+    )
+    assert effects.verdict == "contradiction"
+    assert effects.strongest.text == "Two"
+    assert {word.text for word in sorted(effects.words, key=lambda word: -word.effect)[:2]} == {"Two", "Three"}
+
+
+def test_the_only_word_of_a_side_is_replaced_and_cannot_be_dropped():
+    checkpoint = load_named("nli-two-sided")
+    only = why(checkpoint, "A man sleeps", "Sleeping").words[-1]
+    assert set(only.by_way) == {FREQUENT, RELATED}
+    assert only.effect == pytest.approx((only.by_way[FREQUENT] + only.by_way[RELATED]) / 2)
+    assert why(checkpoint, "A man sleeps", "Sleeping", method=DROPPED).words[-1].effect is None
+
+
+def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
+    table = default_table()
+    assert frequent_words(table, 16, 0) == frequent_words(table, 16, 0) != frequent_words(table, 16, 1)
+    assert all(word.isalpha() and 60 <= table.rank(word) <= 1600 for word in frequent_words(table, 128, 0))
+    near = [word for word, _ in table.nearest(table.vectors(["dog"])[0], 301) if word != "dog"]
+    drawn = related_words(table, ["dog", "xqzzt"], 16, 0)
+    assert set(drawn["dog"]) <= set(near[20:300])
+    assert "xqzzt" not in drawn
+
+
+def test_two_words_together_and_apart():
+    checkpoint = load_named("nli-two-sided")
+    texts = "A man sleeps on a couch .", "A man is asleep on a couch ."
+    pair = together(checkpoint, *texts, (Place(1, 2), Place(1, 3)))
+    assert [word.text for word in pair.words] == ["is", "asleep"]
+    assert pair.apart == pytest.approx(sum(word.effect for word in pair.words))
+    single = why(checkpoint, *texts).of("hypothesis")
+    assert [word.effect for word in pair.words] == pytest.approx([single[2].effect, single[3].effect])
+
+
+def test_the_command_prints_what_the_notebook_has(capsys):
+    arguments = ["why", "nli-two-sided", "--first", "Three girls play", "--second", "Two girls play"]
+    assert main([*arguments, "--json", "--links"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {"model", "verdict", "probability", "method", "words", "links"} <= answer.keys()
+    assert [(word["role"], word["index"], word["text"]) for word in answer["words"][:4]] == [
+        ("premise", 0, "Three"), ("premise", 1, "girls"), ("premise", 2, "play"), ("hypothesis", 0, "Two"),
+    ]  # fmt: skip
+    assert all({"effect", "spread"} <= word.keys() for word in answer["words"])
+    assert len(answer["links"]) == 2
+    assert main(arguments) == 0
+    assert "What each word of the hypothesis does" in capsys.readouterr().out
+    assert main([*arguments, "--method", "droped"]) == 2
+    assert "did you mean 'dropped'" in capsys.readouterr().err
+
+
+def test_an_unknown_method_is_one_sentence():
+    with pytest.raises(MendableError, match="unknown method"):
+        why(load_named("nli-two-sided"), FIRST, SECOND, method="guessing")
+    assert set(METHODS) >= {"taken-away", "dropped", "frequent", "related", "partner", "integrated-gradients"}

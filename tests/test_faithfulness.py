@@ -1,0 +1,193 @@
+"""Numbers for how far a picture can be believed: against cases by hand and constraints that must hold."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.checkpoint import load_named
+from core.data import Example
+from core.effects.why import Asked
+from core.effects.words import DRAWING, Drawing
+from core.evaluation import adversary as adversaries
+from core.evaluation.faithfulness import RANDOM, STEPS, erase, erased, faithfulness, moved, own_maps, uniform
+from core.evaluation.pointing import Item, natural_items, only_difference, play, pointed, replaced_items, untrained
+from core.explain import explain
+from trainers.__main__ import main
+from trainers.paper.__main__ import main as paper
+
+GIRLS = "Three girls are playing in the park", "Two girls are playing in the park"
+
+
+def ask(name, first=GIRLS[0], second=GIRLS[1]):
+    return Asked.about(load_named(name), first, second, DRAWING)
+
+
+def texts(sides):
+    return [" ".join(side.norms) for side in sides]
+
+
+def test_erasing_by_hand():
+    asked = ask("nli-two-sided", "a b c", "d e")
+    order = [4, 3, 1, 0, 2]  # e d b a c
+    assert texts(erased(asked.pair.sides, order, "1")[0]) == ["b", "e"], "the first text keeps its first-ranked word"
+    assert texts(erased(asked.pair.sides, order, "1")[1]) == ["a b c", "d"]
+    assert texts(erased(asked.pair.sides, order, "2")[1]) == ["a b c", "e"], (
+        "the second text keeps its first-ranked one"
+    )
+    assert texts(erased(asked.pair.sides, order, "3")[0]) == ["b", "d e"]
+    assert texts(erased(asked.pair.sides, order, "20 %")[0]) == ["b", "e"]
+    assert texts(erased(asked.pair.sides, order, "50 %")[0]) == ["b", "d e"], "two and a half words, rounded up"
+
+
+def test_the_curves_are_what_single_predictions_lose():
+    asked = ask("nli-attconv-light")
+    order = list(range(14))[::-1]
+    curves = erase(asked, {"backwards": order}, seed=0)
+    full = asked.explanation.probabilities[asked.target]
+    for number, step in enumerate(STEPS):
+        for name, sides in zip(
+            ("sufficiency", "comprehensiveness"), erased(asked.pair.sides, order, step), strict=True
+        ):
+            after = explain(asked.checkpoint, *texts(sides), records=()).probabilities[asked.target]
+            assert getattr(curves["backwards"], name)[number] == pytest.approx(full - after, abs=2e-6)
+    assert {"backwards", RANDOM} == curves.keys()
+
+
+def test_permuted_and_uniform_attention():
+    asked = ask("nli-esim")
+    maps = own_maps(asked)
+    own = moved(asked, maps, seed=1)
+    flat = tuple(uniform(links) for links in maps)
+    assert all(torch.allclose(rows, torch.full_like(rows, 1 / rows.shape[-1])) for rows in flat)
+    expected = explain(asked.checkpoint, *GIRLS, override=flat, records=()).probabilities
+    assert own.uniform == pytest.approx(expected, abs=1e-5)
+    assert moved(asked, maps, seed=1) == own != moved(asked, maps, seed=2)
+    assert 0 <= own.changed <= own.permutations == 100
+
+
+def test_local_attention_stays_in_its_window_when_it_is_moved():
+    asked = ask("nli-local")
+    (links,) = own_maps(asked)
+    for row, (start, end) in zip(uniform(links), links.reach, strict=True):
+        assert not row[:start].any()
+        assert not row[end:].any()
+
+
+@pytest.mark.parametrize("name", ["nli-attconv-light", "nli-two-sided"])
+def test_the_adversary_keeps_its_constraint(name, monkeypatch):
+    monkeypatch.setattr(adversaries, "ITERATIONS", 30)
+    asked = ask(name)
+    found = adversaries.adversary(asked, seconds=20)
+    assert found is not None
+    assert found.maps, "starting beside the model's own rows there is always something"
+    override = [torch.tensor(rows) for rows in found.maps]
+    for rows in override:
+        assert torch.allclose(rows.sum(1), torch.ones(len(rows)), atol=1e-5)
+    put_back = tuple(override) if len(override) > 1 else override[0]
+    after = np.array(explain(asked.checkpoint, *GIRLS, override=put_back, records=()).probabilities)
+    own = np.array(asked.explanation.probabilities)
+    assert abs(after - own).sum() / 2 <= adversaries.LARGEST_CHANGE + 1e-5
+    assert abs(after - own).sum() / 2 == pytest.approx(found.total_variation, abs=1e-5)
+    assert 0 < found.divergence <= np.log(2)
+
+
+def test_moving_does_not_apply_to_scores():
+    asked = ask("nli-abcnn")
+    assert adversaries.adversary(asked) is None
+    answer = faithfulness(asked.checkpoint, *GIRLS, ways=("dropped",), drawing=Drawing(1, 1))
+    assert answer.moved is None
+    assert "scores" in answer.sentence
+
+
+def test_the_sentence_says_what_the_numbers_are():
+    answer = faithfulness(load_named("nli-attconv-light"), *GIRLS, drawing=Drawing(2, 2))
+    assert f"in {answer.moved.changed} of 100 permutations" in answer.sentence
+    assert f"names {answer.named[0]} of the 3 words" in answer.sentence
+    assert set(answer.curves) >= {"taken-away", "dropped", "integrated-gradients", "most-attended", RANDOM}
+
+
+# --- the pointing game -----------------------------------------------------------------------------------------------
+
+
+def rows(*pairs):
+    return [Example(f"made-{i}", *pair) for i, pair in enumerate(pairs)]
+
+
+def test_items_are_pairs_that_differ_in_one_word_and_in_label():
+    data = rows(
+        ("A man sleeps.", "A man rests.", "entailment"),
+        ("A man sleeps.", "A man runs", "contradiction"),  # without its full stop
+        ("A man sleeps.", "A man sings.", "contradiction"),
+        ("A man sleeps.", "A tall man rests.", "neutral"),  # another length
+        ("A dog sleeps.", "A man rests.", "contradiction"),  # the premise changed
+    )
+    items = list(natural_items(data))
+    assert [(item.hypothesis, item.index) for item in items if item.set == "natural"] == [
+        ("A man rests.", 2), ("A man runs", 2), ("A man sings.", 2),
+    ]  # fmt: skip
+    assert [(item.premise, item.index) for item in items if item.set == "premise"] == [
+        ("A man sleeps.", 1), ("A dog sleeps.", 1),
+    ]  # fmt: skip
+    (made,) = replaced_items(rows(("A red car.", "A blue car.", "contradiction"), ("A car.", "A red car.", "neutral")))
+    assert (made.index, made.kind) == (1, "made")
+    assert only_difference(["a"], ["a"]) is None
+
+
+def test_ties_share_their_point():
+    assert pointed([1.0, 2.0, 2.0], 1) == 0.5
+    assert pointed([1.0, 3.0, 2.0], 1) == 1
+    assert pointed([1.0, 3.0, 2.0], 2) == 0
+
+
+def test_a_game_by_hand():
+    checkpoint = load_named("nli-two-sided")
+    items = [Item("1", *GIRLS, "contradiction", 0, "natural"), Item("2", *GIRLS, "contradiction", 0, "premise")]
+    game = play(checkpoint, items, ("taken-away", "gradient-norm", "least-attended"), Drawing(2, 2))
+    assert game.scores["taken-away"].share == 1
+    assert game.scores["chance"].share == pytest.approx(1 / 7)
+    # "Two" is too short for the rule, and no other word is new: any of the seven.
+    assert game.scores["rule"].pointed == pytest.approx([1 / 7, 1])
+    assert game.without_rule["taken-away"].items == 1
+    fresh = untrained(checkpoint)
+    assert not torch.equal(fresh.model.compare.weight, checkpoint.model.compare.weight)
+    assert fresh.model.state_dict().keys() == checkpoint.model.state_dict().keys()
+
+
+def test_the_commands(tmp_path: Path, capsys):
+    snli, made = tmp_path / "snli", tmp_path / "made"
+    snli.mkdir()
+    made.mkdir()
+
+    def write(path, *pairs):
+        names = "sentence1", "sentence2", "gold_label", "pairID"
+        path.write_text("".join(json.dumps(dict(zip(names, pair, strict=True))) + "\n" for pair in pairs))
+
+    scene = "Three girls are playing in the park."
+    two, three = "Two girls are playing.", "Three girls are playing."
+    for name in ("snli_1.0_train_86k", "snli_1.0_dev"):
+        write(snli / f"{name}.jsonl", (scene, two, "contradiction", "a-1"), (scene, three, "entailment", "a-2"))
+    write(snli / "cad_revised_train.jsonl", (scene, "Girls are there.", "entailment", "c-1"))
+    write(made / "pairs.jsonl", ("A red car.", "A blue car.", "contradiction", "colour-1"))
+    assert paper(["pointing", "--data", str(tmp_path)]) == 0
+    assert "pointing-dev.jsonl: 2 items" in capsys.readouterr().out
+    file = str(made / "pointing-dev.jsonl")
+    assert main(["point", "nli-two-sided", file, "--way", "taken-away", "--json", "--untrained"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["judged_right"] == 2
+    assert answer["trained"]["ways"]["taken-away"]["items"] == 2
+    assert "rule" in answer["untrained"]["ways"]
+    assert main(["point", "nli-two-sided", str(snli / "snli_1.0_dev.jsonl")]) == 2
+    assert "python -m trainers.paper pointing" in capsys.readouterr().err
+
+    assert main(["faithfulness", "nli-attconv-light", str(snli / "snli_1.0_dev.jsonl"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    taken = answer["ways"]["taken-away"]
+    assert set(taken) == {"sufficiency", "comprehensiveness"}
+    assert taken["sufficiency"]["steps"].keys() == set(STEPS)
+    low, high = taken["comprehensiveness"]["interval"]
+    assert low <= taken["comprehensiveness"]["mean"] <= high
+    assert answer["permutations"]["mean"] >= 0
+    assert RANDOM in answer["ways"]

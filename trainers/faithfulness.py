@@ -1,0 +1,118 @@
+"""How far the pictures of a model can be believed, over a data file: erasing what each way names, and moving attention.
+
+    python -m trainers faithfulness nli-two-sided ../shared/data/snli/snli_1.0_dev.jsonl
+    python -m trainers faithfulness nli-esim FILE --rows 100 --json
+    python -m trainers faithfulness pretrained/nli-esim FILE --card "SNLI dev"
+
+For each way of asking why: sufficiency and comprehensiveness (DeYoung et al. 2020) beside the mean of random orders;
+and how often permuted attention changes the verdict, and Kendall's τ-b between a link's weight and its effect. All with
+95 % intervals over the rows. --card writes the figures into the checkpoint's card under this name of the data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from core.checkpoint import open_checkpoint, read_card
+from core.data import read
+from core.errors import RunError
+from core.evaluation.faithfulness import STEPS, Faithfulness, faithfulness
+from core.evaluation.intervals import bootstrap_mean
+from core.evaluation.predict import check_texts
+from core.reading.reader import PairError
+from trainers.card import add_to_card
+from trainers.training_data import sample
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers faithfulness`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file; its labels are not read")
+    parser.add_argument("--rows", type=int, default=500, help="a sample of so many rows (default: %(default)s; 0: all)")
+    parser.add_argument("--seed", type=int, default=1, help="of random orders and permutations (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--card", metavar="NAME", help="write the figures into the card, under this name of the data")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure row by row, print, and write the card if asked to."""
+    checkpoint = open_checkpoint(args.checkpoint)
+    dataset = sample(read(args.file, labelled=False), args.rows)
+    check_texts(checkpoint, dataset)
+    measured = []
+    for number, row in enumerate(tqdm(dataset.rows, unit="row", disable=not sys.stderr.isatty())):
+        try:
+            measured.append(faithfulness(checkpoint, row.first, row.second, seed=args.seed + number))
+        except PairError:  # a side without a word
+            continue
+    if not measured:
+        raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
+    figures = {"rows": len(measured), "seed": args.seed, **summary(measured)}
+    figures["command"] = f"python -m trainers faithfulness {checkpoint.name} {args.file.name}" + (
+        f" --rows {args.rows}" if args.rows != 500 else ""
+    )
+    if args.card:
+        known = read_card(checkpoint.folder).get("faithfulness", {})
+        add_to_card(checkpoint.folder, faithfulness={**known, args.card: figures})
+    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.file.name, **figures}
+    print(json.dumps(result, indent=1) if args.json else table(result))
+    return 0
+
+
+def summary(measured: Sequence[Faithfulness]) -> dict[str, Any]:
+    """Means over rows with 95 % intervals: curves and their mean (AOPC) by way, and what moving attention does."""
+    ways = {}
+    for way in measured[0].curves:
+        curves = [row.curves[way] for row in measured if way in row.curves]
+        ways[way] = {
+            name: {
+                "steps": dict(
+                    zip(STEPS, np.mean([getattr(curve, name) for curve in curves], axis=0).tolist(), strict=True)
+                ),
+                **_mean([curve.aopc[number] for curve in curves]),
+            }
+            for number, name in enumerate(("sufficiency", "comprehensiveness"))
+        }
+    moved = [row.moved for row in measured if row.moved is not None]
+    taus = [float(np.mean([tau for tau in row.tau_b if tau is not None])) for row in measured if any(row.tau_b)]
+    return {
+        "ways": ways,
+        "permutations": _mean([one.changed / one.permutations for one in moved]) if moved else None,
+        "tau_b": _mean(taus) if taus else None,
+    }
+
+
+def _by_step(curves: Sequence[Sequence[float]]) -> dict[str, float]:
+    return dict(zip(STEPS, np.mean(curves, axis=0).tolist(), strict=True))
+
+
+def _mean(values: Sequence[float]) -> dict[str, Any]:
+    numbers = np.array(values)
+    return {"mean": float(numbers.mean()), "interval": list(bootstrap_mean(numbers))}
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """The result as text for people, the ways by comprehensiveness."""
+    lines = [f"{result['checkpoint']}: {result['rows']:,} rows of {result['file']}, mean and 95 % interval", ""]
+    lines.append(f"{'way':<22}{'sufficiency (small is good)':>30}{'comprehensiveness (large)':>30}")
+    ways = sorted(result["ways"].items(), key=lambda pair: -pair[1]["comprehensiveness"]["mean"])
+    for way, curves in ways:
+        lines.append(f"{way:<22}{_interval(curves['sufficiency']):>30}{_interval(curves['comprehensiveness']):>30}")
+    lines.append("")
+    if result["permutations"]:
+        lines.append(f"verdicts that permuted attention changes: {_interval(result['permutations'])}")
+    if result["tau_b"]:
+        lines.append(f"Kendall's τ-b of weight and effect of a link: {_interval(result['tau_b'])}")
+    return "\n".join(lines)
+
+
+def _interval(mean: Mapping[str, Any]) -> str:
+    return f"{mean['mean']:.3f} ({mean['interval'][0]:.3f} to {mean['interval'][1]:.3f})"
