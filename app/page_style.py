@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,7 @@ import streamlit as st
 from app.page_state.session import PageSession
 from app.pages import VIEWS, address, pages
 from app.palette import css_variables
+from core.checkpoint import in_memory
 
 _STYLE = (
     f"<style>:root {{ {css_variables('--pl-')} }}</style>"
@@ -152,6 +154,18 @@ def hint(sentence: str) -> None:
 def note(sentence: str) -> None:
     """A line under a widget."""
     st.html(f'<div class="pl-note">{html.escape(sentence)}</div>')
+
+
+@contextmanager
+def patience(what: str, models: Iterable[str]) -> Iterator[None]:
+    """A line that says ``what`` is done while one of these models is loaded. It has its place in any case, so that what
+    stands below keeps its own."""
+    place = st.empty()
+    if all(map(in_memory, models)):
+        yield
+    else:
+        with place, st.spinner(what):
+            yield
 
 
 def terms(rows: Iterable[tuple[str, str]]) -> None:

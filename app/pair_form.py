@@ -148,8 +148,7 @@ class PairForm(ModelForm):
         return digest([self.page.state.model, *self.page.state.pair.now])
 
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
-        """The same, after the link is written; an empty pair has nothing to show yet."""
-        self.page.write_link()
+        """The same; an empty pair has nothing to show yet."""
         if self.page.state.pair.empty:
             empty = "Type a sentence into each box above, or choose an example in the sidebar."
         return super().answer(compute, none_installed, empty)
@@ -157,9 +156,8 @@ class PairForm(ModelForm):
     def explanation(self) -> tuple[Checkpoint, Explanation]:
         """The model that is shown, and what it says of the pair."""
         state = self.page.state
-        with st.spinner("Loading the model …"):
+        with page_style.patience("Loading the model …", [state.model]):
             checkpoint = load_named(state.model)
-        with st.spinner("Reading the pair …"):
             return checkpoint, explained(checkpoint, *state.pair.now)
 
     def sentences(self, models: Mapping[str, Listed]) -> None:

@@ -40,6 +40,11 @@ class SharedMemory(Generic[T]):
                 self._forget()
         return future.result()
 
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether the value of this key is there already."""
+        known = self._kept.get(key)
+        return known is not None and known.done()
+
     def __len__(self) -> int:
         return len(self._kept)
 

@@ -3,14 +3,18 @@
 import json
 
 import pytest
+import torch
 
 from core.__main__ import main
 from core.checkpoint import load_named
 from core.effects import offers
+from core.effects.attention_edits import AttentionEdit, edited_attention, explain_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.offers import offers_for
 from core.effects.turning import BEST, DEEPEST, smallest_changes
+from core.evidence import AttentionMap
 from core.explain import explain
+from core.models.base import AttentionLinks
 
 PAIR = ("Three girls play, outside.", "The girls are outside.")
 
@@ -121,3 +125,76 @@ def test_the_command(capsys):
     assert answer[0]["edits"][0].split()[0] in ("drop", "replace")
     assert main(arguments) == 0
     assert "turns the verdict to" in capsys.readouterr().out
+
+
+ATTENTION = (
+    "cell 0 1 2 0.5 kept",
+    "cell 0 1 2 0.5 renormalised",
+    "column 0 1 0 renormalised",
+    "column 0 1 3 kept",
+    "uniform 0",
+    "diagonal 0",
+    "sharper 0 2",
+    "permuted 0 7",
+)
+
+
+def edited_map(text, **more):
+    values = torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
+    return edited_attention([AttentionLinks("b", "a", values, **more)], [AttentionEdit.parse(text)]).tolist()
+
+
+def test_edits_of_attention_by_hand():
+    first, second = [0.5, 0.25, 0.25], [0.1, 0.1, 0.8]
+    expected = (
+        [first, [0.1, 0.1, 0.5]],
+        [first, [0.25, 0.25, 0.5]],
+        [[2 / 3, 0, 1 / 3], [1 / 9, 0, 8 / 9]],
+        [[0.5, 0.75, 0.25], [0.1, 0.3, 0.8]],
+        [[1 / 3] * 3] * 2,
+        [[1, 0, 0], [0, 0, 1]],
+        [[4 / 6, 1 / 6, 1 / 6], [0.01 / 0.66, 0.01 / 0.66, 0.64 / 0.66]],
+    )
+    for text, rows in zip(ATTENTION, expected, strict=False):
+        for got, row in zip(edited_map(text), rows, strict=True):
+            assert got == pytest.approx(row, abs=1e-6), text
+    permuted = edited_map("permuted 0 7")
+    assert [sorted(row) for row in permuted] == [sorted(row) for row in torch.tensor([first, second]).tolist()]
+    assert permuted == edited_map("permuted 0 7")
+    assert edited_map("uniform 0", reach=((0, 2), (1, 3))) == [[0.5, 0.5, 0.25], [pytest.approx(0.1), 0.5, 0.5]]
+    for text in ATTENTION:
+        edit = AttentionEdit.parse(text)
+        assert str(edit) == text and edit.describe(["A", "B"], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("cell 0 1 2 nan kept", "no number from 0 to 1"),
+        ("cell 0 1 2 much kept", "no number"),
+        ("cell 0 1 2 1.5 kept", "no number"),
+        ("column 0 1 -1 kept", "no number"),
+        ("cell 0 1 2 0.5", "no edit of attention"),
+        ("cell 0 x 2 0.5 kept", "no edit of attention"),
+        ("cell 0 7 2 0.5 kept", "beyond the attention"),
+        ("uniform 3", "of another"),
+    ],
+)
+def test_what_is_no_edit_of_attention_is_refused_in_one_sentence(text, why):
+    with pytest.raises(EditError, match=why):
+        edited_map(text)
+    with pytest.raises(EditError, match="by scores"):
+        edited_map("uniform 0", least=0.0)
+
+
+def test_a_verdict_under_edited_attention():
+    checkpoint, texts = load_named("nli-two-sided"), ("Three girls play", "Two girls play")
+    own = explain(checkpoint, *texts)
+    assert explain_under(checkpoint, *texts, []).logits == pytest.approx(own.logits, abs=1e-4)
+    under = explain_under(checkpoint, *texts, [AttentionEdit("uniform"), AttentionEdit("uniform", map=1)])
+    first, second = (record for record in under.evidence if isinstance(record, AttentionMap))
+    assert first.overridden and first.override[0] == pytest.approx([1 / 4] * 4)
+    assert second.override[0] == pytest.approx([1 / 4] * 4)
+    assert under.logits != pytest.approx(own.logits, abs=1e-3)
+    with pytest.raises(EditError, match="has no attention"):
+        explain_under(load_named("nli-hypothesis-only"), *texts, [AttentionEdit("uniform")])

@@ -1,6 +1,7 @@
 // What the server has computed since a page was drawn. It comes by a component of its own, which shows nothing, so that
 // the page need not be drawn again; views hear of it, and ask for more while the server still computes.
 
+import { html, linkButton, refill } from "./elements.js";
 import { VIEWS } from "./view.js";
 
 const AGAIN = 250; // milliseconds until the server is asked again
@@ -39,6 +40,41 @@ export function hearLate(hear, signal) {
 
 export function sayLate(what) {
   LATE.say(what);
+}
+
+// Says how far something is, why there is nothing, or that it was stopped. Its buttons stay where they are while it goes
+// on, so that the keyboard does not lose them.
+export class Waiting {
+  constructor(text, what) {
+    this.bar = html("progress");
+    this.kind = null;
+    this.parts = {
+      working: [
+        html("label", text, " ", this.bar),
+        " ",
+        linkButton("Stop", `Stop computing ${what}`, () => sayLate({ stop: true })),
+      ],
+      stopped: [
+        "Stopped before it was done. ",
+        linkButton("Compute", `Compute ${what}`, () => sayLate({ again: true })),
+      ],
+    };
+    this.element = html("span.soft.screen");
+  }
+
+  // `known`: whether there is nothing to wait for; `news`: what has come; `name`: of what is asked in it.
+  draw(known, news, name) {
+    const problem = news?.problems[name];
+    const kind = known ? "known" : problem ? "problem" : news?.stopped.includes(name) ? "stopped" : "working";
+    const [done, of] = news?.working[name] ?? [0, 0];
+    if (of) {
+      this.bar.max = of;
+      this.bar.value = done;
+    }
+    if (kind === this.kind) return;
+    this.kind = kind;
+    refill(this.element, kind === "problem" ? problem : (this.parts[kind] ?? []));
+  }
 }
 
 VIEWS.late = /** @type {any} */ (

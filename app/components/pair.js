@@ -25,7 +25,7 @@ class PairView extends View {
       if (event.key === "Escape" && !own && !this.tour?.leave()) this.undo();
     });
     on(window, "keydown", (event) => {
-      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.key?.(event);
+      if (!event.defaultPrevented) for (const panel of this.panels ?? []) panel.shortcut?.(event);
     });
     // A click beside all that can be clicked.
     on(this.root, "click", (event) => {
@@ -45,16 +45,23 @@ class PairView extends View {
   }
 
   // What was computed after the page was drawn. The word that does most is selected where nobody has chosen another.
+  // While it is computed only what says so is drawn anew: the keyboard keeps its place in all the rest.
   hear(late) {
+    const before = this.news;
     this.heard = late;
     if (!this.news) return;
-    if (late.selection && !this.explicit) {
-      const { row, column } = late.selection;
-      this.selection = { row: row ?? null, column: column ?? null };
+    const fresh = ["words", "links", "together"].some(
+      (name) => JSON.stringify(before?.[name] ?? null) !== JSON.stringify(late[name]),
+    );
+    const { row = null, column = null } = late.selection ?? {};
+    const chooses =
+      late.selection && !this.explicit && (row !== this.selection.row || column !== this.selection.column);
+    if (chooses) {
+      this.selection = { row, column };
       this.data = { ...this.data, late: late.late };
-    }
-    this.draw();
-    this.refit();
+      this.draw();
+    } else for (const panel of this.panels) panel.hear?.(fresh);
+    if (chooses || fresh) this.refit();
   }
 
   // What was computed for the pair that is drawn.

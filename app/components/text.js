@@ -284,6 +284,11 @@ export class TextPanel {
     this.actions.replaceChildren(...lines.filter(Boolean));
   }
 
+  // Lines under the words.
+  hear(fresh) {
+    if (fresh) for (const words of this.words) words.draw();
+  }
+
   draw() {
     const { selection } = this.view;
     for (const words of this.words) words.draw();

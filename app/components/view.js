@@ -91,11 +91,11 @@ export class View {
     const parts = this.build(); // the tour among them
     const footer = footerOf(data.footer, data.link ? () => this.link() : null, this.tour);
     refill(this.root, parts, footer, this.tour?.element);
-    this.refit();
+    // Drawn first: parts grow as they are drawn (the menu of a selected word), and those below take the room that others
+    // leave; once more with the page's own letters.
     this.draw();
-    // Once more when all of it stands there: parts grow as they are drawn (the menu of a selected word) and with the
-    // page's own letters, and those below take the room that others leave.
-    document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
+    this.refit();
+    if (document.fonts.status !== "loaded") document.fonts.ready.then(() => requestAnimationFrame(() => this.refit()));
   }
 
   // Type is large for a projector, and on the whole screen.

@@ -59,8 +59,8 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -
     """What the panel draws of these steps."""
     typed = steps[0].explanation
     target = target_class(checkpoint, typed.probabilities)
-    before = None
-    drawn = []
+    before: float | None = None
+    drawn: list[Step] = []
     for one in steps:
         label, p = verdict.headline(one.explanation)
         follows = one.explanation.probabilities[target]
@@ -78,10 +78,11 @@ def to_csv(checkpoint: Checkpoint, steps: Sequence[Tried]) -> str:
     target = target_class(checkpoint, typed.probabilities)
     names = verdict.class_names(typed)
     head = ["step", "edit", "change", "first", "second", "verdict", *(f"p({name})" for name in names)]
-    rows, before = [], None
+    rows: list[list[object]] = []
+    before: float | None = None
     for number, one in enumerate(steps):
         probabilities = one.explanation.probabilities
-        change = "" if before is None else probabilities[target] - before
+        change: object = "" if before is None else probabilities[target] - before
         label = verdict.headline(one.explanation)[0]
         rows.append([number, str(one.edit or ""), one.said, *one.texts, label, *probabilities, change])
         before = probabilities[target]

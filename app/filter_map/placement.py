@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from app import page_style
 from app.examples import kind_of
 from app.filter_map.drawing import Star, TextSide
 from app.filter_map.reference_texts import ReferenceTexts, reference_texts
@@ -50,7 +51,7 @@ class Opened:
 
 def open_map(model: str) -> Opened:
     """The model that is listed as ``model`` and its map. Raises CheckpointError for a model that cannot be used."""
-    with st.spinner("Loading the model …"):
+    with page_style.patience("Loading the model …", [model]):
         checkpoint = load_named(model)
     folder = available_map(checkpoint)
     if folder is None:

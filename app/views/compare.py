@@ -80,6 +80,7 @@ def main() -> None:
     if columns is not None:
         page_style.notice([*PAGE.problems, *_warnings(columns)])
         _show(page, columns, versions)
+    PAGE.write_link()
     _disagreements()
 
 
@@ -139,7 +140,7 @@ def _versions(page: CompareState) -> list[Column]:
 def _column(title: str, name: str, pair: Pair) -> Column:
     """What the model says of the pair."""
     try:
-        with st.spinner("Loading the model …"):
+        with page_style.patience("Loading the model …", [name]):
             checkpoint = load_named(name)
         return Column(title, checkpoint, explained(checkpoint, *pair.now))
     except (CheckpointError, PairError) as error:

@@ -52,10 +52,11 @@ def main() -> None:
     components.load()
     FORM.sentences(models)
     read = FORM.answer(_read, "No model is installed: train one with `python -m trainers train`")
-    # The pair first, whose verdict a person waits for; last what stands below it, so that the sidebar's file holds new
-    # candidates by the time that their ranking is seen.
+    # The pair first, whose verdict a person waits for, then the link, which takes a browser longer than all else; last
+    # what stands below it, so that the sidebar's file holds new candidates by the time that their ranking is seen.
     drawing = None if read is None else _drawing(page, read)
     explanation = None if read is None or drawing is None else _show(page, read, drawing)
+    PAGE.write_link()
     with st.sidebar:
         _sidebar(models, drawing)
     if read is not None and drawing is not None and explanation is not None:

@@ -48,9 +48,11 @@ def main() -> None:
         "No phrase model is installed: train one with `python -m trainers train te-phrases-kmin`",
     )
     if read is not None:
-        with st.spinner("Reading the pair with the other models …"):
-            compared = [_verdict(page, name, models) for name in _task_mates(page, models)]
+        mates = _task_mates(page, models)
+        with page_style.patience("Reading the pair with the other models …", mates):
+            compared = [_verdict(page, name, models) for name in mates]
         _show(page, *read, compared)
+    PAGE.write_link()
 
 
 def _closed(card: Card) -> str:

@@ -13,7 +13,7 @@ from core.checkpoint.files import CheckpointError as CheckpointError
 from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
-from core.checkpoint.memory import loaded
+from core.checkpoint.memory import is_loaded, loaded
 from core.evidence import Record
 from core.models import ConfigError, spec_of
 
@@ -64,6 +64,12 @@ def load_named(name: str) -> Checkpoint:
         shown = name if len(name) <= 100 else f"{name[:100]}…"
         raise CheckpointError(f"there is no checkpoint named {shown!r}: choose one of {known}")
     return loaded(folders[name])
+
+
+def in_memory(name: str) -> bool:
+    """Whether :func:`load_named` has the checkpoint listed as ``name`` without reading its weights."""
+    folder = available().get(name)
+    return folder is not None and is_loaded(folder)
 
 
 def records_of(card: Mapping[str, Any]) -> tuple[type[Record], ...]:

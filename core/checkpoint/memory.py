@@ -24,6 +24,11 @@ def loaded(folder: Path) -> Checkpoint:
     return checkpoint
 
 
+def is_loaded(folder: Path) -> bool:
+    """Whether :func:`loaded` has the checkpoint of a folder, or knows what is wrong with it, without reading a file."""
+    return (folder, files_state(folder)) in _CHECKPOINTS
+
+
 def _checkpoint_or_error(folder: Path) -> Checkpoint | CheckpointError:
     try:
         return load(folder)

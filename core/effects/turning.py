@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -75,7 +76,7 @@ def smallest_changes(
     for _ in range(DEEPEST):
         candidates = _longer(beam, singles)
         known = tried + len(candidates)
-        changes = _judged(asked, texts, candidates, lambda rows, tried=tried, of=known: progress(tried + rows, of))
+        changes = _judged(asked, texts, candidates, functools.partial(_further, progress, tried, known))
         tried = known
         changes.sort(key=lambda change: -change.lost)
         if not changes:
@@ -95,6 +96,10 @@ def smallest_changes(
     if not turned and nearest is not None:
         return (replace(nearest, after=edited(texts, nearest.edits)),)
     return tuple(turned)
+
+
+def _further(progress: Progress, before: int, of: int, rows: int) -> None:
+    progress(before + rows, of)
 
 
 def _single_edits(sides: Sides, progress: Progress) -> list[Edit]:

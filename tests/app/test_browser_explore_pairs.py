@@ -60,6 +60,7 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
         chip(page, "hypothesis", "jumping").click()
     page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not")
+    _undo_and_type_by_keyboard(page)
     page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
     tried = page.locator('[class*="st-key-reopen-"]')
     expect(tried).to_have_count(3)
@@ -72,6 +73,42 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     come_to_rest(page)
     tried.nth(2).get_by_role("button").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is jumping")
+
+
+def _undo_and_type_by_keyboard(page):
+    """What if, on the page that has two changes: undone and made again, and a word in the place of another."""
+    hypothesis = page.get_by_role("textbox", name="Hypothesis (").last
+    changes = page.locator(".changes tbody tr")
+    expect(changes).to_have_count(3)
+    undo = page.get_by_role("button", name="Undo the last change")
+    undo.focus()
+    page.keyboard.press("Enter")
+    expect(hypothesis).to_have_value("A dog is not jumping")
+    expect(undo).to_be_focused()
+    expect(changes.nth(2)).to_contain_text("(undone)")
+    page.keyboard.press("Control+y")
+    expect(hypothesis).to_have_value("A dog is not")
+    come_to_rest(page)
+    chip(page, "hypothesis", "dog").focus()
+    page.keyboard.press("Delete")
+    expect(hypothesis).to_have_value("A is not")
+    page.keyboard.press("Control+z")
+    expect(hypothesis).to_have_value("A dog is not")
+    page.get_by_role("button", name="Go back to “as typed”").click()
+    expect(hypothesis).to_have_value("A dog is jumping")
+    page.wait_for_url(re.compile("step=0"))
+    come_to_rest(page)
+    chip(page, "hypothesis", "dog").click()
+    word = page.get_by_role("textbox", name="Another word")
+    word.fill("cat")
+    page.keyboard.press("Enter")
+    expect(hypothesis).to_have_value("A cat is jumping")
+    expect(page.get_by_text("“dog” → “cat”")).to_be_visible()
+    page.go_back()
+    expect(hypothesis).to_have_value("A dog is jumping")
+    expect(changes).to_have_count(4)
+    changes.nth(2).get_by_role("button").click()
+    expect(hypothesis).to_have_value("A dog is not")
 
 
 def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):

@@ -5,13 +5,15 @@ import json
 
 import pytest
 
+from app.effects import late as telling
 from app.explore import what_if
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
 from core.checkpoint import load
 from core.effects.edits import Edit
+from core.effects.turning import smallest_changes
 from core.explain import explain
-from tests.app.pages import box, open_file, open_view, query
+from tests.app.pages import box, late, open_file, open_view, query
 
 PAIR = {"first": "A dog and a cat", "second": "The dog is playing"}
 EDITS = "replace 0 1 man\ndrop 1 0\nnegate 1"
@@ -102,3 +104,22 @@ def test_the_list_is_a_table(checkpoints):
     probabilities = steps[1].explanation.probabilities
     assert [float(p) for p in changed[6:9]] == pytest.approx(probabilities)
     assert json.dumps(vars(what_if.panel(state, checkpoint, steps)), default=vars)
+
+
+def test_offers_and_the_smallest_changes_come_after_the_verdict(drawn, monkeypatch, checkpoints):
+    monkeypatch.setattr(telling, "PATIENCE", 300)
+    app = explore()
+    heard = late(app)
+    assert heard["turns"] is None and drawn(app)["asked"]["turns"] == ""
+    premise, hypothesis = heard["offers"]["words"]
+    assert {"relation": "of the same kind", "words": ["man"]} not in premise[0]
+    assert "cat" in [word for related in hypothesis[1] for word in related["words"]]
+    app = explore(turns="on")
+    turns = late(app)["turns"]
+    found = smallest_changes(load(checkpoints / "test-light"), *PAIR.values())
+    assert [turn["edits"] for turn in turns] == [list(map(str, change.edits)) for change in found]
+    assert [turn["change"] for turn in turns] == pytest.approx([-change.lost for change in found])
+    assert query(app)["turns"] == "on" and drawn(app)["asked"]["turns"] == "on"
+    state = ExploreState("test-light", (Pair(*PAIR.values()),), turns=True)
+    applied = what_if.after(state, {"make": turns[0]["edits"]})
+    assert applied.pair.now == found[0].after and not applied.turns

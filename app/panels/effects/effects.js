@@ -1,7 +1,7 @@
 // What each word does to the verdict: a bar a word, by a way that a person chooses.
 
 import { capital, heading, html, linkButton, refill, signed } from "../../components/elements.js";
-import { sayLate } from "../../components/late.js";
+import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 import { barLine, factsOf, rangeOf, wordOf } from "./bars.js";
@@ -28,7 +28,8 @@ class EffectsPanel {
     this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
-    this.state = html("span.way.soft.screen", { "aria-live": "polite" });
+    this.waiting = new Waiting("Computing …", "what each word does");
+    this.waiting.element.classList.add("way");
     this.element = html(
       "section",
       { "aria-label": this.title },
@@ -66,10 +67,10 @@ class EffectsPanel {
     }
     if (view.asked.together) this.open ||= !this.together.asked;
     this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
-    this.drawState();
+    this.waiting.draw(Boolean(view.bars), view.news, "words");
     const sides = this.words();
     this.range = rangeOf(sides.flatMap(({ words }) => words));
-    const focused = this.element.getRootNode().activeElement?.dataset.word;
+    const focused = this.body.querySelector(":focus")?.dataset.word;
     refill(
       this.body,
       sides.map((one) => this.sentence(one)),
@@ -102,32 +103,11 @@ class EffectsPanel {
     }));
     const chosen = html("label.way.screen.soft", "Way to ask ", this.method);
     const printed = html("span.way.soft.on-paper", this.asked.title);
-    return heading([this.title, " ", chosen, printed, this.state], reading, more, [this.whole, saves]);
+    return heading([this.title, " ", chosen, printed, this.waiting.element], reading, more, [this.whole, saves]);
   }
 
   completeness(sum, whole) {
     return `Completeness: the bars add up to ${signed(sum, 2)}; log p of the verdict minus that of texts of zeros is ${signed(whole, 2)}.`;
-  }
-
-  drawState() {
-    const { working, stopped, problems } = this.view.news ?? { working: { words: [0, 0] } };
-    const { bars } = this.view;
-    if (problems?.words) refill(this.state, problems.words);
-    else if (stopped?.includes("words"))
-      refill(
-        this.state,
-        "Stopped before it was done. ",
-        linkButton("Compute", "Compute what each word does", () => sayLate({ again: true })),
-      );
-    else if (!bars) {
-      const [done, of] = working.words ?? [0, 0];
-      refill(
-        this.state,
-        html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})),
-        " ",
-        linkButton("Stop", "Stop computing what each word does", () => sayLate({ stop: true })),
-      );
-    } else refill(this.state);
   }
 
   // The bars of a sentence, the longest first.

@@ -1,7 +1,7 @@
 // What each link of attention does: the map's own matrix, with the effect of taking each cell away in its place.
 
 import { choice, exactPercent, html, linkButton, plural, refill, signed, svg, the } from "../../components/elements.js";
-import { sayLate } from "../../components/late.js";
+import { Waiting } from "../../components/late.js";
 import { PANELS } from "../../components/view.js";
 import { MatrixPanel } from "../attention_map/matrix.js";
 
@@ -170,14 +170,14 @@ class LinksPanel {
         )
       : null;
     this.rule = html("div.choices.wraps", { role: "group", "aria-label": "The rest of the row" });
-    this.state = html("div.state.soft", { "aria-live": "polite" });
+    this.waiting = new Waiting("Cutting one link after the other …", "what each link does");
     this.maps = html("div");
     this.element = html(
       "section",
       { "aria-label": "What each link does" },
       this.back,
       this.rule,
-      this.state,
+      this.waiting.element,
       this.maps,
     );
   }
@@ -202,7 +202,7 @@ class LinksPanel {
       this.fresh = true;
     }
     this.drawRule(asked);
-    this.drawState();
+    this.waiting.draw(Boolean(this.known), view.news, "links");
     const { shown } = this;
     for (const matrix of this.matrices) {
       matrix.element.hidden = !shown.includes(matrix);
@@ -221,23 +221,8 @@ class LinksPanel {
     );
   }
 
-  drawState() {
-    const { problems, stopped, working } = this.view.news ?? {};
-    const [done, of] = working?.links ?? [0, 0];
-    if (this.known) return refill(this.state);
-    if (problems?.links) return refill(this.state, problems.links);
-    if (stopped?.includes("links"))
-      return refill(
-        this.state,
-        "Stopped before it was done. ",
-        linkButton("Compute", "Compute what each link does", () => sayLate({ again: true })),
-      );
-    return refill(
-      this.state,
-      html("label", "Cutting one link after the other … ", html("progress", of ? { value: done, max: of } : {})),
-      " ",
-      linkButton("Stop", "Stop computing what each link does", () => sayLate({ stop: true })),
-    );
+  hear() {
+    this.draw();
   }
 
   fit(width) {

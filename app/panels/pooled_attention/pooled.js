@@ -69,6 +69,11 @@ class PooledPanel {
     return this.record.shares ? percent(weight) : String(Number(weight.toPrecision(3)));
   }
 
+  // Lines under the words.
+  hear(fresh) {
+    if (fresh) for (const { words } of this.sides) words.draw();
+  }
+
   draw() {
     const readout = this.sides.map(({ role, weights, words }) => {
       words.draw();

@@ -57,11 +57,13 @@ class Offered:
 def offered(texts: Sequence[str], progress: Progress) -> Offered:
     """What may stand in the place of each word of these texts. The first time WordNet's files are read, for seconds."""
     tokens = [tokenize(text)[:MAX_TOKENS] for text in texts]
-    of, note, words = sum(map(len, tokens)), "", []
+    of, done, note = sum(len(side) for side in tokens), 0, ""
+    words: list[tuple[tuple[Related, ...], ...]] = []
     for side in tokens:
-        own = []
+        own: list[tuple[Related, ...]] = []
         for token in side:
-            progress(sum(map(len, words)) + len(own), of)
+            progress(done, of)
+            done += 1
             offers = offers_for(token.norm) if token.is_word else None
             listed = sorted(offers.offers, key=lambda offer: offer.relation) if offers else []
             groups = groupby(listed, key=lambda offer: offer.relation)

@@ -372,7 +372,7 @@ class WhatIfPanel {
   }
 
   // Keys of the whole page.
-  key(event) {
+  shortcut(event) {
     const inside = event.composedPath()[0];
     if (inside.matches?.("input, select, textarea")) return;
     const control = event.ctrlKey || event.metaKey;

@@ -1,0 +1,204 @@
+"""Changes of a model's attention by hand: a cell's weight, a column boosted or muted, a whole map made another.
+
+An edit has a short text form (``cell 0 3 2 0.8 kept``), as those of the words have (:mod:`core.effects.edits`). Maps,
+rows and columns count from 0 as a model's records number them, the null word's column last. All edits hold to the cells
+that the model could use: those of a row's softmaxes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.checkpoint import Checkpoint
+from core.effects.edits import EditError
+from core.effects.links import Taken
+from core.evidence import Explanation
+from core.explain import explain
+from core.layers.attention import Override
+from core.models.base import AttentionLinks
+
+CELL, COLUMN, UNIFORM, DIAGONAL, SHARPER, PERMUTED = "cell", "column", "uniform", "diagonal", "sharper", "permuted"
+KINDS: Mapping[str, tuple[str, ...]] = {
+    CELL: ("map", "row", "column", "value", "rest"),
+    COLUMN: ("map", "column", "value", "rest"),
+    UNIFORM: ("map",),
+    DIAGONAL: ("map",),
+    SHARPER: ("map", "value"),
+    PERMUTED: ("map", "seed"),
+}
+"""What each kind's text form has, in this order."""
+LARGEST = 100.0
+"""Factor of a boosted column, and power of a sharpened row."""
+
+
+@dataclass(frozen=True)
+class AttentionEdit:
+    """One change of the map with this number.
+
+    - ``cell``: its weight becomes ``value``, from 0 to 1;
+    - ``column``: its weights are multiplied by ``value``, 0 mutes it;
+    - ``uniform``: each softmax gives all its cells the same weight;
+    - ``diagonal``: a row's whole weight is on the column at the same share of the way;
+    - ``sharper``: each weight to the power ``value``, the row normalised: the softmax at temperature 1 / ``value``;
+    - ``permuted``: each softmax's weights in another order, drawn with ``seed``.
+
+    ``rest``: whether the other cells of a row stay (``kept``) or the row adds up to what it did (``renormalised``; of a
+    cell the others are scaled, and a row that cannot be stays as it is typed).
+    """
+
+    kind: str
+    map: int = 0
+    row: int = 0
+    column: int = 0
+    value: float = 1.0
+    rest: str = Taken.RENORMALISED.value
+    seed: int = 0
+
+    def __str__(self) -> str:
+        values = (getattr(self, name) for name in KINDS[self.kind])
+        return " ".join([self.kind, *(f"{value:g}" if isinstance(value, float) else str(value) for value in values)])
+
+    @classmethod
+    def parse(cls, text: str) -> AttentionEdit:
+        """The inverse of ``str``. Raises EditError for a text that is none, and for weights that are no numbers."""
+        kind, *parts = text.split(" ")
+        names = KINDS.get(kind, ())
+        if kind not in KINDS or len(parts) != len(names):
+            raise EditError(f"{text[:80]!r} is no edit of attention; undo it")
+        given = dict(zip(names, parts, strict=True))
+        value = _number(given.pop("value", "1"), 1.0 if kind == CELL else LARGEST)
+        rest = given.pop("rest", Taken.RENORMALISED.value)
+        if rest not in {taken.value for taken in Taken} or not all(
+            part.isascii() and part.isdigit() for part in given.values()
+        ):
+            raise EditError(f"{text[:80]!r} is no edit of attention; undo it")
+        return cls(kind, value=value, rest=rest, **{name: int(part) for name, part in given.items()})
+
+    def describe(self, rows: Sequence[str], columns: Sequence[str]) -> str:
+        """What it does, for people; ``rows`` and ``columns``: the words along the edges of its map."""
+        column = columns[self.column] if self.column < len(columns) else ""
+        if self.kind == CELL:
+            row = rows[self.row] if self.row < len(rows) else ""
+            return f"“{row}” looks at “{column}” with {self.value:g}"
+        if self.kind == COLUMN:
+            return f"“{column}” muted" if self.value == 0 else f"“{column}” × {self.value:g}"
+        return {
+            UNIFORM: "attention uniform",
+            DIAGONAL: "attention on the diagonal",
+            SHARPER: f"attention sharper (power {self.value:g})",
+            PERMUTED: f"attention permuted (seed {self.seed})",
+        }[self.kind]
+
+
+def _number(text: str, most: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= most:
+        raise EditError(f"{text[:20]!r} is no number from 0 to {most:g}; type one")
+    return value
+
+
+def edited_attention(maps: Sequence[AttentionLinks], edits: Iterable[AttentionEdit]) -> Override:
+    """The maps after these edits, one after the other, as :func:`core.explain.explain` takes them.
+
+    Raises EditError for a map of scores, whose rows are no weights, and for an edit beyond a map."""
+    values = [links.values.clone() for links in maps]
+    for edit in edits:
+        if edit.map >= len(maps):
+            raise EditError(f"this model has {len(maps)} attention maps, and the edit {str(edit)!r} is of another")
+        links = maps[edit.map]
+        if links.least is not None:
+            raise EditError("this model attends by scores, not by weights, which cannot be typed; choose another model")
+        rows = values[edit.map].view(-1, links.values.shape[-1])
+        if edit.row >= len(rows) or edit.column >= rows.shape[1]:
+            raise EditError(f"the edit {str(edit)!r} is beyond the attention of this pair; undo it")
+        values[edit.map] = torch.stack([_row(edit, links, i, row) for i, row in enumerate(rows)]).view_as(links.values)
+    return values if len(values) > 1 else values[0]
+
+
+def _row(edit: AttentionEdit, links: AttentionLinks, number: int, row: Tensor) -> Tensor:
+    if edit.kind == CELL and edit.row != number:
+        return row
+    out = row.clone()
+    for block in links.softmaxes(number):
+        columns = range(*block.indices(len(row)))
+        if edit.kind in (CELL, COLUMN) and edit.column not in columns:
+            continue
+        out[block] = _CHANGED[edit.kind](
+            edit, row[block], edit.column - columns.start, _share(links, number, row), number
+        )
+    return out
+
+
+def _share(links: AttentionLinks, number: int, row: Tensor) -> float:
+    """How far down the map a row stands, from 0 to 1."""
+    count = links.values.numel() // len(row)
+    return number / max(1, count - 1)
+
+
+def _cell(edit: AttentionEdit, weights: Tensor, at: int, share: float, number: int) -> Tensor:
+    out, whole = weights.clone(), weights.sum()
+    out[at] = 0.0
+    others = out.sum()
+    if edit.rest == Taken.RENORMALISED and others > 0:
+        out *= (whole - edit.value).clamp(min=0.0) / others
+    out[at] = edit.value
+    return out
+
+
+def _column(edit: AttentionEdit, weights: Tensor, at: int, share: float, number: int) -> Tensor:
+    out, whole = weights.clone(), weights.sum()
+    out[at] *= edit.value
+    return out * (whole / out.sum()) if edit.rest == Taken.RENORMALISED and out.sum() > 0 else out
+
+
+def _uniform(edit: AttentionEdit, weights: Tensor, at: int, share: float, number: int) -> Tensor:
+    return torch.full_like(weights, 1 / len(weights))
+
+
+def _diagonal(edit: AttentionEdit, weights: Tensor, at: int, share: float, number: int) -> Tensor:
+    out = torch.zeros_like(weights)
+    out[round(share * (len(weights) - 1))] = 1.0
+    return out
+
+
+def _sharper(edit: AttentionEdit, weights: Tensor, at: int, share: float, number: int) -> Tensor:
+    # Largest weight 1 first: a small weight's high power would be 0 in float32, and so might be the sum.
+    powers = (weights / weights.max()) ** edit.value if weights.max() > 0 else weights
+    return powers / powers.sum() if powers.sum() > 0 else weights
+
+
+def _permuted(edit: AttentionEdit, weights: Tensor, at: int, share: float, number: int) -> Tensor:
+    drawn = torch.Generator().manual_seed(edit.seed * 1_000 + number)
+    return weights[torch.randperm(len(weights), generator=drawn)]
+
+
+_CHANGED: Mapping[str, Callable[[AttentionEdit, Tensor, int, float, int], Tensor]] = {
+    CELL: _cell,
+    COLUMN: _column,
+    UNIFORM: _uniform,
+    DIAGONAL: _diagonal,
+    SHARPER: _sharper,
+    PERMUTED: _permuted,
+}
+
+
+@torch.inference_mode()
+def explain_under(
+    checkpoint: Checkpoint, first: str, second: str, edits: Iterable[AttentionEdit], *, crossings: bool = True
+) -> Explanation:
+    """What the model says of a pair under these edits of its own attention. Raises PairError as
+    :func:`core.explain.explain` does, and EditError as :func:`edited_attention` and for a model without attention."""
+    explain(checkpoint, first, second, records=())  # raises for texts that cannot be read
+    reading = checkpoint.read(first, second)
+    maps = checkpoint.model.links(reading, checkpoint.model(reading.batch(checkpoint.reader)))
+    if not maps:
+        raise EditError(f"{checkpoint.name} has no attention that could be changed; choose another model")
+    return explain(checkpoint, first, second, override=edited_attention(maps, edits), crossings=crossings)
