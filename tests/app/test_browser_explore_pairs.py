@@ -60,7 +60,6 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
         chip(page, "hypothesis", "jumping").click()
     page.get_by_role("button", name="Drop “jumping” from the hypothesis").click()
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is not")
-    _undo_and_type_by_keyboard(page)
     page.get_by_test_id("stSidebar").get_by_text("Pairs tried (3)").click()
     tried = page.locator('[class*="st-key-reopen-"]')
     expect(tried).to_have_count(3)
@@ -75,8 +74,8 @@ def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
     expect(page.get_by_role("textbox", name="Hypothesis (").last).to_have_value("A dog is jumping")
 
 
-def _undo_and_type_by_keyboard(page):
-    """What if, on the page that has two changes: undone and made again, and a word in the place of another."""
+def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
+    page = open_page(link(second="A dog is jumping", edits="insert 1 3 not\ndrop 1 4"))
     hypothesis = page.get_by_role("textbox", name="Hypothesis (").last
     changes = page.locator(".changes tbody tr")
     expect(changes).to_have_count(3)
