@@ -176,7 +176,7 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
     drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
     followed = late.followed(checkpoint, trained)
     bars = DrawnPanel("effects", "first", effects.frame(followed, bool(unlike)))
-    edits = DrawnPanel("what_if", "first", what_if.panel(page, checkpoint, steps))
+    edits = DrawnPanel("what_if", "below", what_if.panel(page, checkpoint, steps))
     cut = links.frame(shown, followed)
     after = [DrawnPanel("links", "main", cut)] if cut else []
     believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed))

@@ -105,4 +105,4 @@ def turns(changes: Sequence[Change], labels: Sequence[str], names: Sequence[str]
     )
 
 
-PANEL = Panel(("what_if",), "first")
+PANEL = Panel(("what_if",), "below")
