@@ -280,6 +280,7 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
         data,
         train=both.rows(np.flatnonzero(~held)),
         dev=both.rows(rows),
+        taught=torch.cat([data.taught, torch.ones(len(data.dev), dtype=torch.bool)])[np.flatnonzero(~held)],
         fingerprint=f"{data.fingerprint} fold {fold} of {folds}",
     )
     return cut, rows

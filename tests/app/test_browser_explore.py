@@ -351,7 +351,7 @@ def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_st
     page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
     expect(ribbons(page, "of-mine")).to_have_count(1)
     assert ribbons(page, "outline").count() == 3, "those of all three words, and nobody's who looks elsewhere"
-    line = page.locator(".of-word .crossed")
+    line = page.locator("span.crossed")
     expect(line).to_have_text(re.compile(r"^“cat” is crossed by “dog” and “playing” \(q = 0\.\d\d\)$"))
     expect(chip(page, "hypothesis", "cat")).to_have_attribute(
         "aria-label", re.compile("crossed by “dog” and “playing”")

@@ -207,9 +207,9 @@ def test_the_reading_quotes_two_phrases_a_side_that_share_no_word(checkpoints):
 def test_explore_shows_what_each_pooling_keeps_and_leads_to_this_page(drawn, checkpoints):
     app = page("app/views/explore.py", first="A dog", second="A cat")
     assert not app.exception
-    (panel,) = drawn(app)["panels"]
+    panel = next(panel for panel in drawn(app)["panels"] if panel["kind"] == "phrase_selection")
     data = panel["data"]
-    assert (panel["kind"], data["k"], data["trained"]) == ("phrase_selection", 5, "kmin")
+    assert (data["k"], data["trained"]) == (5, "kmin")
     record = explain(load(checkpoints / "test-te"), "A dog", "A cat").find(PhraseSelection)
     for pooling, (place, side) in itertools.product(("kmin", "kmax"), enumerate(record.sides)):
         spans = [list(side.phrases[i].span) for i in record.choice(pooling, 5).kept[place]]
