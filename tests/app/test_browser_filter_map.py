@@ -235,9 +235,10 @@ def test_explore_tells_what_each_window_takes_in(open_page):
 def test_explore_shows_the_filters_of_either_text(open_page):
     page = open_page("/?" + urlencode({"model": "test-qa", **QUESTION}))
     panel = page.locator(".filters")
-    expect(page.locator('.chip[aria-pressed="true"]')).to_have_count(1)  # the word that does most
-    page.keyboard.press("Escape")
-    expect(panel.get_by_role("button", name="answer", exact=True)).to_have_attribute("aria-pressed", "true")
+    strongest = panel.get_by_role("button", name=re.compile("^Strongest")).first  # beside those of the selected word
+    expect(page.locator("section.effects li").first).to_be_visible()
+    panel.get_by_role("button", name="answer", exact=True).click()
+    strongest.click()
     expect(panel.locator("thead")).to_contain_text("ReLU")
     expect(panel.locator(".whose")).to_contain_text("They are made from the question.")
     words = panel.locator("tbody .ngram").all_inner_texts()
@@ -245,6 +246,7 @@ def test_explore_shows_the_filters_of_either_text(open_page):
     expect(panel.locator("tfoot")).to_contain_text("all 7 filters over the question")
     expect(panel.locator("tfoot")).to_contain_text("products of both texts’ filters")
     panel.get_by_role("button", name="question", exact=True).click()
+    strongest.click()
     expect(panel.locator(".whose")).to_contain_text("They are made from the answer.")
     expect(panel.locator("tbody .ngram").first).to_have_text("is a dog outside")
     page.locator('.side[data-role="answer"] .chip', has_text="playing").click()
