@@ -93,6 +93,8 @@ class Recipe:
     table's; 0: none. They travel with the checkpoint; all other words are read in the shared table."""
     init: str = ""
     """Checkpoint whose weights the model starts from, all but those of its classifier: pre-training."""
+    init_classifier: bool = False
+    """Whether the classifier starts from those of ``init`` too, for a second step on the same classes."""
     licence: str = "not stated"
     """Under which the trained weights may be used."""
     notes: str = ""

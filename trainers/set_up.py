@@ -65,16 +65,19 @@ def start(options: Options) -> Any:
 
 
 def start_from(recipe: Recipe, model: nn.Module, words: WordTable) -> None:
-    """Copy the weights of the recipe's ``init`` into the model, all but the classifier's. Raises RunError when the two
-    do not fit."""
+    """Copy the weights of the recipe's ``init`` into the model; those of the classifier where ``init_classifier`` says
+    so. Raises RunError when the two do not fit."""
     if not recipe.init:
         return
     source = load_named(recipe.init)
     if source.words.words != words.words or not torch.equal(source.words.codes, words.codes):
         raise RunError(f"init: {recipe.init} reads another word table; choose another checkpoint")
+    if recipe.init_classifier and source.labels != recipe.labels:
+        raise RunError(f"init_classifier: {recipe.init} has other classes; leave init_classifier out")
+    left_out = ("extra_",) if recipe.init_classifier else ("classifier.", "extra_")
     own = model.state_dict()
     for name, value in source.model.state_dict().items():
-        if name.startswith(("classifier.", "extra_")):
+        if name.startswith(left_out):
             continue
         if name not in own or own[name].shape != value.shape:
             raise RunError(f"init: {recipe.init} has weights {name} that this model lacks; give both the same sizes")

@@ -312,6 +312,39 @@ def test_both_directions_of_attention_with_a_column_for_no_word(open_page):
     chip(page, "hypothesis", "not").hover()
     expect(ribbons(page, "back").first).to_be_attached()
     expect(page.locator(".whose")).to_contain_text("premise")
+    effects_by_every_gesture(page)
+
+
+def effects_by_every_gesture(page):
+    """What words and links do, on a page with two directions that looks from the premise."""
+    panel = page.locator("section.effects")
+    expect(panel.locator(".track .effect")).to_have_count(6)
+    expect(page.locator(".text .chip .effect:not([hidden])").first).to_be_visible()
+    panel.get_by_role("button", name="Show all words").click()
+    expect(panel.locator("li")).to_have_count(10)
+    panel.locator('.side[data-role="hypothesis"] .word', has_text="not").click()
+    expect(page.locator(PRESSED)).to_have_text(["not"])
+    panel.get_by_label("Way to ask").select_option("integrated-gradients")
+    page.wait_for_url(re.compile("method=integrated-gradients"))
+    expect(panel).to_contain_text("Completeness: the bars add up to")
+    panel.get_by_role("button", name="More about this figure").click()
+    expect(panel.locator("p.more")).to_contain_text("What it cannot tell")
+    panel.get_by_label("One of two words").select_option("not")
+    panel.get_by_label("The other of two words").select_option(value="1.2")
+    expect(panel).to_contain_text(re.compile("Together .*; alone not .* and dog "))
+    page.get_by_role("button", name="What each link does").click()
+    links = page.locator("section.links")
+    expect(links.locator("h2").filter(visible=True)).to_contain_text(
+        "What each link of the premise into the hypothesis"
+    )
+    links.get_by_role("button", name="is divided by its sum").click()
+    expect(links.get_by_text("Kendall’s τ-b").filter(visible=True)).to_be_visible()
+    page.wait_for_url(re.compile("links=renormalised"))
+    expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(1)
+    assert "What each link of the premise" in saved(page, "Save the effects of links as SVG")[1]
+    page.get_by_role("button", name="Where the premise looks").click()
+    page.get_by_role("button", name="What each link does").click()
+    expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
 
 
 def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_stands_beside(open_page):
