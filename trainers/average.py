@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import copy
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,10 +63,12 @@ def run(args: argparse.Namespace) -> int:
 
 def average(checkpoint: Checkpoint, other: Checkpoint, share: float) -> Checkpoint:
     """The first checkpoint with (1 - share) of its own weights and ``share`` of the other's, as they are stored. Raises
-    RunError for checkpoints that differ in more than their weights."""
-    for key in ("architecture", "config", "labels", "words"):
-        if checkpoint.card[key] != other.card[key]:
-            raise RunError(f"{checkpoint.name} and {other.name} differ in {key}; give two of one architecture")
+    RunError for checkpoints that differ in more than their weights; how much was dropped in training may differ."""
+    differences = [key for key in ("architecture", "labels", "words") if checkpoint.card[key] != other.card[key]]
+    if _settings(checkpoint) != _settings(other):
+        differences.append("config")
+    if differences:
+        raise RunError(f"{checkpoint.name} and {other.name} differ in {differences[0]}; give two of one architecture")
     model = copy.deepcopy(checkpoint.model)
     theirs = other.model.state_dict()
     model.load_state_dict(
@@ -74,3 +78,9 @@ def average(checkpoint: Checkpoint, other: Checkpoint, share: float) -> Checkpoi
     return Checkpoint(
         checkpoint.name, checkpoint.folder, model.eval(), checkpoint.card, checkpoint.words, checkpoint.state
     )
+
+
+def _settings(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What makes a model what it is, the defaults of an old card among it."""
+    settings = dataclasses.asdict(checkpoint.model.config)
+    return {name: value for name, value in settings.items() if not name.endswith("dropout")}

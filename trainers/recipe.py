@@ -160,6 +160,8 @@ class Recipe:
             raise RecipeError(
                 "train_words starts from random vectors, tune_words from a table's; leave one of them out"
             )
+        if self.init_classifier and not self.init:
+            raise RecipeError("init_classifier needs init, the checkpoint whose classifier is meant")
         if self.trains_words and (self.vectors or self.linear):
             raise RecipeError("train_words and tune_words go with neither vectors nor linear; leave those out")
 
