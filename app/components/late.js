@@ -5,6 +5,7 @@ import { html, linkButton, refill } from "./elements.js";
 import { VIEWS } from "./view.js";
 
 const AGAIN = 250; // milliseconds until the server is asked again
+const LOST = 5000; // and until it is asked once more where it has not answered
 
 class Late {
   constructor() {
@@ -18,14 +19,21 @@ class Late {
   take(data, tell) {
     Object.assign(this, { data, tell });
     for (const hear of this.hearers) hear(data);
+    this.askIn(AGAIN);
+  }
+
+  // Ask again in so many milliseconds, while the server still computes.
+  askIn(milliseconds) {
     clearTimeout(this.pending);
-    if (Object.keys(data.working).length) this.pending = setTimeout(() => this.say({}), AGAIN);
+    const works = Object.keys(this.data?.working ?? {}).length > 0;
+    if (works) this.pending = setTimeout(() => this.say({}), milliseconds);
   }
 
   // To the server: to go on, to stop or to begin again.
   say(what) {
     this.turn += 1;
     this.tell?.("selection", { ...what, turn: this.turn });
+    this.askIn(LOST);
   }
 }
 
@@ -45,14 +53,16 @@ export function sayLate(what) {
 // Says how far something is, why there is nothing, or that it was stopped. Its buttons stay where they are while it goes
 // on, so that the keyboard does not lose them.
 export class Waiting {
-  constructor(text, what) {
+  // `text`: what goes on; `what` is computed; `name`: of what is asked.
+  constructor(text, what, name) {
+    this.name = name;
     this.bar = html("progress");
     this.kind = null;
     this.parts = {
       working: [
-        html("label", text, " ", this.bar),
+        html("label.soft", text, " ", this.bar),
         " ",
-        linkButton("Stop", `Stop computing ${what}`, () => sayLate({ stop: true })),
+        linkButton("Stop", `Stop computing ${what}`, () => sayLate({ stop: name })),
       ],
       stopped: [
         "Stopped before it was done. ",
@@ -62,8 +72,9 @@ export class Waiting {
     this.element = html("span.soft.screen");
   }
 
-  // `known`: whether there is nothing to wait for; `news`: what has come; `name`: of what is asked in it.
-  draw(known, news, name) {
+  // `known`: whether there is nothing to wait for; `news`: what has come.
+  draw(known, news) {
+    const { name } = this;
     const problem = news?.problems[name];
     const kind = known ? "known" : problem ? "problem" : news?.stopped.includes(name) ? "stopped" : "working";
     const [done, of] = news?.working[name] ?? [0, 0];

@@ -225,6 +225,12 @@ class PairView extends View {
   edit(change, stays = {}) {
     const [row, column] = [stays.row ?? null, stays.column ?? null];
     this.tell({ edit: change, row, column, chosen: row !== null || column !== null }, 0);
+    this.edited = this.turn;
+  }
+
+  // Whether a change is still on its way to the page.
+  get editing() {
+    return (this.edited ?? 0) > (this.data?.turn ?? 0);
   }
 
   // Of a model with attention in both directions, the one that is looked at.

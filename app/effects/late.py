@@ -189,6 +189,8 @@ def draw(heard: Late | LateColumns) -> None:
 def _said() -> None:
     """The browser asks again, stops what is computed or begins it anew."""
     said: Mapping[str, Any] = st.session_state[KEY].get("selection") or {}
+    # Streamlit calls a component's script again only where its data differ, and an answer may be as the one before.
+    st.session_state[f"{KEY} turn"] = said.get("turn", 0)
     if said.get("stop"):
         work.stop(said["stop"] if isinstance(said["stop"], str) else None)
     elif said.get("again"):

@@ -397,6 +397,15 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
         page.get_by_role("button", name="Attention (CSV)").click()
     assert numbers.value.suggested_filename.endswith("-temperature-50.csv")
     expect(page.get_by_text("against people’s word alignments")).to_have_count(0)
+    # How far it can be believed is computed when a person asks for it, and each number says more.
+    panel = page.locator(".panel.belief")
+    panel.get_by_role("button", name="Compute how far this can be believed").click()
+    expect(panel.locator(".sentence")).to_contain_text("of 100 permutations", timeout=60_000)
+    page.wait_for_url(re.compile("believed=on"))
+    panel.get_by_role("button", name="More about: Permuted attention").click()
+    expect(panel.get_by_text("Jain & Wallace 2019, section 4.2.1")).to_be_visible()
+    file, svg = saved(page, "Save the measures as SVG")
+    assert file.startswith("pairlens-believed-") and "Random orders" in re.sub("<[^>]*>", " ", svg)
 
 
 def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_page):

@@ -14,7 +14,7 @@ import {
   svg,
   the,
 } from "../../components/elements.js";
-import { sayLate } from "../../components/late.js";
+import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { PANELS } from "../../components/view.js";
 
@@ -31,6 +31,7 @@ class BeliefPanel {
     this.view = view;
     this.verdict = verdict;
     this.head = html("div");
+    this.waiting = new Waiting("Erasing words and moving attention …", "how far this can be believed", "believed");
     this.state = html("div.state.soft", { "aria-live": "polite" });
     this.body = html("div");
     this.element = html("section", { "aria-label": TITLE }, this.head, this.state, this.body);
@@ -45,7 +46,22 @@ class BeliefPanel {
       refill(this.head, this.heading(known));
       refill(this.body, known && this.all(known));
     }
-    this.drawState(known);
+    const { believed: asked } = view.asked;
+    this.waiting.draw(!asked || Boolean(known), view.news);
+    if (asked === this.asked) return;
+    this.asked = asked;
+    refill(this.state, asked ? this.waiting.element : this.offer());
+  }
+
+  hear() {
+    this.draw();
+  }
+
+  offer() {
+    return [
+      "Erasing what each way names and moving the attention says how far the pictures above can be believed. It takes some seconds. ",
+      linkButton("Compute", "Compute how far this can be believed", () => this.view.ask({ believed: "on" })),
+    ];
   }
 
   heading(known) {
@@ -57,31 +73,6 @@ class BeliefPanel {
       elements: [this.figure, this.list, ...(this.pairs ?? [])],
     }));
     return heading(title, HOW, MORE, saves);
-  }
-
-  drawState(known) {
-    const { problems, stopped, working } = this.view.news ?? {};
-    if (known) return refill(this.state);
-    if (!this.view.asked.believed)
-      return refill(
-        this.state,
-        "Erasing what each way names and moving the attention says how far the pictures above can be believed. It takes some seconds. ",
-        linkButton("Compute", "Compute how far this can be believed", () => this.view.ask({ believed: "on" })),
-      );
-    if (problems?.believed) return refill(this.state, problems.believed);
-    if (stopped?.includes("believed"))
-      return refill(
-        this.state,
-        "Stopped before it was done. ",
-        linkButton("Compute", "Compute how far this can be believed", () => sayLate({ again: true })),
-      );
-    const [done, of] = working?.believed ?? [0, 0];
-    return refill(
-      this.state,
-      html("label", "Erasing words and moving attention … ", html("progress", of ? { value: done, max: of } : {})),
-      " ",
-      linkButton("Stop", "Stop computing how far this can be believed", () => sayLate({ stop: true })),
-    );
   }
 
   all({ sentence, ways, random, facts, maps }) {

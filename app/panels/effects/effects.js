@@ -28,7 +28,7 @@ class EffectsPanel {
     this.after = html("div.soft");
     this.head = html("div");
     this.body = html("div.words-and-bars.halves");
-    this.waiting = new Waiting("Computing …", "what each word does");
+    this.waiting = new Waiting("Computing …", "what each word does", "words");
     this.waiting.element.classList.add("way");
     this.element = html(
       "section",
@@ -58,6 +58,11 @@ class EffectsPanel {
     }));
   }
 
+  // Bars, and what says how far they are.
+  hear() {
+    this.draw();
+  }
+
   draw() {
     const { view, asked } = this;
     this.method.value = asked.name;
@@ -67,7 +72,7 @@ class EffectsPanel {
     }
     if (view.asked.together) this.open ||= !this.together.asked;
     this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
-    this.waiting.draw(Boolean(view.bars), view.news, "words");
+    this.waiting.draw(Boolean(view.bars), view.news);
     const sides = this.words();
     this.range = rangeOf(sides.flatMap(({ words }) => words));
     const focused = this.body.querySelector(":focus")?.dataset.word;

@@ -1,7 +1,7 @@
 // Two chosen words taken away at once, beside the sum of what each does alone.
 
-import { html, linkButton, refill, signed } from "../../components/elements.js";
-import { sayLate } from "../../components/late.js";
+import { html, refill, signed } from "../../components/elements.js";
+import { Waiting } from "../../components/late.js";
 
 const NAME = /^(\d+)\.(\d+)-(\d+)\.(\d+)$/; // number of the sentence and of its word, twice
 
@@ -12,6 +12,7 @@ export class Together {
       html("select", { "aria-label": label, onchange: () => this.choose() }, this.options()),
     );
     const [one, other] = this.selects;
+    this.waiting = new Waiting("Computing …", "two words together", "together");
     this.said = html("div.together-said", { "aria-live": "polite" });
     this.element = html(
       "div.both.soft",
@@ -57,15 +58,8 @@ export class Together {
       return refill(this.said, one && one === other && "Choose two different words.");
     }
     if (known?.name === asked) return refill(this.said, this.sentence(known));
-    if (news?.problems.together) return refill(this.said, news.problems.together);
-    if (news?.stopped.includes("together"))
-      return refill(
-        this.said,
-        "Stopped. ",
-        linkButton("Compute", "Compute two words together", () => sayLate({ again: true })),
-      );
-    const [done, of] = news?.working.together ?? [0, 0];
-    return refill(this.said, html("label", "Computing … ", html("progress", of ? { value: done, max: of } : {})));
+    this.waiting.draw(false, news);
+    if (this.said.firstChild !== this.waiting.element) refill(this.said, this.waiting.element);
   }
 
   sentence({ words, together, apart }) {

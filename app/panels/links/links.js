@@ -170,7 +170,7 @@ class LinksPanel {
         )
       : null;
     this.rule = html("div.choices.wraps", { role: "group", "aria-label": "The rest of the row" });
-    this.waiting = new Waiting("Cutting one link after the other …", "what each link does");
+    this.waiting = new Waiting("Cutting one link after the other …", "what each link does", "links");
     this.maps = html("div");
     this.element = html(
       "section",
@@ -202,7 +202,7 @@ class LinksPanel {
       this.fresh = true;
     }
     this.drawRule(asked);
-    this.waiting.draw(Boolean(this.known), view.news, "links");
+    this.waiting.draw(Boolean(this.known), view.news);
     const { shown } = this;
     for (const matrix of this.matrices) {
       matrix.element.hidden = !shown.includes(matrix);

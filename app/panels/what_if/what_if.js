@@ -1,7 +1,7 @@
 // What if the pair were another one: the selected word is changed, and each change is listed with its verdict.
 
 import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
-import { sayLate } from "../../components/late.js";
+import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
 import { sharesOf } from "../../components/shares.js";
 import { PANELS } from "../../components/view.js";
@@ -36,6 +36,7 @@ class WhatIfPanel {
     this.opener.classList.add("opener");
     this.whole = html("div.whole.wraps.screen", this.ofTheSentences());
     this.smallest = html("div.smallest", { "aria-live": "polite" });
+    this.search = new Waiting("Trying changes …", "the smallest change", "turns");
     this.list = data.steps.length > 1 ? this.steps() : null;
     this.element = html(
       "section",
@@ -48,6 +49,7 @@ class WhatIfPanel {
       this.list,
     );
     if (view.regain) queueMicrotask(() => this.regain());
+    if (view.nextStep) queueMicrotask(() => this.goOn());
   }
 
   button(text, label, onclick, { name = null, disabled = false, title = null } = {}) {
@@ -73,6 +75,18 @@ class WhatIfPanel {
   go(name, to) {
     this.view.regain = name;
     this.view.edit({ to });
+  }
+
+  // One edit less or more in effect. While the page still makes the one before it waits for that.
+  stepBy(name, by) {
+    if (this.view.editing) this.view.nextStep = [name, by];
+    else if (this.at + by >= 0 && this.at + by <= this.last) this.go(name, this.at + by);
+  }
+
+  goOn() {
+    const [name, by] = this.view.nextStep;
+    this.view.nextStep = null;
+    this.stepBy(name, by);
   }
 
   get at() {
@@ -114,8 +128,8 @@ class WhatIfPanel {
       ),
     );
     const steps = [
-      this.button("Undo", "Undo the last change", () => this.go("undo", at - 1), { name: "undo", disabled: at === 0 }),
-      this.button("Redo", "Make the undone change again", () => this.go("redo", at + 1), {
+      this.button("Undo", "Undo the last change", () => this.stepBy("undo", -1), { name: "undo", disabled: at === 0 }),
+      this.button("Redo", "Make the undone change again", () => this.stepBy("redo", 1), {
         name: "redo",
         disabled: at === last,
       }),
@@ -270,31 +284,14 @@ class WhatIfPanel {
   // The changes that turn the verdict, once they are asked for.
   drawSmallest() {
     const { view } = this;
-    const { turns, working, stopped, problems } = view.news ?? {};
+    const turns = view.news?.turns ?? null;
     const asked = Boolean(view.asked.turns);
     this.asks.setAttribute("aria-expanded", String(asked));
     this.smallest.hidden = !asked;
-    if (!asked) return;
-    const known = turns ?? problems?.turns ?? (stopped?.includes("turns") ? "stopped" : null);
-    if (known && known === this.known) return;
-    this.known = known;
-    if (turns) refill(this.smallest, this.changes(turns));
-    else if (problems?.turns) refill(this.smallest, problems.turns);
-    else if (known === "stopped")
-      refill(
-        this.smallest,
-        "Stopped before it was done. ",
-        linkButton("Search", "Search the smallest change", () => sayLate({ again: true })),
-      );
-    else {
-      const [done, of] = working?.turns ?? [0, 0];
-      refill(
-        this.smallest,
-        html("label.soft", "Trying changes … ", html("progress", of ? { value: done, max: of } : {})),
-        " ",
-        linkButton("Stop", "Stop searching the smallest change", () => sayLate({ stop: "turns" })),
-      );
-    }
+    this.search.draw(!asked || Boolean(turns), view.news);
+    if (!asked || turns === this.turns) return;
+    this.turns = turns;
+    refill(this.smallest, turns ? this.changes(turns) : this.search.element);
   }
 
   changes(turns) {
@@ -357,6 +354,11 @@ class WhatIfPanel {
     this.drawSmallest();
   }
 
+  // Offers, and the smallest change.
+  hear() {
+    this.draw();
+  }
+
   // On a phone the editor is a sheet at the lower edge.
   unfold(open) {
     this.open = open;
@@ -378,8 +380,8 @@ class WhatIfPanel {
     const control = event.ctrlKey || event.metaKey;
     const again = control && (event.key === "y" || (event.shiftKey && event.key.toLowerCase() === "z"));
     if (event.key === "Delete" && inside.matches?.(".chip") && this.now) this.leaveOut(this.now);
-    else if (again && this.at < this.last) this.go("redo", this.at + 1);
-    else if (!again && control && event.key === "z" && this.at) this.go("undo", this.at - 1);
+    else if (again && (this.view.editing || this.at < this.last)) this.stepBy("redo", 1);
+    else if (!again && control && event.key === "z" && (this.view.editing || this.at)) this.stepBy("undo", -1);
     else return;
     event.preventDefault();
   }
