@@ -291,9 +291,7 @@ def caption(sweep: Sweep, dev: str, bars: bool) -> str:
             "F1: of links by attention on people’s word alignments, above a threshold fixed on the first of the files. "
         )
     if not single and not sweep.columns.keys().isdisjoint(SUITE_COLUMNS.values()):
-        line += (
-            "Simple and order pairs: the share of a suite written by hand that is right (`python -m trainers probe`). "
-        )
+        line += "Simple, order pairs: the share right of suites written by hand (`python -m trainers probe`). "
     if runs == [1]:
         return f"{line}One run each, so there is no interval."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))
