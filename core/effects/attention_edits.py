@@ -97,14 +97,13 @@ class AttentionEdit:
 
     def describe(self, rows: Sequence[str], columns: Sequence[str]) -> str:
         """What it does, for people; ``rows`` and ``columns``: the words along the edges of its map."""
-        column = columns[self.column] if self.column < len(columns) else ""
+        column = _quoted(columns, self.column)
         kept_rest = ", the rest kept" if self.rest == Taken.KEPT else ""
         if self.kind == CELL:
-            row = rows[self.row] if self.row < len(rows) else ""
-            return f"“{row}” looks at “{column}” with {percent(self.value)}{kept_rest}"
+            return f"{_quoted(rows, self.row)} looks at {column} with {percent(self.value)}{kept_rest}"
         if self.kind == COLUMN:
-            done = "muted" if self.value == 0 else f"× {self.value:g}"
-            return f"looks at “{column}” {done}{kept_rest}"
+            done = f"no look at {column}" if self.value == 0 else f"looks at {column} × {self.value:g}"
+            return done + kept_rest
         return {
             UNIFORM: "attention uniform",
             DIAGONAL: "attention on the diagonal",
@@ -112,6 +111,10 @@ class AttentionEdit:
             PERMUTED: f"attention permuted (seed {self.seed})",
             FROM: f"attention of {self.model}",
         }[self.kind]
+
+
+def _quoted(words: Sequence[str], place: int) -> str:
+    return f"“{words[place]}”" if place < len(words) else f"word {place + 1}"
 
 
 def _number(text: str, most: float) -> float:

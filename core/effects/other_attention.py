@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
@@ -90,24 +92,31 @@ def sources(checkpoint: Checkpoint, progress: Progress = unheard) -> tuple[Sourc
     """What can take the place of a model's maps: those of the available models that read texts of the same roles. The
     first time each of them is read, for a moment."""
     own = _maps_of_a_pair(checkpoint)
-    roles = checkpoint.roles
     found: list[Source] = []
-    folders = available() if own else {}
-    for done, (name, folder) in enumerate(folders.items()):
-        progress(done, len(folders))
-        try:
-            card = read_card(folder)
-            same = all(card["roles"][side] == roles[side] for side in ("first", "second"))
-            if name == checkpoint.name or not same or AttentionMap not in records_of(card):
-                continue
-            others = _KEPT((folder, files_state(folder)), functools.partial(_maps_of_named, name))
-        except CheckpointError:  # of which the page Models says what is wrong
-            continue
-        for number, links in enumerate(own):
-            found += [
-                Source(number, place, name, card["title"]) for place, other in enumerate(others) if fits(links, other)
-            ]
+    others = _of_the_same_texts(checkpoint) if own else {}
+    for done, (name, title) in enumerate(others.items()):
+        progress(done, len(others))
+        with contextlib.suppress(CheckpointError):  # the page Models says what is wrong with it
+            folder = available()[name]
+            theirs = _KEPT((folder, files_state(folder)), functools.partial(_maps_of_named, name))
+            for number, links in enumerate(own):
+                found += [
+                    Source(number, place, name, title) for place, other in enumerate(theirs) if fits(links, other)
+                ]
     return tuple(found)
+
+
+def _of_the_same_texts(checkpoint: Checkpoint) -> dict[str, str]:
+    """The titles of the other models with attention that read texts of the same roles, by name, in the order in which
+    pages list them; models for lessons last."""
+    listed: list[tuple[bool, float, str, str]] = []
+    for name, folder in available().items():
+        with contextlib.suppress(CheckpointError):
+            card = read_card(folder)
+            same = all(card["roles"][side] == checkpoint.roles[side] for side in ("first", "second"))
+            if same and name != checkpoint.name and AttentionMap in records_of(card):
+                listed.append((bool(card.get("for_lessons")), card.get("listed", math.inf), name, str(card["title"])))
+    return {name: title for *_, name, title in sorted(listed)}
 
 
 def _maps_of_a_pair(checkpoint: Checkpoint) -> Maps:
