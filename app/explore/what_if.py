@@ -101,7 +101,8 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -
         follows = one.explanation.probabilities[target]
         change = None if before is None else follows - before
         note = f"not made: {one.problem}" if one.problem else _ended(steps, number, at)
-        drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change, note))
+        words = isinstance(one.edit, Edit)
+        drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change, note, words))
         before = follows
     roles = tuple(side.role for side in (typed.first, typed.second) if side.role)
     return WhatIf(tuple(drawn), at, verdict.class_names(typed)[target], roles, _editable(steps[at].explanation))

@@ -154,6 +154,7 @@ def change_attention(page, changes):
     page.keyboard.press("Control+z")
     expect(changes.nth(7)).to_contain_text("undone")
     expect(changes.nth(6)).to_have_attribute("aria-current", "step")
+    expect(typed).to_be_visible()  # the same cell is selected
 
 
 def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):

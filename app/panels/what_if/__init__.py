@@ -18,7 +18,7 @@ from core.reading.tokens import MAX_TOKENS, tokenize
 class Step:
     """The verdict after an edit, or of the pair as it was typed. ``said``: the edit for people; ``follows``: the
     probability of the class that is followed; ``change``: by how much this edit changed that; ``note``: why it does not
-    act."""
+    act; ``words``: whether it is one of the words."""
 
     said: str
     classes: tuple[Share, ...]
@@ -26,7 +26,8 @@ class Step:
     p: float
     follows: float
     change: float | None
-    note: str = ""
+    note: str
+    words: bool
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,12 @@ class WhatIfPanel {
     this.view.edit({ make: [edits].flat() }, stays);
   }
 
-  // So many edits shall be in effect.
+  // So many edits shall be in effect. The same words stay selected where no word changes.
   go(name, to) {
+    const { at, data } = this;
+    const between = data.steps.slice(Math.min(at, to) + 1, Math.max(at, to) + 1);
     this.view.regain = name;
-    this.view.edit({ to });
+    this.view.edit({ to }, between.some(({ words }) => words) ? {} : this.view.selection);
   }
 
   // One edit less or more in effect. While the page still makes the one before it waits for that.
