@@ -52,6 +52,7 @@ _OUTDOORS = Pair(
 )
 _NEGATION = Pair("A man is playing a guitar on a stage", "A man is not playing a guitar")
 _SWAPPED = Pair("A boy is chasing a girl in the park", "A girl is chasing a boy in the park")
+_RAIN = Pair("If it rains, the boys stay at home", "The boys stay at home")
 _BIG = "how big is Auburndale Florida"
 _ANSWER = Pair(_BIG, "The city had a population of 12,381 at the 2010 census and covers 13 square miles")
 _NO_ANSWER = Pair(_BIG, "Auburndale is a city in Polk County, Florida")
@@ -104,6 +105,25 @@ EXAMPLES: tuple[Example, ...] = (
         "Same roles, in the passive",
         Pair("A dog is chasing a cat", "A cat is being chased by a dog"),
         gold="entailment",
+    ),
+    _pair(
+        "thanked",
+        "Roles swapped, and both may hold",
+        Pair("The plumber thanked the neighbour", "The neighbour thanked the plumber"),
+        gold="neutral",
+    ),
+    _pair("if", "Under “if” nothing is claimed", _RAIN, gold="neutral"),
+    _pair(
+        "every",
+        "Every child, or every child who plays",
+        Pair("Every child who plays is happy", "Every child is happy"),
+        gold="neutral",
+    ),
+    _pair(
+        "owner",
+        "A colour with another owner",
+        Pair("A man in a red shirt and a woman in a blue dress", "A man in a blue shirt"),
+        gold="contradiction",
     ),
     _pair("built", "A question and its answer", _BUILT, kind="answers", gold="answer"),
     _pair("answer", "An answer with few of the question’s words", _ANSWER, kind="answers", gold="answer"),

@@ -27,10 +27,12 @@ from core.card import ranked_by
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, read
 from core.errors import RunError
+from core.evaluation.intervals import wilson
 from core.evaluation.predict import check_texts, classify
 from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
 from core.files import check_writable, whole_file
 from core.wording import counted
+from trainers.recipe import kind_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
     parser.add_argument("--json", action="store_true", help="print all scores as JSON")
+    parser.add_argument(
+        "--kinds",
+        action="store_true",
+        help="also the accuracy of each kind that rows' ids name (kind-NUMBER) and label",
+    )
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
     parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
@@ -71,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
     device = pick_device(args.device)
     probabilities = classify(checkpoint, dataset, device)
     scores = score(checkpoint, dataset, probabilities, args.positive)
+    if args.kinds and not dataset.ranking:
+        scores["kinds"] = by_kind(checkpoint, dataset, probabilities)
     if args.against:
         other = open_checkpoint(args.against)
         scores["against"] = compare(checkpoint, other, dataset, probabilities, classify(other, dataset, device))
@@ -145,6 +154,24 @@ def right_answers(dataset: Dataset, answer: str | None) -> list[bool]:
     return [row.label in ("1", answer) for row in dataset.rows]
 
 
+def by_kind(checkpoint: Checkpoint, dataset: Dataset, probabilities: np.ndarray) -> dict[str, dict[str, Any]]:
+    """By kind, the part of a row's id before its last hyphen, and by gold label: rows, accuracy and its 95 % interval
+    (:func:`core.evaluation.intervals.wilson`)."""
+    predicted = np.array(checkpoint.labels)[probabilities.argmax(1)]
+    right: dict[tuple[str, str], list[bool]] = {}
+    for row, label in zip(dataset.rows, predicted, strict=True):
+        right.setdefault((kind_of(row.id), row.label or ""), []).append(label == row.label)
+    out: dict[str, dict[str, Any]] = {}
+    for (kind, label), flags in sorted(right.items()):
+        low, high = wilson(sum(flags), len(flags))
+        out.setdefault(kind, {})[label] = {
+            "rows": len(flags),
+            "accuracy": sum(flags) / len(flags),
+            "interval": [low, high],
+        }
+    return out
+
+
 def compare(ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, *probabilities: np.ndarray) -> dict[str, object]:
     """Paired bootstrap of the accuracies of two checkpoints on the same rows, from their ``probabilities [N, C]``."""
     if dataset.ranking:
@@ -195,6 +222,12 @@ def table(scores: Mapping[str, Any]) -> str:
             )
         return "\n".join(lines)
     lines.append(f"accuracy {scores['accuracy']:.2%}   macro-F1 {scores['macro_f1']:.4f}   n = {scores['items']:,}")
+    for kind, of_labels in scores.get("kinds", {}).items():
+        for label, part in of_labels.items():
+            low, high = part["interval"]
+            lines.append(
+                f"  {kind:<14} {label:<14} {part['accuracy']:.3f}  [{low:.3f}, {high:.3f}]  {part['rows']:>6,} rows"
+            )
     labels, counts = scores["confusion"]["labels"], scores["confusion"]["gold_by_predicted"]
     width = max(len(label) for label in labels) + 2
     heads = "".join(f"{'→ ' + label:>{width + 2}}" for label in labels)

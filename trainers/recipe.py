@@ -51,7 +51,12 @@ class DataSource:
 
     def weight_of(self, row_id: str) -> float:
         """The weight of the row with this id."""
-        return self.part_weights.get(row_id.rpartition("-")[0], self.weight)
+        return self.part_weights.get(kind_of(row_id), self.weight)
+
+
+def kind_of(row_id: str) -> str:
+    """The part of a data set that a row's id names: what stands before its last hyphen, empty without one."""
+    return row_id.rpartition("-")[0]
 
 
 @dataclass(frozen=True)

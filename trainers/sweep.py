@@ -14,8 +14,8 @@ the same training data, as the checkpoint does that is shipped; the table has th
 the teachers one by one, and that of their mean prediction. --question-words writes the MAP of each kind of question
 (what, where, how, when, who, others) as a second table. --alignments adds how well attention agrees with people's word
 alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files; --probe adds the
-share of simple pairs that are right (`python -m trainers probe`). Every run's folder keeps the probabilities of its dev
-set, which `python -m trainers compare` reads. A run whose folder is finished is not run again.
+share of each suite of pairs that is right (`python -m trainers probe`). Every run's folder keeps the probabilities of
+its dev set, which `python -m trainers compare` reads. A run whose folder is finished is not run again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from core.evaluation import alignment, sweeps
 from core.evaluation.probe import probe
 from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.evaluation.scores import summary as summary_of
-from core.evaluation.sweeps import SIMPLE_PAIRS, TEACHERS
+from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
 from core.files import check_writable, whole_file
 from core.wording import counted
 from trainers import recipe as recipes
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a file of word alignments to measure attention on; may be given again",
     )
-    parser.add_argument("--probe", action="store_true", help="put the suite of simple pairs to each run")
+    parser.add_argument("--probe", action="store_true", help="put both suites of pairs to each run")
     parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--vary",
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
             out = out.with_name(f"{out.name}-taught-by={args.teachers}")
         card = one_run(recipe, folder, out, args, fold, recipe.seed)
         head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-        measured = aligned(out, alignments) | (simple_pairs(out) if args.probe else {})
+        measured = aligned(out, alignments) | (suites(out) if args.probe else {})
         rows.append(head | scores(card) | teachers | measured | {"command": command(args)})
         write_rows(args.csv, rows)
         if args.question_words:
@@ -322,10 +322,11 @@ def aligned(run: Path, files: Mapping[str, Alignments]) -> dict[str, float]:
     return columns
 
 
-def simple_pairs(run: Path) -> dict[str, float]:
-    """The share of the suite of simple pairs that a finished run gets right."""
-    result = probe(open_checkpoint(str(run)), torch.device("cpu"))
-    return {SIMPLE_PAIRS: round(result["right"] / result["total"], 4)}
+def suites(run: Path) -> dict[str, float]:
+    """The shares of the pairs of each suite that a finished run gets right."""
+    checkpoint, device = open_checkpoint(str(run)), torch.device("cpu")
+    results = {column: probe(checkpoint, device, suite) for suite, column in SUITE_COLUMNS.items()}
+    return {column: round(result["right"] / result["total"], 4) for column, result in results.items()}
 
 
 def summary(table: Path) -> Iterator[str]:

@@ -187,25 +187,30 @@ class Asked:
         logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
         log_p = torch.log_softmax(logits.double(), dim=1).numpy()
         before = np.log(self.explanation.probabilities)
-        after = iter(np.split(log_p, np.cumsum([len(sided) for ways in edits for sided in ways.values()])))
-        return [self._mixed(before, {way: next(after) for way in ways}, mix) for ways in edits]
+        # Beside log p of every class the followed one's log-odds, in the last column.
+        numbers = np.column_stack([log_p, _log_odds(log_p, self.target)])  # [N, C + 1]
+        after = iter(np.split(numbers, np.cumsum([len(sided) for ways in edits for sided in ways.values()])))
+        start = np.append(before, _log_odds(before, self.target))
+        return [self._mixed(start, {way: next(after) for way in ways}, mix) for ways in edits]
 
     def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
-        """From log p of every class before ``[C]`` and after, ``[rows, C]`` by way."""
-        taken = {way: log_p for way, log_p in after.items() if len(log_p)}
+        """From log p of every class, with the log-odds of the followed one last, before ``[C + 1]`` and after,
+        ``[rows, C + 1]`` by way."""
+        taken = {way: numbers for way, numbers in after.items() if len(numbers)}
         if not taken:
             return {"effect": None}
         weights = np.array([mix[way] for way in taken])
         weights = weights / weights.sum()
-        by_way = [before[self.target] - log_p[:, self.target].mean() for log_p in taken.values()]
-        drawn = {way: log_p[:, self.target] for way, log_p in taken.items() if way in (FREQUENT, RELATED)}
-        odds = [_log_odds(before, self.target) - _log_odds(log_p, self.target).mean() for log_p in taken.values()]
+        means = np.array([numbers.mean(0) for numbers in taken.values()])
+        by_way = before[self.target] - means[:, self.target]
+        drawn = {way: numbers[:, self.target] for way, numbers in taken.items() if way in (FREQUENT, RELATED)}
+        chances = [np.exp(numbers[:, :-1]).mean(0) for numbers in taken.values()]
         return {
             "effect": float(weights @ by_way),
             "spread": float(np.concatenate([*drawn.values()]).std()) if drawn else None,
-            "log_odds": float(weights @ odds),
-            "probabilities": tuple((weights @ [np.exp(log_p).mean(0) for log_p in taken.values()]).tolist()),
-            "by_way": dict(zip(taken, map(float, by_way), strict=True)) if len(mix) > 1 else {},
+            "log_odds": float(weights @ (before[-1] - means[:, -1])),
+            "probabilities": tuple((weights @ chances).tolist()),
+            "by_way": dict(zip(taken, by_way.tolist(), strict=True)) if len(mix) > 1 else {},
             "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
         }
 

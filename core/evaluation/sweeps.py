@@ -19,8 +19,8 @@ LARGEST = 1_000_000
 KINDS = ("network", "logistic regression", "linear SVM")
 TEACHERS = ("one teacher", "the teachers’ mean")
 """Columns of runs that learn from others: a teacher's score on average, and that of their mean prediction."""
-SIMPLE_PAIRS = "accuracy (simple pairs)"
-"""Column of runs that the suite of simple pairs was put to (:mod:`core.evaluation.probe`)."""
+SUITE_COLUMNS = {suite: f"accuracy ({suite} pairs)" for suite in ("simple", "order")}
+"""Columns of runs that the suites were put to (:mod:`core.evaluation.probe`)."""
 PLAIN = {
     "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
     "model.extra": {
@@ -176,7 +176,7 @@ def _averaged(data: bytes, head: list[str], rows: list[dict[str, str]]) -> Sweep
     names = {measure: "MAP", "mrr": "MRR"} if measure == "map" else {measure: measure}
     names |= {f"{measure} ({kind})": kind for kind in (*KINDS, *TEACHERS)}
     names |= {key: key for key in head if key.startswith("F1 (")}
-    names[SIMPLE_PAIRS] = "simple pairs"
+    names |= {column: f"{suite} pairs" for suite, column in SUITE_COLUMNS.items()}
     columns = {key: name for key, name in names.items() if key in head}
     keys = [key for key in head[: head.index("best_epoch")] if key not in ("seed", "fold")]
     groups: dict[tuple[tuple[str, str], ...], list[dict[str, str]]] = {}
@@ -290,8 +290,8 @@ def caption(sweep: Sweep, dev: str, bars: bool) -> str:
         line += (
             "F1: of links by attention on people’s word alignments, above a threshold fixed on the first of the files. "
         )
-    if not single and SIMPLE_PAIRS in sweep.columns:
-        line += "Simple pairs: the share of those written by hand that is right (`python -m trainers probe`). "
+    if not single and not sweep.columns.keys().isdisjoint(SUITE_COLUMNS.values()):
+        line += "Simple, order pairs: the share right of suites written by hand (`python -m trainers probe`). "
     if runs == [1]:
         return f"{line}One run each, so there is no interval."
     many = " to ".join(str(count) for count in dict.fromkeys([runs[runs[0] == 1], runs[-1]]))

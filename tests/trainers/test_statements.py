@@ -92,6 +92,23 @@ def test_no_sentence_of_the_suite_is_made() -> None:
     assert not suite & texts(make_pairs.make(SCENES, seed=1, scale=1.0))
 
 
+def test_the_halves_share_neither_templates_nor_words(scenes: Scenes) -> None:
+    halves = [make_pairs.halved(scenes.data, first) for first in (0, 1)]
+    for words in ("people", "animals", "rooms", "planned"):
+        one, other = (set(half[words]) for half in halves)
+        assert one and other and not one & other and one | other == set(scenes.data[words])
+    one, other = (set(half["families"]["voice"]["entailment"]) for half in halves)
+    assert one | other == set(scenes.data["families"]["voice"]["entailment"]) and not one & other
+    assert halves[0]["families"]["voice"]["draws"] == scenes.data["families"]["voice"]["draws"]
+    quantities = Quantities(WordLists(lexicon()), 1).data
+    assert make_pairs.halved(quantities, 1)["determiners"] == quantities["determiners"]
+    first, second = (
+        {pair[3:] for pair in make_pairs.make(SCENES, 1, 0.02, half=half) if pair[0] in ("voice", "turned", "owners")}
+        for half in ("first", "second")
+    )
+    assert first and second and not first & second
+
+
 def test_scenes_have_all_labels_and_every_relation_can_be_made(scenes: Scenes) -> None:
     made = list(scenes.pairs(0.05))
     counts = Counter((kind, label) for kind, label, *_ in made)

@@ -429,9 +429,10 @@ def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path:
     assert [source["weight"] for card in cards for source in card["recipe"]["train"]] == [1, 1, 0, 1, 1, 1]
     assert [source["rows"] for source in cards[0]["data"]][2] == 0 < [source["rows"] for source in cards[1]["data"]][2]
     for row, run in zip(table, runs, strict=True):
-        assert main(["probe", str(run), "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert float(row["accuracy (simple pairs)"]) == pytest.approx(told["right"] / told["total"], abs=1e-4)
+        for suite in ("simple", "order"):
+            assert main(["probe", str(run), "--suite", suite, "--json"]) == 0
+            told = json.loads(capsys.readouterr().out)
+            assert float(row[f"accuracy ({suite} pairs)"]) == pytest.approx(told["right"] / told["total"], abs=1e-4)
         assert "--probe" in shlex.split(row["command"])
     shown = sweeps.read(tmp_path / "a.csv")
     assert isinstance(shown, sweeps.Sweep) and shown.columns["accuracy (simple pairs)"] == "simple pairs"

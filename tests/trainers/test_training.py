@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import hashlib
 import json
 import os
@@ -20,6 +22,7 @@ from core.explain import explain
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.card import slug
+from trainers.set_up import start_from
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = {"acnn": ("projection=12", "filters=6", "code=5"), "adaqa": ("projection=12", "filters=6", "code=5")}
@@ -219,6 +222,12 @@ def test_averaged_weights_lie_between_those_of_two_checkpoints(
     assert torch.allclose(mean.model.classifier.weight, expected, atol=1e-3)
     assert mean.card["averaged_with"] == {"name": two.name, "sha256": two.card["sha256"], "share": 0.25}
     assert mean.card["results"].keys() == one.card["results"].keys()
+    recipe, started = recipes.from_dict(one.card["recipe"] | {"init": "one"}), copy.deepcopy(two.model)
+    start_from(recipe, started, one.words)
+    assert torch.equal(started.classifier.weight, two.model.classifier.weight)
+    assert torch.equal(started.projection.weight, one.model.projection.weight)
+    start_from(dataclasses.replace(recipe, init_classifier=True), started, one.words)
+    assert torch.equal(started.classifier.weight, one.model.classifier.weight)
     capsys.readouterr()
     assert main([*line[:2], "nli-esim", *line[3:]]) == 2
     assert "differ in architecture" in capsys.readouterr().err

@@ -10,9 +10,10 @@ explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; 
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
 all scripts, without memory), training (light at batch 256), threads (training on all cores, alone and beside a busy
 process, with threads that sleep soon and as libgomp has them), rivals (steps of ESIM and ABCNN against plain forms,
-explanations of a pair), app (first page, visits, click and verdict beside an empty Streamlit page, and memory), map (a
-new text on the filter map), predict (10,000 pairs from file to run against the forward passes alone), desk (the Error
-desk's answer to a filter and to a click, with 10,000 rows).
+explanations of a pair), effects (what words and links do to a verdict of nli-two-sided), app (first page, visits, click
+and verdict beside an empty Streamlit page, and memory), map (a new text on the filter map), predict (10,000 pairs from
+file to run against the forward passes alone), desk (the Error desk's answer to a filter and to a click, with 10,000
+rows).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from core.errors import RunError
 from core.files import check_writable, whole_file
 from trainers.bench.app import filter_map, pages
 from trainers.bench.desk import answers, prediction
+from trainers.bench.effects import effects
 from trainers.bench.explaining import by_time
 from trainers.bench.filters import generated_filters
 from trainers.bench.phrases import phrase_states
@@ -51,6 +53,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "phrases": phrase_states,
     "filters": generated_filters,
     "tokens": tokens,
+    "effects": effects,
     "training": training,
     "threads": threads,
     "rivals": rivals,

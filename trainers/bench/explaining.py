@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import torch
 
-from core.checkpoint import available, load_named
+from core.checkpoint import Checkpoint, available, load_named
 from core.evidence import Explanation, Record
 from core.explain import explain
 from trainers.bench.row import Row, medians
@@ -17,10 +17,15 @@ MISSING = "the checkpoint is not there"
 def explanation(model: str, words: int, records: Collection[type[Record]] | None = None) -> Callable[[], Explanation]:
     """What explains a pair of so many words a side with a shipped checkpoint."""
     checkpoint = load_named(model)
-    # Every second of the most frequent words, so that the sides share half of theirs.
-    vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
-    first, second = " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * words : 2])
+    first, second = sentences(checkpoint, words, words)
     return lambda: explain(checkpoint, first, second, records=records)
+
+
+def sentences(checkpoint: Checkpoint, words: int, others: int) -> tuple[str, str]:
+    """Two texts of so many words. The second has every second of the most frequent ones, so that half of its first
+    words stand in the first text too."""
+    vocabulary = [word for word in checkpoint.words.words[:400] if word.isalpha()]
+    return " ".join(vocabulary[:words]), " ".join(vocabulary[: 2 * others : 2])
 
 
 def by_time(

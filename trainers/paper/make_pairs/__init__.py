@@ -2,6 +2,7 @@
 
     python -m trainers.paper make-pairs --data DATA
     python -m trainers.paper make-pairs --data DATA --out pairs.jsonl --seed 2
+    python -m trainers.paper make-pairs --data DATA --out second-half.jsonl --half second
 
 Eighteen families of short statements (statements.yaml) come beside them: what is not there, opposites, who does what to
 whom, how many; and twelve kinds of short scenes: who did what to whom in every voice and clause, whose colour and
@@ -32,6 +33,7 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from core.data import DataError, read
 from core.evaluation.probe import SUITES
@@ -51,6 +53,9 @@ PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
 COMMON = 5
 """Times that each word of a premise must occur in the premises: typing errors are rarer."""
+HALVES = {"first": 0, "second": 1}
+SHORTEST_HALVED = 6
+"""Entries of a list that has halves."""
 ROUNDS = 4
 """Times that the premises are gone through at most."""
 
@@ -62,6 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FILE.jsonl", help=f"file to write (default: {OUT} in the data folder)"
     )
     parser.add_argument("--seed", type=int, default=1, help="of every draw (default: 1)")
+    parser.add_argument(
+        "--half",
+        choices=tuple(HALVES),
+        help="statements, scenes and quantities from every second template and word of their lists alone, to train on "
+        "one half and to score on the other; the other kinds are left out of the second one",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         out.parent.mkdir(exist_ok=True)
     check_writable(out, "--out")
     texts = sorted({row.first for row in read(data / PREMISES).rows})
-    pairs = make(texts, args.seed)
+    pairs = make(texts, args.seed, half=args.half)
     with whole_file(out) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
         for kind, number, label, premise, hypothesis in pairs:
             record = {"gold_label": label, "sentence1": premise, "sentence2": hypothesis, "pairID": f"{kind}-{number}"}
@@ -86,8 +97,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int, str, str, str]]:
-    """(kind, number within the run, label, premise, hypothesis) from premises, in random order."""
+def make(
+    texts: list[str], seed: int, scale: float = 1.0, half: str | None = None
+) -> list[tuple[str, int, str, str, str]]:
+    """(kind, number within the run, label, premise, hypothesis) from premises, in random order. ``half``: of the lists
+    of :data:`HALVES`; its second one has statements, scenes and quantities alone, because premises have no halves."""
     maker = Maker(WordLists(lexicon()), seed, scale)
     counts = Counter(word.lower() for text in texts for word in text.rstrip(".").split())
     premises = [
@@ -96,23 +110,39 @@ def make(texts: list[str], seed: int, scale: float = 1.0) -> list[tuple[str, int
         if (sentence := sentences.read(text))
         and all(counts[word.lower()] >= COMMON or word == "," for word in sentence.words)
     ]
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if half != "second" else 0):
         maker.random.shuffle(premises)
         for sentence in premises:
             take(maker, sentence)
         if maker.full():
             break
     scenes = [text for text in texts if len(text.split()) < 16]
-    statements = [
-        *Statements(maker.lists, seed, scenes).pairs(scale),
-        *Scenes(maker.lists, seed, scenes).pairs(scale),
-        *Quantities(maker.lists, seed).pairs(scale),
+    families: list[Statements | Quantities] = [
+        Statements(maker.lists, seed, scenes),
+        Scenes(maker.lists, seed, scenes),
+        Quantities(maker.lists, seed),
     ]
+    for family in families:
+        family.data = halved(family.data, HALVES[half] if half else None)
+    statements = [pair for family in families for pair in family.pairs(scale)]
     suites = {plain(text) for path in SUITES.values() for row in read(path).rows for text in (row.first, row.second)}
     # What people try stays unseen.
     pairs = [pair for pair in (*maker.pairs, *statements) if not suites & set(map(plain, pair[2:]))]
     random.Random(seed).shuffle(pairs)
     return [(kind, number, label, *sides) for number, (kind, label, *sides) in enumerate(pairs)]  # type: ignore[misc]
+
+
+def halved(data: Any, first: int | None) -> Any:
+    """Lists of templates and words with every second entry from ``first`` on, None: whole. Short lists stay whole, and
+    so do determiners: what "few" does to the words behind it cannot be known from "most"."""
+    if first is None:
+        return data
+    if isinstance(data, dict):
+        return {key: value if key in ("determiners", "draws") else halved(value, first) for key, value in data.items()}
+    if not isinstance(data, list):
+        return data
+    entries = [halved(entry, first) if isinstance(entry, dict) else entry for entry in data]
+    return entries[first::2] if len(data) >= SHORTEST_HALVED else entries
 
 
 def plain(text: str) -> str:
