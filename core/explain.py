@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import replace
 
 import torch
@@ -89,7 +89,12 @@ def explained(
         _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
         return explain(checkpoint, first, second, crossings=crossings)
 
-    return _EXPLANATIONS((version, first, second, temperature, crossings), compute)
+    return kept(checkpoint, (first, second, temperature, crossings), compute)
+
+
+def kept(checkpoint: Checkpoint, key: Hashable, make: Callable[[], Explanation]) -> Explanation:
+    """What ``make`` returns, kept for all threads by the checkpoint as its files are and by ``key``."""
+    return _EXPLANATIONS((checkpoint.folder, checkpoint.state, key), make)
 
 
 def _cells(explanation: Explanation) -> int:

@@ -10,10 +10,12 @@ from core.checkpoint import load_named
 from core.effects import offers
 from core.effects.attention_edits import AttentionEdit, edited_attention, explain_under
 from core.effects.edits import Edit, EditError, edited
+from core.effects.history import acting, parse_edit, words_after
 from core.effects.offers import offers_for
+from core.effects.other_attention import sources
 from core.effects.turning import BEST, DEEPEST, smallest_changes
 from core.evidence import AttentionMap
-from core.explain import explain
+from core.explain import explain, explained
 from core.models.base import AttentionLinks
 
 PAIR = ("Three girls play, outside.", "The girls are outside.")
@@ -177,6 +179,10 @@ def test_edits_of_attention_by_hand():
         ("cell 0 1 2 0.5", "no edit of attention"),
         ("cell 0 x 2 0.5 kept", "no edit of attention"),
         ("cell 0 7 2 0.5 kept", "beyond the attention"),
+        ("cell 0 1 2", "no edit of attention"),
+        ("permuted 0 9999999999", "no edit of attention"),
+        ("from 0 0 ", "there is no model ''"),
+        ("from 0 0 nobody", "there is no model 'nobody'"),
         ("uniform 3", "of another"),
     ],
 )
@@ -185,6 +191,8 @@ def test_what_is_no_edit_of_attention_is_refused_in_one_sentence(text, why):
         edited_map(text)
     with pytest.raises(EditError, match="by scores"):
         edited_map("uniform 0", least=0.0)
+    with pytest.raises(EditError, match="cannot look"):
+        edited_map("cell 0 0 2 0.5 kept", reach=((0, 2), (1, 3)))
 
 
 def test_a_verdict_under_edited_attention():
@@ -198,3 +206,56 @@ def test_a_verdict_under_edited_attention():
     assert under.logits != pytest.approx(own.logits, abs=1e-3)
     with pytest.raises(EditError, match="has no attention"):
         explain_under(load_named("nli-hypothesis-only"), *texts, [AttentionEdit("uniform")])
+
+
+def test_edits_of_attention_hold_for_the_words_since_the_last_edit_of_words():
+    edits = [parse_edit(text) for text in ("uniform 0", "drop 0 0", "sharper 0 2", "cell 0 1 2 0.5 kept")]
+    assert [str(edit) for edit in acting(edits)] == ["sharper 0 2", "cell 0 1 2 0.5 kept"]
+    assert acting(edits[:2]) == () and acting(edits[:1]) == (AttentionEdit("uniform"),)
+    assert words_after(PAIR, edits) == edited(PAIR, [Edit("drop", 0, 0)])
+    with pytest.raises(EditError, match="is no edit of a pair"):
+        parse_edit("fly 0")
+
+
+def maps_of_record(explanation):
+    return [torch.tensor(record.override) for record in explanation.evidence if isinstance(record, AttentionMap)]
+
+
+def test_edits_begin_with_the_weights_at_a_temperature_and_leave_the_model_as_it_is():
+    checkpoint, texts = load_named("nli-attconv-light"), ("Three girls play", "Two girls play")
+    own = explained(checkpoint, *texts)
+    # The power 2 of what the softmax says of half the scores.
+    back = explain_under(checkpoint, *texts, [AttentionEdit("sharper", value=2.0)], temperature=2.0)
+    assert torch.allclose(*(maps_of_record(one)[0] for one in (own, back)), atol=1e-5)
+    assert back.logits == pytest.approx(own.logits, abs=1e-3)
+    edits = [AttentionEdit.parse("cell 0 0 1 0.25 renormalised")]
+    under = explain_under(checkpoint, *texts, edits)
+    assert maps_of_record(under)[0][0, 1] == 0.25 and under is explain_under(checkpoint, *texts, edits)
+    assert explain_under(checkpoint, *texts, []) is explained(checkpoint, *texts)
+    assert explain(checkpoint, *texts).logits == own.logits
+    counted = load_named("nli-two-sided")
+    without = explain_under(counted, *texts, [AttentionEdit("sharper", value=1.0)], crossings=False)
+    assert without.logits == pytest.approx(explain(counted, *texts, crossings=False).logits, abs=1e-4)
+
+
+def test_another_models_attention_takes_the_place_of_a_models_own_where_it_fits():
+    checkpoint, texts = load_named("nli-two-sided"), ("Three girls play", "Two girls play outside")
+    found = {(one.map, one.other, one.model) for one in sources(checkpoint)}
+    assert {(0, 0, "nli-esim"), (1, 1, "nli-esim"), (0, 0, "nli-local")} <= found
+    assert not {model for _, _, model in found} & {"nli-two-sided", "nli-global-dot", "nli-abcnn", "fever-two-sided"}
+    assert "nli-two-sided" not in {one.model for one in sources(load_named("nli-esim"))}  # whose null word it has not
+    assert sources(load_named("nli-hypothesis-only")) == ()
+    under = explain_under(checkpoint, *texts, [AttentionEdit.parse("from 1 1 nli-esim")])
+    own, other = explain(checkpoint, *texts), explain(load_named("nli-esim"), *texts)
+    first, second = maps_of_record(under)
+    assert torch.equal(first, maps_of_record(own)[0])
+    assert torch.equal(second[:, :-1], maps_of_record(other)[1]) and not second[:, -1].any()
+    for wrong, why in {
+        "from 0 1 nli-esim": "other rows, columns or units",
+        "from 0 0 nli-global-dot": "other rows, columns or units",
+        "from 0 0 nli-abcnn": "other rows, columns or units",
+        "from 0 2 nli-esim": "is of another",
+        "from 0 0 nobody": "there is no model 'nobody'",
+    }.items():
+        with pytest.raises(EditError, match=why):
+            explain_under(checkpoint, *texts, [AttentionEdit.parse(wrong)])

@@ -20,27 +20,32 @@ from app.panels.verdict import class_names
 from app.panels.what_if import Offered, Turn, offered, turns
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
-from core.effects.memory import Answer, kept_believed, kept_changes, kept_links, kept_together, kept_why
+from core.effects.memory import Answer as Kept
+from core.effects.memory import kept_believed, kept_changes, kept_links, kept_together, kept_why
+from core.effects.other_attention import Source, sources
 from core.effects.why import MIX, target_class
 from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
 from core.evidence.effects import Effects
 from core.evidence.faithfulness import Faithfulness
 
-WORDS, LINKS, TOGETHER, OFFERS, TURNS, BELIEVED = "words", "links", "together", "offers", "turns", "believed"
+WORDS, LINKS, TOGETHER, TURNS, BELIEVED = "words", "links", "together", "turns", "believed"
+OFFERS, SOURCES = "offers", "sources"
 """What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
 PATIENCE = 0.25
 """Seconds that the server waits for an answer before it says how far it is: a newer question waits no longer."""
 
+Answer = Kept | Offered | tuple[Source, ...]
+
 
 @dataclass(frozen=True)
 class Questions:
     """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
     nobody asks for them; ``together``: two words whose effect together is asked for; ``offers``: what may stand in each
-    word's place; ``turns``: the smallest changes that turn the verdict; ``believed``: whether it is asked how far all
-    this can be believed."""
+    word's place, and which models' attention in that of this one; ``turns``: the smallest changes that turn the
+    verdict; ``believed``: whether it is asked how far all this can be believed."""
 
     checkpoint: Checkpoint
     texts: Version
@@ -57,11 +62,11 @@ class Questions:
         return TAKEN_AWAY if self.method in MIX else self.method
 
     @property
-    def asked(self) -> work.Asked[Answer | Offered]:
+    def asked(self) -> work.Asked[Answer]:
         """By name, with what answers each."""
         checkpoint, texts = self.checkpoint, self.texts
         about = checkpoint.folder, checkpoint.state, texts
-        out: dict[work.Key, Callable[[Progress], Answer | Offered]] = {
+        out: dict[work.Key, Callable[[Progress], Answer]] = {
             (WORDS, *about, self.computed): functools.partial(kept_why, checkpoint, *texts, self.computed)
         }
         if self.links:
@@ -72,6 +77,7 @@ class Questions:
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
         if self.offers:
             out[OFFERS, *texts] = functools.partial(offered, texts)
+            out[SOURCES, checkpoint.folder, checkpoint.state] = functools.partial(sources, checkpoint)
         if self.turns:
             out[TURNS, *about] = functools.partial(kept_changes, checkpoint, *texts)
         if self.believed:
@@ -107,6 +113,7 @@ class Late:
     links: tuple[LinkMap, ...] | None = None
     together: effects.TwoWords | None = None
     offers: Offered | None = None
+    sources: tuple[Source, ...] | None = None
     turns: tuple[Turn, ...] | None = None
     believed: Belief | None = None
     working: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -132,6 +139,7 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
         None if links is None else tuple(link_map(one, explanation) for one in links),
         None if both is None else effects.two_words(str(questions.together), both),
         answer(OFFERS),
+        answer(SOURCES),
         None if changes is None else turns(changes, explanation.labels, class_names(explanation)),
         None if measured is None else belief(measured, explanation),
         {name: (one.done, one.of) for name, one in works.items() if not one.finished},

@@ -1,4 +1,4 @@
-"""What if the pair were another one: edits by hand, each with its verdict, undone and made again."""
+"""What if the pair, or attention, were other ones: edits by hand, each with its verdict, undone and made again."""
 
 from __future__ import annotations
 
@@ -9,66 +9,129 @@ from typing import Any
 from app.page_state.explore import MOST_EDITS, ExploreState
 from app.pairs import Version
 from app.panels import verdict
-from app.panels.what_if import Step, WhatIf
-from core.checkpoint import Checkpoint
+from app.panels.links import edge_words
+from app.panels.what_if import EditableMap, Step, WhatIf
+from core.checkpoint import Checkpoint, load_named
+from core.effects.attention_edits import AttentionEdit, explain_under
 from core.effects.edits import Edit, EditError, edited
+from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.why import target_class
-from core.evidence import Explanation
-from core.explain import explained
+from core.evidence import AttentionMap, Explanation
+from core.evidence.record import the
 from core.spreadsheet import csv_text
+
+ENDED = "ended: the words have changed since"
+"""Said of an edit of attention that does not act any more."""
 
 
 def after(state: ExploreState, said: Mapping[str, Any]) -> ExploreState:
     """The state after what the browser said: ``make``, edits in their text form in the place of those that are undone;
-    or ``to``, the number of edits that shall be in effect. Raises EditError for edits that cannot be made."""
+    or ``to``, the number of edits that shall be in effect. Raises EditError for edits that cannot be made, and what
+    :func:`core.checkpoint.load_named` raises."""
     if "to" in said:
         to = min(max(0, int(said["to"])), len(state.edits))
         return state.anew(step=None if to == len(state.edits) else to)
-    made = [Edit.parse(str(text)) for text in said["make"]]
+    made = [parse_edit(str(text)) for text in said["make"]]
     edits = (*state.made, *made)
     if len(edits) > MOST_EDITS:
         raise EditError(f"{MOST_EDITS} edits are as many as are listed; undo one, or type the sentence anew")
-    edited(state.pair.now, made)
+    texts = words_after(state.pair.now, made)
+    if any(isinstance(edit, AttentionEdit) for edit in made):
+        explain_under(load_named(state.model or ""), *texts, acting(made))
     return state.anew(edits=edits)
 
 
 @dataclass(frozen=True)
 class Tried:
     """The pair after the first edits, with what the model says of it. ``edit``: the last of them, None of the pair as
-    it was typed; ``said``: the edit for people."""
+    it was typed; ``said``: the edit for people; ``problem``: why it cannot be made of this model."""
 
     texts: Version
     explanation: Explanation
-    edit: Edit | None = None
+    edit: AnyEdit | None = None
     said: str = "as typed"
+    problem: str = ""
 
 
 def tried(state: ExploreState, checkpoint: Checkpoint) -> list[Tried]:
     """The pair as it was typed, and after each edit. Raises PairError as :func:`core.explain.explain` does."""
     crossings = state.crossings or not checkpoint.model.counts_crossings
+
+    def explained(texts: Version, edits: Sequence[AttentionEdit]) -> Explanation:
+        return explain_under(checkpoint, *texts, edits, temperature=state.temperature, crossings=crossings)
+
     texts = state.texts[0].now
-    out = [Tried(texts, explained(checkpoint, *texts, state.temperature, crossings))]
+    attention: list[AttentionEdit] = []
+    out = [Tried(texts, explained(texts, attention))]
     for edit in state.edits:
-        said = edit.describe(texts)
-        texts = edited(texts, [edit])
-        out.append(Tried(texts, explained(checkpoint, *texts, state.temperature, crossings), edit, said))
+        problem = ""
+        if isinstance(edit, Edit):
+            said, texts, attention = edit.describe(texts), edited(texts, [edit]), []
+        else:
+            said = of_attention(edit, out[-1].explanation)
+            try:
+                explained(texts, [*attention, edit])
+                attention.append(edit)
+            except EditError as error:
+                problem = str(error)
+        out.append(Tried(texts, explained(texts, attention), edit, said, problem))
     return out
+
+
+def of_attention(edit: AttentionEdit, explanation: Explanation) -> str:
+    """What an edit of this explanation's attention does, for people; of several maps, of which."""
+    maps = [record for record in explanation.evidence if isinstance(record, AttentionMap)]
+    if edit.map >= len(maps):
+        return edit.describe((), ())
+    record = maps[edit.map]
+    shape = len(record.scores), len(record.scores[0]) + bool(record.null)
+    words = edge_words(record.rows, record.columns, record.units, bool(record.null), shape, explanation)
+    where = f" (where {the(record.rows)} looks)" if len(maps) > 1 else ""
+    return edit.describe(*words) + where
 
 
 def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -> WhatIf:
     """What the panel draws of these steps."""
-    typed = steps[0].explanation
+    typed, at = steps[0].explanation, len(state.made)
     target = target_class(checkpoint, typed.probabilities)
     before: float | None = None
     drawn: list[Step] = []
-    for one in steps:
+    for number, one in enumerate(steps):
         label, p = verdict.headline(one.explanation)
         follows = one.explanation.probabilities[target]
         change = None if before is None else follows - before
-        drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change))
+        note = f"not made: {one.problem}" if one.problem else _ended(steps, number, at)
+        words = isinstance(one.edit, Edit)
+        drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change, note, words))
         before = follows
     roles = tuple(side.role for side in (typed.first, typed.second) if side.role)
-    return WhatIf(tuple(drawn), len(state.made), verdict.class_names(typed)[target], roles)
+    return WhatIf(tuple(drawn), at, verdict.class_names(typed)[target], roles, _editable(steps[at].explanation))
+
+
+def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
+    """What is said of an edit of attention of which, after so many edits, an edit of words was made since."""
+    since = any(isinstance(one.edit, Edit) for one in steps[number + 1 : at + 1])
+    return ENDED if since and isinstance(steps[number].edit, AttentionEdit) else ""
+
+
+def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:
+    """The maps of weights, which can be changed by hand."""
+    maps = (record for record in explanation.evidence if isinstance(record, AttentionMap))
+    return tuple(
+        EditableMap(number, rows=record.rows, columns=record.columns)
+        for number, record in enumerate(maps)
+        if record.weights
+    )
+
+
+def problems(state: ExploreState, steps: Sequence[Tried]) -> list[str]:
+    """One sentence for each edit that shall be in effect and cannot be made of this model."""
+    return [f"The edit “{one.said}” is not made: {one.problem}." for one in steps[: len(state.made) + 1] if one.problem]
+
+
+def change_of_words(steps: Sequence[Tried], at: int) -> str:
+    """The last edit of the words among the first ones, for people; empty where there is none."""
+    return next((one.said for one in reversed(steps[: at + 1]) if isinstance(one.edit, Edit)), "")
 
 
 def to_csv(checkpoint: Checkpoint, steps: Sequence[Tried]) -> str:
@@ -84,6 +147,7 @@ def to_csv(checkpoint: Checkpoint, steps: Sequence[Tried]) -> str:
         probabilities = one.explanation.probabilities
         change: object = "" if before is None else probabilities[target] - before
         label = verdict.headline(one.explanation)[0]
-        rows.append([number, str(one.edit or ""), one.said, *one.texts, label, *probabilities, change])
+        said = f"{one.said} (not made: {one.problem})" if one.problem else one.said
+        rows.append([number, str(one.edit or ""), said, *one.texts, label, *probabilities, change])
         before = probabilities[target]
     return csv_text([*head, f"change of p({names[target]})"], rows)

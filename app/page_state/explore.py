@@ -12,7 +12,9 @@ from app.page_state.codec import Address, Codec, one_of, parameter, whole_number
 from app.page_state.texts import Texts, TextState
 from app.pairs import Pair
 from core.effects import METHODS
-from core.effects.edits import Edit, EditError, edited
+from core.effects.attention_edits import AttentionEdit
+from core.effects.edits import Edit, EditError
+from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.words import TAKEN_AWAY
 
@@ -138,22 +140,23 @@ MOST_EDITS = 40
 
 @dataclass(frozen=True)
 class Edits(Codec):
-    """Edits by hand in their text form, one a line. Those from one on that cannot be made are left out."""
+    """Edits by hand in their text form, one a line. Those from one on that cannot be made are left out. Whether an edit
+    of attention fits the model is said where it is made: it stays for another model, or for another pair of words."""
 
-    def read(self, address: Address, default: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    def read(self, address: Address, default: tuple[AnyEdit, ...]) -> tuple[AnyEdit, ...]:
         text, texts = address.parameters.get(self.name), address.values["texts"][0].now
-        edits: list[Edit] = []
+        edits: list[AnyEdit] = []
         for line in text.split("\n")[:MOST_EDITS] if text else ():
             try:
-                edit = Edit.parse(line)
-                texts = edited(texts, [edit])
+                edit = parse_edit(line)
+                texts = words_after(texts, [edit])
             except EditError as error:
                 address.problems.append(f"The link’s edits are made up to one that cannot be: {error}.")
                 break
             edits.append(edit)
         return tuple(edits)
 
-    def write(self, value: tuple[Edit, ...], default: tuple[Edit, ...], examples: bool = True) -> dict[str, str]:
+    def write(self, value: tuple[AnyEdit, ...], default: tuple[AnyEdit, ...], examples: bool = True) -> dict[str, str]:
         return {self.name: "\n".join(map(str, value))} if value else {}
 
 
@@ -183,9 +186,9 @@ class ExploreState(TextState):
     asked for, empty where none are; ``together``: two words whose effect together is asked for; ``believed``: whether
     it is asked how far all this can be believed. ``candidates``: other answers of the question, one a line.
 
-    ``texts`` are the pair as it was typed, and ``edits`` what was changed of it by hand since; ``step``: how many of
-    them are in effect, None for all; ``turns``: whether the smallest changes that turn the verdict are asked for. What
-    the page shows is the pair after these (:attr:`pair`)."""
+    ``texts`` are the pair as it was typed, and ``edits`` what was changed of it, or of the model's attention to it, by
+    hand since; ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that
+    turn the verdict are asked for. What the page shows is the pair after these (:attr:`pair`)."""
 
     page = "explore"
     texts: tuple[Pair, ...] = parameter((Pair(),), Texts(examples=EXAMPLES))
@@ -209,21 +212,31 @@ class ExploreState(TextState):
         belongs_to=("texts", "model", "edits"),
     )
     candidates: str = parameter("", Candidates("candidates"))
-    edits: tuple[Edit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))
+    edits: tuple[AnyEdit, ...] = parameter((), Edits("edits"), belongs_to=("texts",))
     step: int | None = parameter(None, Step("step", _NO_STEP), belongs_to=("texts", "edits"))
     turns: bool = parameter(False, TURNS, belongs_to=("model", "texts", "edits", "step"))
 
     @property
-    def made(self) -> tuple[Edit, ...]:
+    def made(self) -> tuple[AnyEdit, ...]:
         """The edits that are in effect."""
         return self.edits[: self.step]
 
     @property
+    def attention(self) -> tuple[AttentionEdit, ...]:
+        """Those of them that change attention to the words that are shown."""
+        return acting(self.made)
+
+    @property
+    def reworded(self) -> bool:
+        """Whether one of them has changed the words."""
+        return any(isinstance(edit, Edit) for edit in self.made)
+
+    @property
     def pair(self) -> Pair:
         """The pair after the edits, which all pages share."""
-        return Pair(*edited(self.texts[0].now, self.made)) if self.made else self.texts[0]
+        return Pair(*words_after(self.texts[0].now, self.made)) if self.reworded else self.texts[0]
 
     @property
     def example(self) -> Example | None:
         """The example that is shown, None for texts of a person's own and for one with a change."""
-        return None if self.made else super().example
+        return None if self.reworded else super().example

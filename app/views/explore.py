@@ -22,7 +22,7 @@ from app.page_state.codec import fits_a_link, short
 from app.page_state.explore import LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
-from app.pair_form import PairForm
+from app.pair_form import PairForm, digest
 from app.pairs import Pair
 from app.panels import Drawing, DrawnPanel, belief, effects, links, verdict
 from app.panels.verdict import Verdict
@@ -73,8 +73,8 @@ def _selected() -> None:
         try:
             state = what_if.after(PAGE.state, picked["edit"])
             PAGE.set(replace(state, selection=_picked_words(picked)))
-        except EditError as error:
-            PAGE.refuse(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        except (EditError, CheckpointError, PairError) as error:
+            PAGE.refuse(f"{str(error)[:1].upper()}{str(error)[1:].rstrip('.')}.")
     else:
         method = METHOD.value(picked.get("method") or "") or PAGE.state.method
         both = TwoWords.parse(picked.get("together") or "")
@@ -151,13 +151,12 @@ class Read(NamedTuple):
 
 def _read(page: ExploreState) -> Read:
     checkpoint, trained = FORM.explanation()
-    crossings = page.crossings or not checkpoint.model.counts_crossings
-    shown, alone = explained(checkpoint, *page.pair.now, page.temperature, crossings), None
+    steps, alone = what_if.tried(page, checkpoint), None
     name = judging_alone(checkpoint.card)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
             alone = explained(load_named(name), *page.pair.now)
-    return Read(checkpoint, shown, trained, alone, what_if.tried(page, checkpoint))
+    return Read(checkpoint, steps[len(page.made)].explanation, trained, alone, steps)
 
 
 def _drawing(page: ExploreState, read: Read) -> Drawing:
@@ -189,7 +188,13 @@ def _unlike(page: ExploreState, read: Read) -> str:
         return ""
     changes = [f"softmax at temperature {page.temperature:g}"] if page.temperature != 1 else []
     changes += ["without crossings (q = 0)"] if _without_crossings(page, read) else []
+    changes += ["attention changed by hand"] if _attention_changed(page, read) else []
     return " and ".join(changes)
+
+
+def _attention_changed(page: ExploreState, read: Read) -> bool:
+    made = len(page.attention)
+    return made > 0 and not all(one.problem for one in read.steps[: len(page.made) + 1][-made:])
 
 
 def _without_crossings(page: ExploreState, read: Read) -> bool:
@@ -215,7 +220,8 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         problems.append(f"The link asks for the words {page.together} together, which this pair does not have.")
     selected = selection or late.strongest(questions, drawing) or Selection()
     explanation = _looked_up(read, drawing, selected)
-    pairs_tried.remember(read.trained, read.steps[len(page.made)].said if page.made else "")
+    problems += what_if.problems(page, read.steps)
+    pairs_tried.remember(read.trained, what_if.change_of_words(read.steps, len(page.made)))
     components.draw(
         "pair",
         drawing,
@@ -290,6 +296,7 @@ def _stem(page: ExploreState, read: Read) -> str:
     if read.shown is read.trained:
         return stem
     stem += f"-temperature-{page.temperature:g}" if page.temperature != 1 else ""
+    stem += f"-attention-{digest(list(map(str, page.attention)))[:6]}" if _attention_changed(page, read) else ""
     return f"{stem}-without-crossings" if _without_crossings(page, read) else stem
 
 

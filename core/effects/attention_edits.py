@@ -8,8 +8,8 @@ that the model could use: those of a row's softmaxes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -17,12 +17,16 @@ from torch import Tensor
 from core.checkpoint import Checkpoint
 from core.effects.edits import EditError
 from core.effects.links import Taken
-from core.evidence import Explanation
-from core.explain import explain
+from core.effects.other_attention import fits, maps_of, maps_of_another, no_such_model, version_of_another
+from core.evidence import AttentionMap, Explanation
+from core.evidence.attention_map import WORD_COLUMNS
+from core.explain import explain, explained, kept
 from core.layers.attention import Override
 from core.models.base import AttentionLinks
+from core.wording import percent
 
 CELL, COLUMN, UNIFORM, DIAGONAL, SHARPER, PERMUTED = "cell", "column", "uniform", "diagonal", "sharper", "permuted"
+FROM = "from"
 KINDS: Mapping[str, tuple[str, ...]] = {
     CELL: ("map", "row", "column", "value", "rest"),
     COLUMN: ("map", "column", "value", "rest"),
@@ -30,10 +34,17 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     DIAGONAL: ("map",),
     SHARPER: ("map", "value"),
     PERMUTED: ("map", "seed"),
+    FROM: ("map", "other", "model"),
 }
 """What each kind's text form has, in this order."""
 LARGEST = 100.0
 """Factor of a boosted column, and power of a sharpened row."""
+LONGEST_NAME = 200
+"""Characters of another model's name."""
+MOST_DIGITS = 9
+"""Of a map's, row's or column's number, and of a seed."""
+
+Maps = Sequence[AttentionLinks]
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,8 @@ class AttentionEdit:
     - ``uniform``: each softmax gives all its cells the same weight;
     - ``diagonal``: a row's whole weight is on the column at the same share of the way;
     - ``sharper``: each weight to the power ``value``, the row normalised: the softmax at temperature 1 / ``value``;
-    - ``permuted``: each softmax's weights in another order, drawn with ``seed``.
+    - ``permuted``: each softmax's weights in another order, drawn with ``seed``;
+    - ``from``: the map ``other`` of the model of this name (another seed's, say) in its place.
 
     ``rest``: whether the other cells of a row stay (``kept``) or the row adds up to what it did (``renormalised``; of a
     cell the others are scaled, and a row that cannot be stays as it is typed).
@@ -58,6 +70,8 @@ class AttentionEdit:
     value: float = 1.0
     rest: str = Taken.RENORMALISED.value
     seed: int = 0
+    other: int = 0
+    model: str = ""
 
     def __str__(self) -> str:
         values = (getattr(self, name) for name in KINDS[self.kind])
@@ -66,33 +80,41 @@ class AttentionEdit:
     @classmethod
     def parse(cls, text: str) -> AttentionEdit:
         """The inverse of ``str``. Raises EditError for a text that is none, and for weights that are no numbers."""
-        kind, *parts = text.split(" ")
+        refused = EditError(f"{text[:80]!r} is no edit of attention; undo it")
+        kind, _, rest_of_text = text.partition(" ")
         names = KINDS.get(kind, ())
+        parts = rest_of_text.split(" ", len(names) - 1)
         if kind not in KINDS or len(parts) != len(names):
-            raise EditError(f"{text[:80]!r} is no edit of attention; undo it")
+            raise refused
         given = dict(zip(names, parts, strict=True))
+        model = given.pop("model", "")
         value = _number(given.pop("value", "1"), 1.0 if kind == CELL else LARGEST)
         rest = given.pop("rest", Taken.RENORMALISED.value)
-        if rest not in {taken.value for taken in Taken} or not all(
-            part.isascii() and part.isdigit() for part in given.values()
-        ):
-            raise EditError(f"{text[:80]!r} is no edit of attention; undo it")
-        return cls(kind, value=value, rest=rest, **{name: int(part) for name, part in given.items()})
+        whole = all(part.isascii() and part.isdigit() and len(part) <= MOST_DIGITS for part in given.values())
+        if not whole or rest not in set(Taken) or len(model) > LONGEST_NAME or "\n" in model:
+            raise refused
+        return cls(kind, value=value, rest=rest, model=model, **{name: int(part) for name, part in given.items()})
 
     def describe(self, rows: Sequence[str], columns: Sequence[str]) -> str:
         """What it does, for people; ``rows`` and ``columns``: the words along the edges of its map."""
-        column = columns[self.column] if self.column < len(columns) else ""
+        column = _quoted(columns, self.column)
+        kept_rest = ", the rest kept" if self.rest == Taken.KEPT else ""
         if self.kind == CELL:
-            row = rows[self.row] if self.row < len(rows) else ""
-            return f"“{row}” looks at “{column}” with {self.value:g}"
+            return f"{_quoted(rows, self.row)} looks at {column} with {percent(self.value)}{kept_rest}"
         if self.kind == COLUMN:
-            return f"“{column}” muted" if self.value == 0 else f"“{column}” × {self.value:g}"
+            done = f"no look at {column}" if self.value == 0 else f"looks at {column} × {self.value:g}"
+            return done + kept_rest
         return {
             UNIFORM: "attention uniform",
             DIAGONAL: "attention on the diagonal",
             SHARPER: f"attention sharper (power {self.value:g})",
             PERMUTED: f"attention permuted (seed {self.seed})",
+            FROM: f"attention of {self.model}",
         }[self.kind]
+
+
+def _quoted(words: Sequence[str], place: int) -> str:
+    return f"“{words[place]}”" if place < len(words) else f"word {place + 1}"
 
 
 def _number(text: str, most: float) -> float:
@@ -105,10 +127,18 @@ def _number(text: str, most: float) -> float:
     return value
 
 
-def edited_attention(maps: Sequence[AttentionLinks], edits: Iterable[AttentionEdit]) -> Override:
-    """The maps after these edits, one after the other, as :func:`core.explain.explain` takes them.
+def _no_other(name: str) -> Maps:
+    raise no_such_model(name)
 
-    Raises EditError for a map of scores, whose rows are no weights, and for an edit beyond a map."""
+
+def edited_attention(
+    maps: Maps, edits: Iterable[AttentionEdit], maps_of_other: Callable[[str], Maps] = _no_other
+) -> Override:
+    """The maps after these edits, one after the other, as :func:`core.explain.explain` takes them. ``maps_of_other``:
+    the maps of the model of this name on the same pair.
+
+    Raises EditError for a map of scores, whose rows are no weights, for an edit beyond a map or of a cell that the
+    model cannot use, and for another model's map that does not fit."""
     values = [links.values.clone() for links in maps]
     for edit in edits:
         if edit.map >= len(maps):
@@ -119,8 +149,30 @@ def edited_attention(maps: Sequence[AttentionLinks], edits: Iterable[AttentionEd
         rows = values[edit.map].view(-1, links.values.shape[-1])
         if edit.row >= len(rows) or edit.column >= rows.shape[1]:
             raise EditError(f"the edit {str(edit)!r} is beyond the attention of this pair; undo it")
-        values[edit.map] = torch.stack([_row(edit, links, i, row) for i, row in enumerate(rows)]).view_as(links.values)
+        if edit.kind == CELL and not any(_holds(block, edit.column) for block in links.softmaxes(edit.row)):
+            raise EditError(f"the edit {str(edit)!r} is of a cell at which this model cannot look; choose another one")
+        if edit.kind == FROM:
+            values[edit.map] = _of_another(edit, links, maps_of_other(edit.model))
+        else:
+            changed = [_row(edit, links, i, row) for i, row in enumerate(rows)]
+            values[edit.map] = torch.stack(changed).view_as(links.values)
     return values if len(values) > 1 else values[0]
+
+
+def _holds(block: slice, column: int) -> bool:
+    return column in range(block.start, block.stop)
+
+
+def _of_another(edit: AttentionEdit, links: AttentionLinks, others: Maps) -> Tensor:
+    """The other model's map; a map without the null word gives it no weight."""
+    if edit.other >= len(others):
+        raise EditError(f"{edit.model} has {len(others)} attention maps, and the edit {str(edit)!r} is of another")
+    other = others[edit.other]
+    if not fits(links, other):
+        raise EditError(f"the attention of {edit.model} has other rows, columns or units than this; choose another one")
+    values = links.values.new_zeros(links.values.shape)
+    values[..., : other.values.shape[-1]] = other.values
+    return values
 
 
 def _row(edit: AttentionEdit, links: AttentionLinks, number: int, row: Tensor) -> Tensor:
@@ -129,7 +181,7 @@ def _row(edit: AttentionEdit, links: AttentionLinks, number: int, row: Tensor) -
     out = row.clone()
     for block in links.softmaxes(number):
         columns = range(*block.indices(len(row)))
-        if edit.kind in (CELL, COLUMN) and edit.column not in columns:
+        if edit.kind in (CELL, COLUMN) and not _holds(block, edit.column):
             continue
         out[block] = _CHANGED[edit.kind](
             edit, row[block], edit.column - columns.start, _share(links, number, row), number
@@ -190,15 +242,52 @@ _CHANGED: Mapping[str, Callable[[AttentionEdit, Tensor, int, float, int], Tensor
 }
 
 
-@torch.inference_mode()
 def explain_under(
-    checkpoint: Checkpoint, first: str, second: str, edits: Iterable[AttentionEdit], *, crossings: bool = True
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    edits: Iterable[AttentionEdit],
+    *,
+    temperature: float = 1.0,
+    crossings: bool = True,
 ) -> Explanation:
-    """What the model says of a pair under these edits of its own attention. Raises PairError as
-    :func:`core.explain.explain` does, and EditError as :func:`edited_attention` and for a model without attention."""
-    explain(checkpoint, first, second, records=())  # raises for texts that cannot be read
-    reading = checkpoint.read(first, second)
-    maps = checkpoint.model.links(reading, checkpoint.model(reading.batch(checkpoint.reader)))
-    if not maps:
-        raise EditError(f"{checkpoint.name} has no attention that could be changed; choose another model")
-    return explain(checkpoint, first, second, override=edited_attention(maps, edits), crossings=crossings)
+    """What the model says of a pair under these edits of its attention, kept for all threads as
+    :func:`core.explain.explained` keeps what it says without them. The edits begin with the weights at this
+    temperature and with or without crossings. Raises PairError and ValueError as :func:`core.explain.explain` does, and
+    EditError as :func:`edited_attention` does, for a model without attention and for another one that is not there."""
+    edits = tuple(edits)
+    own = explained(checkpoint, first, second, temperature, crossings)
+    if not edits:
+        return own
+
+    def compute() -> Explanation:
+        base = _at(own) if temperature != 1 else None
+        maps = maps_of(checkpoint, first, second, base, crossings)
+        if not maps:
+            raise EditError(f"{checkpoint.name} has no attention that could be changed; choose another model")
+        override = edited_attention(maps, edits, lambda name: maps_of_another(checkpoint, name, first, second))
+        under = explain(checkpoint, first, second, override=override, crossings=crossings)
+        evidence = (
+            replace(record, temperature=temperature)
+            if isinstance(record, AttentionMap) and record.units == "words"
+            else record
+            for record in under.evidence
+        )
+        return replace(under, evidence=tuple(evidence))
+
+    return kept(checkpoint, (first, second, temperature, crossings, *map(_key, edits)), compute)
+
+
+def _at(explanation: Explanation) -> Override | None:
+    """The weights of an explanation as an override, None where it has none over words."""
+    maps = [
+        torch.tensor(record.override)
+        for record in explanation.evidence
+        if isinstance(record, AttentionMap) and record.units in WORD_COLUMNS
+    ]
+    return maps if len(maps) > 1 else next(iter(maps), None)
+
+
+def _key(edit: AttentionEdit) -> Hashable:
+    """What an edit does, in the same words wherever it does the same."""
+    return (edit, version_of_another(edit.model)) if edit.kind == FROM else edit

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from core.linguistics import LinguisticsError
+from core.linguistics import LinguisticsError, import_nltk
 from core.linguistics.content_words import stop_words
 from core.linguistics.word_lists import plural, word_groups
 from core.reading.word_table import default_table
@@ -45,6 +45,7 @@ def offers_for(norm: str) -> Offers:
     note = ""
     listed = [*_listed(norm)]
     try:
+        import_nltk()
         from core.linguistics.wordnet import lexicon
 
         known = lexicon()

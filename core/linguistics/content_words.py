@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from core.linguistics import import_nltk
 from core.reading.tokens import Token
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def directions(listed: Sequence[str], words: WordTable) -> Tensor:
 @functools.cache
 def _stemmer() -> Any:
     # Imported here because nltk takes more than a second, which an app without these features need not wait.
+    import_nltk()
     from nltk.stem.porter import PorterStemmer
 
     return PorterStemmer()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.linguistics import LinguisticsError, answer_types
+from core.linguistics import LinguisticsError, answer_types, import_nltk
 from core.linguistics.content_words import norms, stop_words, weight
 from core.reading.tokens import Token
 
@@ -60,6 +60,7 @@ def extra_features(kind: str, first: Sequence[Token], second: Sequence[Token], w
         counts = word_count(one, other, words)
         return [*lengths, *counts, *answer_types.expected_answer(first, second, words)]
     # Imported here because nltk takes more than a second, which an app without these features need not wait.
+    import_nltk()
     from core.linguistics.translation import scores
 
     translated = scores(one or [token.norm for token in first], other or [token.norm for token in second])
@@ -79,6 +80,7 @@ def relations(first: Sequence[str], second: Sequence[str]) -> list[float]:
     more than "synonym, hypernym, antonym"; levels, senses and stop words are choices. Raises LinguisticsError when
     WordNet is missing.
     """
+    import_nltk()
     from core.linguistics.wordnet import lexicon
 
     wordnet = lexicon()

@@ -109,6 +109,52 @@ def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
     expect(changes).to_have_count(4)
     changes.nth(2).get_by_role("button").click()
     expect(hypothesis).to_have_value("A dog is not")
+    come_to_rest(page)
+    change_attention(page, changes)
+
+
+def change_attention(page, changes):
+    """By the matrix and by the panel, on a page whose third step is shown: each change is one more in its list."""
+    cell = page.locator('[data-cell="1,0"]').first
+    cell.hover()
+    box = cell.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.down()
+    page.mouse.move(x, y - 300, steps=4)
+    expect(cell).to_have_attribute("aria-label", re.compile("weight 100"))
+    page.mouse.up()
+    expect(changes).to_have_count(4)
+    expect(changes.nth(3)).to_contain_text("with 100\u00a0%")
+    expect(page.locator(".verdict .model")).to_contain_text("what if: attention changed by hand")
+    expect(page.locator(".verdict .trained")).to_be_visible()
+    expect(page.get_by_role("heading", name="(what if: attention changed by hand)")).to_be_visible()
+    come_to_rest(page)
+    cell.focus()
+    page.keyboard.press("-")
+    page.keyboard.press("-")
+    expect(changes.nth(4)).to_contain_text("with 90\u00a0%")
+    expect(cell).to_be_focused()
+    come_to_rest(page)
+    typed = page.get_by_role("textbox", name="Weight with which")
+    typed.fill("much")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("“much” is no weight")).to_be_visible()
+    typed.fill("12,5 %")
+    page.get_by_role("combobox", name="The rest of a row").select_option("kept")
+    page.get_by_role("button", name="Set this weight").click()
+    expect(changes.nth(5)).to_contain_text("the rest kept")
+    page.wait_for_url(re.compile(r"cell\+0\+1\+0\+0.125\+kept"))
+    come_to_rest(page)
+    page.get_by_role("button", name="Attention uniform").click()
+    expect(changes.nth(6)).to_contain_text("attention uniform")
+    come_to_rest(page)
+    other = page.get_by_role("combobox", name="Attention of another model")
+    other.select_option(label="AttConv light")
+    expect(changes.nth(7)).to_contain_text("attention of nli-attconv-light")
+    page.keyboard.press("Control+z")
+    expect(changes.nth(7)).to_contain_text("undone")
+    expect(changes.nth(6)).to_have_attribute("aria-current", "step")
+    expect(typed).to_be_visible()  # the same cell is selected
 
 
 def test_a_first_visit_has_a_tour_that_can_be_left_and_called_again(open_page):

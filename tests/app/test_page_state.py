@@ -14,6 +14,7 @@ from app.page_state.phrases import LARGEST_K, PhraseState, PickedPhrase
 from app.page_state.texts import Model, Texts, TextState
 from app.pairs import LONGEST_TRAIL, Pair
 from core.effects import METHODS
+from core.effects.attention_edits import AttentionEdit
 from core.effects.edits import Edit
 from core.effects.links import Taken
 
@@ -65,7 +66,12 @@ def some_state(page, seed):
         "links": source.choice(["", *Taken]),
         "method": source.choice(list(METHODS)),
         "candidates": source.choice(["", "\n".join(ODD)]),
-        "edits": (Edit("insert", 0, 0, "two  %\u2028 words"), Edit("replace", 0, 0, "x")),
+        "edits": (
+            Edit("insert", 0, 0, "two  %\u2028 words"),
+            Edit("replace", 0, 0, "x"),
+            AttentionEdit("cell", 1, 2, 3, 0.125, "kept"),
+            AttentionEdit("from", 0, other=1, model="own/a model's %"),
+        ),
         "step": source.choice([None, 0]),
         "turns": source.choice([True, False]),
     }

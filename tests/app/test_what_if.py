@@ -10,6 +10,7 @@ from app.explore import what_if
 from app.page_state.explore import ExploreState
 from app.pairs import Pair
 from core.checkpoint import load
+from core.effects.attention_edits import AttentionEdit, explain_under
 from core.effects.edits import Edit
 from core.effects.turning import smallest_changes
 from core.explain import explain
@@ -123,3 +124,66 @@ def test_offers_and_the_smallest_changes_come_after_the_verdict(drawn, monkeypat
     state = ExploreState("test-light", (Pair(*PAIR.values()),), turns=True)
     applied = what_if.after(state, {"make": turns[0]["edits"]})
     assert applied.pair.now == found[0].after and not applied.turns
+
+
+ATTENTION = "uniform 0\ncell 0 1 2 0.25 kept\nreplace 0 1 man\ncolumn 0 1 0 renormalised"
+
+
+def test_edits_of_attention_are_listed_with_those_of_words_which_end_them(drawn, checkpoints):
+    app = explore(edits=ATTENTION, step="2")
+    assert not app.exception
+    data, checkpoint = drawn(app), load(checkpoints / "test-light")
+    edits = [AttentionEdit.parse(text) for text in ATTENTION.split("\n")[:2]]
+    expected = explain_under(checkpoint, *PAIR.values(), edits)
+    panel, verdict = data["by_kind"]["what_if"], data["verdict"]
+    verdict_index = expected.labels.index(panel["followed"])
+    assert [one["p"] for one in verdict["classes"]] == pytest.approx(expected.probabilities)
+    assert verdict["what_if"] == "attention changed by hand" and verdict["trained"]
+    assert data["by_kind"]["attention_map"]["weights"][1][2] == 0.25
+    assert "-attention-" in data["about"]["file"] and data["agreement"] is None
+    assert panel["maps"] == [{"number": 0, "rows": "hypothesis", "columns": "premise"}]
+    said = [step["said"] for step in panel["steps"]]
+    assert said[1:4] == ["attention uniform", "“dog” looks at “and” with 25\u00a0%, the rest kept", "“dog” → “man”"]
+    assert panel["steps"][2]["follows"] == pytest.approx(expected.probabilities[verdict_index])
+    assert [step["note"] for step in panel["steps"]] == [""] * 5
+    assert query(app)["edits"] == ATTENTION and query(app)["step"] == "2"
+    # With a word changed their cells would mean other words.
+    after = explore(edits=ATTENTION)
+    data, texts = drawn(after), ("A man and a cat", PAIR["second"])
+    ended = [step["note"] for step in data["by_kind"]["what_if"]["steps"]]
+    assert ended == ["", what_if.ENDED, what_if.ENDED, "", ""]
+    expected = explain_under(checkpoint, *texts, [AttentionEdit.parse("column 0 1 0 renormalised")])
+    assert data["verdict"]["classes"][verdict_index]["p"] == pytest.approx(expected.probabilities[verdict_index])
+    state = ExploreState("test-light", (Pair(*PAIR.values()),), edits=tuple(edits), step=1)
+    assert ExploreState.from_file(state.to_file(), {"test-light": "nli"}) == (state, [])
+    head, *rows = csv.reader(what_if.to_csv(checkpoint, what_if.tried(state, checkpoint)).splitlines())
+    assert [row[1] for row in rows] == ["", *ATTENTION.split("\n")[:2]] and head[1] == "edit"
+    assert [row[3] for row in rows] == [PAIR["first"]] * 3
+
+
+def test_an_edit_of_attention_that_cannot_be_made_is_one_sentence_and_the_rest_stays(drawn):
+    for wrong, why in {"cell 0 99 0 0.5 kept": "beyond the attention", "from 0 0 nobody": "no model 'nobody'"}.items():
+        app = explore(edits=f"uniform 0\n{wrong}\nsharper 0 2")
+        assert not app.exception
+        data = drawn(app)
+        (notice,) = data["notices"]
+        assert why in notice and notice.endswith(".") and not notice.endswith("..")
+        steps = data["by_kind"]["what_if"]["steps"]
+        assert len(steps) == 4 and why in steps[2]["note"] and not steps[3]["note"]
+        assert steps[2]["p"] == steps[1]["p"] and query(app)["edits"].endswith("sharper 0 2")
+        assert data["verdict"]["what_if"]
+    (notice,) = drawn(explore(edits="uniform 0\ncell 0 1 2 nan kept\ndrop 0 0"))["notices"]
+    assert "'nan' is no number from 0 to 1" in notice
+    alone = drawn(explore(edits="uniform 0", model="nli-hypothesis-only"))
+    assert "has no attention" in alone["notices"][0] and not alone["verdict"]["what_if"]
+    assert alone["by_kind"]["what_if"]["maps"] == []
+
+
+def test_the_browser_is_refused_an_edit_of_attention_that_cannot_be_made():
+    state = ExploreState("nli-attconv-light", (Pair(*PAIR.values()),))
+    made = what_if.after(state, {"make": ["uniform 0"]})
+    assert made.attention == (AttentionEdit("uniform"),) and made.pair == state.pair
+    assert what_if.after(made, {"make": ["drop 0 0"]}).attention == ()
+    for wrong in ("cell 0 0 0 much kept", "cell 0 99 0 0.5 kept", "from 0 0 nli-abcnn"):
+        with pytest.raises(what_if.EditError):
+            what_if.after(state, {"make": [wrong]})

@@ -63,7 +63,7 @@ export class MatrixPanel {
     this.element = html(
       "section.attention",
       { "aria-label": title },
-      heading(headed, how, more, [this.others, saves]),
+      heading(this.changed ? `${headed} (what if: ${this.changed})` : headed, how, more, [this.others, saves]),
       this.frame,
       key,
       this.tip.element,
@@ -75,7 +75,7 @@ export class MatrixPanel {
   get labels() {
     const { rows, columns, apart, show } = this.attention;
     const how = {
-      weight: `Brighter cell: more weight. A row adds up to 1${apart ? " over each numbered line" : ""}. Click a cell or a word to follow it.`,
+      weight: `Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
       column:
         "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column.",
@@ -102,9 +102,25 @@ export class MatrixPanel {
     };
   }
 
+  // What a row adds up to: changed by hand, the rest of it may have been kept.
+  get sums() {
+    const { weights, apart } = this.attention;
+    const each = apart ? " over each numbered line" : "";
+    const whole = apart ? this.lines.length : 1;
+    const sum = (row, i) => row.reduce((all, weight) => all + weight, this.none?.weights[i] ?? 0);
+    return weights.every((row, i) => Math.abs(sum(row, i) - whole) < 0.01)
+      ? `A row adds up to 1${each}`
+      : `A row that was not changed by hand adds up to 1${each}`;
+  }
+
   // What else can be shown in its place.
   get others() {
     return this.view.linkSwitch?.() ?? [];
+  }
+
+  // What is unlike the model as it was trained.
+  get changed() {
+    return this.view.data.verdict?.what_if;
   }
 
   // How well it agrees with people, where that was measured.

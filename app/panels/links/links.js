@@ -46,6 +46,10 @@ class LinkMatrix extends MatrixPanel {
     return [];
   }
 
+  get changed() {
+    return null; // the model is the one that was trained
+  }
+
   // Those of the weights are drawn.
   get ribbons() {
     return null;

@@ -1,4 +1,4 @@
-"""What if the pair were another one: words changed by hand, and a list of the changes, each with its verdict."""
+"""What if: words and attention changed by hand, and a list of the changes, each with its verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from core.reading.tokens import MAX_TOKENS, tokenize
 @dataclass(frozen=True)
 class Step:
     """The verdict after an edit, or of the pair as it was typed. ``said``: the edit for people; ``follows``: the
-    probability of the class that is followed; ``change``: by how much this edit changed that."""
+    probability of the class that is followed; ``change``: by how much this edit changed that; ``note``: why it does not
+    act; ``words``: whether it is one of the words."""
 
     said: str
     classes: tuple[Share, ...]
@@ -25,17 +26,30 @@ class Step:
     p: float
     follows: float
     change: float | None
+    note: str
+    words: bool
+
+
+@dataclass(frozen=True)
+class EditableMap:
+    """A map of attention that can be changed by hand, by the ``number`` that edits name it by."""
+
+    number: int
+    rows: str
+    columns: str
 
 
 @dataclass(frozen=True)
 class WhatIf(Payload):
     """All steps, the pair as typed first. ``at``: how many edits are in effect; ``followed``: the first verdict's
-    class, as people read it; ``sides``: the roles of the texts, in the order in which edits number them."""
+    class, as people read it; ``sides``: the roles of the texts, in the order in which edits number them; ``maps``: of
+    attention, none in a model without weights."""
 
     steps: tuple[Step, ...]
     at: int
     followed: str
     sides: tuple[str, ...]
+    maps: tuple[EditableMap, ...] = ()
 
 
 @dataclass(frozen=True)

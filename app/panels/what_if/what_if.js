@@ -1,10 +1,11 @@
-// What if the pair were another one: the selected word is changed, and each change is listed with its verdict.
+// What if: the selected word, or attention to it, is changed, and each change is listed with its verdict.
 
 import { capital, heading, html, linkButton, percent, refill, signed, the } from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { saveButtons } from "../../components/save.js";
-import { sharesOf } from "../../components/shares.js";
 import { PANELS } from "../../components/view.js";
+import { AttentionEditor } from "./attention.js";
+import { beforeAndAfter, listOfSteps } from "./list.js";
 
 const LONGEST = 60; // characters of a word that is put in
 const BOTH_TEXTS = (texts) => texts.filter(Boolean).join(" / ");
@@ -14,37 +15,47 @@ class WhatIfPanel {
     this.view = view;
     this.data = data;
     this.open = false;
+    this.reopens = view.opens;
+    view.opens = false;
     const more = [
       "Each change works on the words as they are after the one before. Going back undoes the changes behind a step, and they stay in the list until you make another one; typing a sentence anew ends the list. ",
       `Δp is by how much one change moved the probability of “${data.followed}”, the verdict on the pair as typed. `,
       "The smallest change is searched among words left out and words offered in their place, up to three at once: fewest changes first, then the largest Δp, by the model as it was trained. ",
+      data.maps.length &&
+        "A change of attention works on the weights as they are after the one before: a cell of the matrix by the slider here, by dragging it up or down, or by the keys + and \u2212 on it. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone. ",
       "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
-      "What it cannot tell: a sentence that nobody would write is one that the model has never seen.",
-    ];
+      "What it cannot tell: a sentence that nobody would write, or a row that no softmax gives, is one that the model has never seen.",
+    ]
+      .filter(Boolean)
+      .join("");
+    const what = view.dataOf("attention_map", ({ show }) => show) && data.maps.length ? "a word or a cell" : "a word";
     const saves = data.steps.length > 1 ? saveButtons(view, "list of changes", () => this.saved()) : null;
     this.word = html("div.of-the-word");
     this.offers = html("div.offers", { "aria-live": "polite" });
     this.typed = this.typing();
+    this.attention = new AttentionEditor(this);
     this.editor = html(
       "div.editor",
       { role: "group", "aria-label": "Change the selected word", onkeydown: (event) => this.escape(event) },
       this.word,
       this.typed,
       this.offers,
+      this.attention.element,
     );
     this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
     this.opener.classList.add("opener");
     this.whole = html("div.whole.wraps.screen", this.ofTheSentences());
     this.smallest = html("div.smallest", { "aria-live": "polite" });
     this.search = new Waiting("Trying changes …", "the smallest change", "turns");
-    this.list = data.steps.length > 1 ? this.steps() : null;
+    this.list = data.steps.length > 1 ? listOfSteps(data, (name, to) => this.go(name, to)) : null;
     this.element = html(
       "section",
       { "aria-label": "What if" },
-      heading("What if", "Click a word above, change it here, and compare the verdicts.", more, saves),
-      this.list && this.beforeAndAfter(),
+      heading("What if", `Click ${what} above, change it here, and compare the verdicts.`, more, saves),
+      this.list && beforeAndAfter(data),
       html("div.screen", this.opener, this.editor),
       this.whole,
+      data.maps.length ? this.attention.whole : null,
       this.smallest,
       this.list,
     );
@@ -59,22 +70,33 @@ class WhatIfPanel {
   // After a change the panel is another one, in which the keyboard stays where it was.
   regain() {
     const { view } = this;
+    const { cell, map } = view.regain;
+    if (cell) {
+      const matrix = this.attention.matrixOf(map);
+      view.regain = null;
+      matrix?.reach(cell);
+      return matrix?.rect(...cell)?.focus({ preventScroll: true });
+    }
     const same = this.element.querySelector(`[data-name="${view.regain}"]:not(:disabled)`);
     const other = this.element.querySelector('[data-name="undo"]:not(:disabled), [data-name="redo"]:not(:disabled)');
     view.regain = null;
     (same ?? other)?.focus({ preventScroll: true });
   }
 
-  // Ask for edits in their text form. `stays`: the words that are selected then, none unless they are told.
-  make(name, edits, stays = {}) {
+  // Ask for edits in their text form. `stays`: the words that are selected then, none unless they are told; `open`:
+  // whether the sheet of a phone is open then.
+  make(name, edits, stays = {}, open = false) {
     this.view.regain = name;
+    this.view.opens = open;
     this.view.edit({ make: [edits].flat() }, stays);
   }
 
-  // So many edits shall be in effect.
+  // So many edits shall be in effect. The same words stay selected where no word changes.
   go(name, to) {
+    const { at, data } = this;
+    const between = data.steps.slice(Math.min(at, to) + 1, Math.max(at, to) + 1);
     this.view.regain = name;
-    this.view.edit({ to });
+    this.view.edit({ to }, between.some(({ words }) => words) ? {} : this.view.selection);
   }
 
   // One edit less or more in effect. While the page still makes the one before it waits for that.
@@ -351,6 +373,9 @@ class WhatIfPanel {
       this.drawOffers(now);
     }
     if (!now) this.unfold(false);
+    else if (this.reopens) this.unfold(true);
+    this.reopens = false;
+    this.attention.draw();
     this.drawSmallest();
   }
 
@@ -376,7 +401,7 @@ class WhatIfPanel {
   // Keys of the whole page.
   shortcut(event) {
     const inside = event.composedPath()[0];
-    if (inside.matches?.("input, select, textarea")) return;
+    if (inside.matches?.('input:not([type="range"]), textarea')) return; // what undoes its own letters
     const control = event.ctrlKey || event.metaKey;
     const again = control && (event.key === "y" || (event.shiftKey && event.key.toLowerCase() === "z"));
     if (event.key === "Delete" && inside.matches?.(".chip") && this.now) this.leaveOut(this.now);
@@ -384,52 +409,6 @@ class WhatIfPanel {
     else if (!again && control && event.key === "z" && (this.view.editing || this.at)) this.stepBy("undo", -1);
     else return;
     event.preventDefault();
-  }
-
-  beforeAndAfter() {
-    const { steps } = this.data;
-    const said = ({ label, p }) => html("b", `${label} ${percent(p)}`);
-    if (!this.at) return html("p.both", "As typed: ", said(steps[0]), ". All changes are undone.");
-    return html("p.both", "Before: ", said(steps[0]), html("span.arrow", " → "), "after: ", said(steps[this.at]));
-  }
-
-  steps() {
-    const { followed, steps } = this.data;
-    const head = ["Change", "Verdict", `p(${followed})`, "Δp", ""].map((name) => html("th.soft", name));
-    return html(
-      "div.scroll",
-      html(
-        "table.changes",
-        html("thead", html("tr", head)),
-        html(
-          "tbody",
-          steps.map((step, i) => this.step(step, i)),
-        ),
-      ),
-    );
-  }
-
-  step({ said, classes, label, p, follows, change }, i) {
-    const { at } = this;
-    const undone = i > at;
-    const back = i === at ? "shown" : undone ? "Make again" : i ? "Back to here" : "Undo all";
-    const told = {
-      "Make again": "Make the changes again up to",
-      "Back to here": "Go back to",
-      "Undo all": "Go back to",
-    };
-    return html(
-      "tr",
-      { class: undone ? "undone" : null, "aria-current": i === at ? "step" : null },
-      html("td.said-of-it", html("bdi", i ? `${i}. ${said}` : capital(said)), undone && html("span.soft", " (undone)")),
-      html("td", html("span.verdict-of-it", sharesOf(classes).bar, `${label} ${percent(p)}`)),
-      html("td.number", percent(follows)),
-      html("td.number", change === null ? "" : signed(change, 2)),
-      html(
-        "td.screen",
-        i === at ? html("span.soft", back) : linkButton(back, `${told[back]} “${said}”`, () => this.go(`step-${i}`, i)),
-      ),
-    );
   }
 
   saved() {

@@ -1,0 +1,118 @@
+// A cell's weight changed in the matrix itself: dragged up or down, or by the keys + and − on it.
+
+import { html, percent } from "../../components/elements.js";
+
+const STEP = 0.05;
+const WHOLE = 160; // pixels of a drag from no weight to all of it
+const STILL = 5; // pixels up to which a press is a click
+const PAUSE = 700; // milliseconds after the last key
+const KEYS = { "+": STEP, "=": STEP, "-": -STEP, "\u2212": -STEP };
+
+const within = (weight) => Math.min(1, Math.max(0, weight));
+
+export class CellGestures {
+  /**
+   * @param {any} matrix
+   * @param {{ moved: (at: [number, number], weight: number) => void,
+   *   released: (at: [number, number], weight: number, byKey: boolean) => void }} hears
+   */
+  constructor(matrix, hears) {
+    this.matrix = matrix;
+    this.hears = hears;
+    this.held = null; // the cell that is changed, with its weight by now
+    this.pressed = null;
+    this.dragged = false;
+    matrix.frame.addEventListener("keydown", (event) => this.key(event));
+    matrix.frame.addEventListener("pointerdown", (event) => this.press(event));
+  }
+
+  own(at) {
+    return this.matrix.number("weights", ...at);
+  }
+
+  key(event) {
+    if (event.key === "Escape" && this.held) {
+      event.preventDefault();
+      return this.cancel();
+    }
+    const at = this.matrix.placeOf(event);
+    const by = KEYS[event.key];
+    if (!at || !by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (this.held && String(this.held.at) !== String(at)) this.release(true);
+    const weight = (this.held?.weight ?? this.own(at)) + by;
+    this.move(at, within(Math.round(weight / STEP) * STEP));
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.release(true), PAUSE);
+  }
+
+  // A finger scrolls the matrix; it has the slider.
+  press(event) {
+    const at = this.matrix.placeOf(event);
+    if (!at || event.button !== 0 || event.pointerType === "touch") return;
+    this.dragged = false;
+    this.pressed = { at, y: event.clientY, weight: this.own(at) };
+    // A quick drag leaves the matrix before it is known to be one.
+    const ended = new AbortController();
+    const on = (name, act) => window.addEventListener(name, act, { signal: ended.signal, capture: true });
+    const end = (act) => {
+      act();
+      setTimeout(() => ended.abort()); // after the click that follows
+    };
+    on("pointermove", (moved) => this.drag(moved));
+    on("pointerup", () => end(() => this.letGo()));
+    on("pointercancel", () => end(() => this.cancel()));
+    on("click", (click) => this.dragged && click.stopImmediatePropagation()); // it was no click
+  }
+
+  drag(event) {
+    const { pressed, matrix } = this;
+    if (!pressed) return;
+    event.stopPropagation();
+    const up = pressed.y - event.clientY;
+    if (!this.dragged && Math.abs(up) < STILL) return;
+    if (!this.dragged) matrix.frame.setPointerCapture(event.pointerId);
+    this.dragged = true;
+    const weight = within(Math.round(100 * (pressed.weight + up / WHOLE)) / 100);
+    this.move(pressed.at, weight);
+    const [i, j] = pressed.at;
+    const cell = html("b", html("bdi", matrix.rows[i]), " → ", html("bdi", matrix.word(j)));
+    matrix.tip.show(event, cell, html("span", `weight ${percent(weight)}, was ${percent(pressed.weight)}`));
+  }
+
+  letGo() {
+    this.pressed = null;
+    if (this.dragged) this.release(false);
+  }
+
+  // Shown at once; asked for when it is let go.
+  move(at, weight) {
+    this.held = { at, weight };
+    this.show(at, weight);
+  }
+
+  show(at, weight) {
+    const { matrix } = this;
+    const rect = matrix.rect(...at);
+    if (matrix.attention.show === "weight") rect.setAttribute("fill", matrix.colour(weight));
+    rect.setAttribute("aria-label", `${matrix.rows[at[0]]} to ${matrix.word(at[1])}: weight ${percent(weight)}`);
+    this.hears.moved(at, weight);
+  }
+
+  release(byKey) {
+    clearTimeout(this.timer);
+    const { held } = this;
+    this.held = null;
+    this.matrix.tip.hide();
+    if (!held) return;
+    if (held.weight === this.own(held.at)) this.show(held.at, held.weight);
+    else this.hears.released(held.at, held.weight, byKey);
+  }
+
+  cancel() {
+    clearTimeout(this.timer);
+    const { held } = this;
+    this.held = this.pressed = null;
+    if (held) this.show(held.at, this.own(held.at));
+  }
+}

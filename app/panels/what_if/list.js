@@ -1,0 +1,50 @@
+// The list of changes: each with its verdict, and a step back to it by a click.
+
+import { capital, html, linkButton, percent, signed } from "../../components/elements.js";
+import { sharesOf } from "../../components/shares.js";
+
+const TOLD = {
+  "Make again": "Make the changes again up to",
+  "Back to here": "Go back to",
+  "Undo all": "Go back to",
+};
+
+export function beforeAndAfter({ steps, at }) {
+  const said = ({ label, p }) => html("b", `${label} ${percent(p)}`);
+  if (!at) return html("p.both", "As typed: ", said(steps[0]), ". All changes are undone.");
+  return html("p.both", "Before: ", said(steps[0]), html("span.arrow", " → "), "after: ", said(steps[at]));
+}
+
+// `go` is called with a button's name and how many changes shall be in effect.
+export function listOfSteps({ followed, steps, at }, go) {
+  const head = ["Change", "Verdict", `p(${followed})`, "Δp", ""].map((name) => html("th.soft", name));
+  return html(
+    "div.scroll",
+    html(
+      "table.changes",
+      html("thead", html("tr", head)),
+      html(
+        "tbody",
+        steps.map((step, i) => line(step, i, at, go)),
+      ),
+    ),
+  );
+}
+
+function line({ said, classes, label, p, follows, change, note }, i, at, go) {
+  const undone = i > at;
+  const back = i === at ? "shown" : undone ? "Make again" : i ? "Back to here" : "Undo all";
+  const more = [undone && "undone", note].filter(Boolean).join("; ");
+  return html(
+    "tr",
+    { class: undone || note ? "undone" : null, "aria-current": i === at ? "step" : null },
+    html("td.said-of-it", html("bdi", i ? `${i}. ${said}` : capital(said)), more && html("span.soft", ` (${more})`)),
+    html("td", html("span.verdict-of-it", sharesOf(classes).bar, `${label} ${percent(p)}`)),
+    html("td.number", percent(follows)),
+    html("td.number", change === null ? "" : signed(change, 2)),
+    html(
+      "td.screen",
+      i === at ? html("span.soft", back) : linkButton(back, `${TOLD[back]} “${said}”`, () => go(`step-${i}`, i)),
+    ),
+  );
+}
