@@ -11,6 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import page_style
+from app.desk import jobs
 from app.desk.open_run import PAGE, notice_next
 from app.model_choice import offered, titles
 from app.pair_form import once
@@ -22,7 +23,6 @@ from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.prediction import PredictionJob
 from core.desk.run import MOST_MODELS, Run, fitting, load
 from core.errors import MendableError
-from core.wording import counted
 
 _UNPACKED = 10
 """How many times its own limit an upload may grow when it is unpacked."""
@@ -76,20 +76,14 @@ def _choose_models(models: list[str]) -> None:
         PAGE.set(PAGE.state)
 
 
-@st.cache_resource(show_spinner=False)
-def _predictions() -> list[PredictionJob]:
-    """Those that run in this server, whoever started them."""
-    return []
-
-
 def new_run() -> None:
     """The form of a new run, with the predictions that go on."""
     page_style.heading("New run")
     page_style.note(
         "A data file and one to four checkpoints: what they say of every row is kept, and opened again here."
     )
-    for prediction in [one for one in _predictions() if not one.finished]:
-        _progress(prediction)
+    for prediction in jobs.running(PredictionJob):
+        jobs.draw(prediction)
     own: PredictionJob | None = st.session_state.get("desk prediction")
     if own is not None and own.finished:
         _finish(own)
@@ -104,7 +98,6 @@ def new_run() -> None:
 
 def _finish(prediction: PredictionJob) -> None:
     """What became of the session's own prediction."""
-    _predictions()[:] = [one for one in _predictions() if not one.finished]
     del st.session_state["desk prediction"]
     if prediction.problem:
         page_style.notice([prediction.problem])
@@ -115,21 +108,6 @@ def _finish(prediction: PredictionJob) -> None:
     if prediction.checksums and not prediction.cancelled and not prediction.problem:
         _open(prediction.dataset.sha256, prediction.checksums)
         st.rerun()
-
-
-@st.fragment(run_every=0.5)
-def _progress(prediction: PredictionJob) -> None:
-    """Rows done, speed, time left, and a way to stop."""
-    if prediction.finished:
-        st.rerun()
-    line = f"{prediction.dataset.name}: {prediction.done:,} of {counted(prediction.rows, 'row')}"
-    if prediction.speed and prediction.left is not None:
-        line += f", {counted(round(prediction.speed), 'row')} a second, {prediction.left:,.0f} s left"
-    elif not prediction.done:
-        line += ", reading the texts …"
-    left, right = st.columns([5, 1], vertical_alignment="bottom")
-    left.progress(prediction.done / max(1, prediction.rows), page_style.plain(line))
-    right.button("Cancel", key=f"cancel {id(prediction)}", on_click=prediction.cancel, disabled=prediction.cancelled)
 
 
 def _file() -> Dataset | Run | None:
@@ -248,6 +226,5 @@ def _models(dataset: Dataset) -> None:
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
         prediction = PredictionJob(dataset, picked)
         st.session_state["desk prediction"] = prediction
-        _predictions().append(prediction)
-        prediction.start()
+        jobs.begin(prediction)
         st.rerun()

@@ -10,7 +10,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from app import page_style
-from app.desk import annotator, measures
+from app.desk import annotator, measures, strongest_words
 from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named, show
 from app.pair_form import once
 from app.palette import css_variables
@@ -26,7 +26,7 @@ from core.wording import counted
 
 _SHOWN = 50
 _REPORTED = 25
-"""Slices of the report."""
+"""Slices, and words, of the report."""
 
 
 def view(opened: OpenRun) -> None:
@@ -69,6 +69,8 @@ def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
         drawn.append((f"Scores ({shown})", [figure for i in numbers for figure in figures_of(i)]))
         whole = " (all rows)" if opened.rows.sum() < len(run.dataset.rows) else ""
         drawn.append((f"Slices{whole}", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
+        known = [i for i in numbers if opened.strongest[i]]
+        drawn.append(("Words with the largest effect", [strongest_words.figure(opened, i, _REPORTED) for i in known]))
         drawn.append((f"Models compared{whole}", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [figures.agreements(rated)] if rated else []))

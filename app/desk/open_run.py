@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import os
 from collections.abc import Callable, Iterable
@@ -10,19 +11,21 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from sqlalchemy import Engine
 
 from app import page_style
 from app.page_state.error_desk import DeskState
 from app.page_state.session import PageSession
 from app.pair_form import once
 from core.checkpoint import CheckpointError, available, read_card
-from core.desk import store
+from core.desk import store, strongest_words
 from core.desk.annotations import Annotations, FileState
 from core.desk.columns import RunColumn, columns, with_tags
 from core.desk.database import open_database
 from core.desk.filters import FilterError, rows_of
 from core.desk.folders import desk_folder
 from core.desk.run import Run
+from core.desk.strongest_words import Found, StrongestWords
 from core.errors import DeskError
 
 PAGE = PageSession(DeskState)
@@ -39,8 +42,12 @@ class OpenRun:
     rows: np.ndarray
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
+    strongest: tuple[Found, ...]
+    """Of each model, the words with the largest effect that are known."""
+    words: StrongestWords
     version: tuple[object, ...]
-    """Another one for another run, and when anything was written: a tag or a note, or the run itself."""
+    """Another one for another run, and when anything was written: a tag or a note, the strongest word of a row, or the
+    run itself."""
 
     @property
     def file(self) -> str:
@@ -56,16 +63,19 @@ class OpenRun:
 def open_run() -> OpenRun:
     """What the page's state names. Raises DeskError where it is not there."""
     state = PAGE.state
-    annotations, written = database(), store.written(state.file or "", state.models)
+    engine, written = database(), store.written(state.file or "", state.models)
+    annotations, words = Annotations(engine), StrongestWords(engine)
     run, plain = _run(state.file or "", state.models, written)
-    version = state.file, state.models, written, annotations.version()
+    version = state.file, state.models, written, annotations.version(), words.count(run.dataset.sha256)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
-    known = once("desk columns", version, lambda: with_tags(plain, run, people))
+    strongest = once("desk known words", version, lambda: _strongest(words, run))
+    more = functools.partial(strongest_words.columns, run, strongest)
+    known = once("desk columns", version, lambda: with_tags(plain, run, people) | more())
     try:
         rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, known)), None
     except FilterError as wrong:
         rows, error = np.ones(len(run.keys), dtype=bool), wrong
-    return OpenRun(run, known, people, annotations, rows, error, version)
+    return OpenRun(run, known, people, annotations, rows, error, strongest, words, version)
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
@@ -75,13 +85,17 @@ def _run(file: str, models: tuple[str, ...], written: tuple[int, ...]) -> tuple[
 
 
 @st.cache_resource(show_spinner=False)
-def _database(address: str) -> Annotations:
-    return Annotations(open_database())
+def _database(address: str) -> Engine:
+    return open_database()
 
 
-def database() -> Annotations:
+def database() -> Engine:
     """The desk's database. Raises DeskError where it cannot be used."""
     return _database(f"{os.environ.get('PAIRLENS_DB')} {desk_folder()}")
+
+
+def _strongest(words: StrongestWords, run: Run) -> tuple[Found, ...]:
+    return tuple(words.known(run.dataset.sha256, model.sha256) for model in run.models)
 
 
 def checkpoint_named(sha256: str) -> str | None:

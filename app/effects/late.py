@@ -15,6 +15,7 @@ from app.page_state.explore import Selection, TwoWords
 from app.pairs import Version
 from app.panels import Drawing, effects
 from app.panels.belief import Belief, belief
+from app.panels.like_these import LikeThese, like_these
 from app.panels.links import LinkMap, link_map
 from app.panels.verdict import class_names
 from app.panels.what_if import Offered, Turn, offered, turns
@@ -28,16 +29,17 @@ from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
 from core.evidence.effects import Effects
 from core.evidence.faithfulness import Faithfulness
+from core.neighbours import Neighbours, nearest
 
 WORDS, LINKS, TOGETHER, TURNS, BELIEVED = "words", "links", "together", "turns", "believed"
-OFFERS, SOURCES = "offers", "sources"
+OFFERS, SOURCES, LIKE = "offers", "sources", "like"
 """What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
 PATIENCE = 0.25
 """Seconds that the server waits for an answer before it says how far it is: a newer question waits no longer."""
 
-Answer = Kept | Offered | tuple[Source, ...]
+Answer = Kept | Offered | tuple[Source, ...] | Neighbours
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Questions:
     """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
     nobody asks for them; ``together``: two words whose effect together is asked for; ``offers``: what may stand in each
     word's place, and which models' attention in that of this one; ``turns``: the smallest changes that turn the
-    verdict; ``believed``: whether it is asked how far all this can be believed."""
+    verdict; ``believed``: whether it is asked how far all this can be believed; ``like``: whether training rows like
+    the pair are."""
 
     checkpoint: Checkpoint
     texts: Version
@@ -55,6 +58,7 @@ class Questions:
     offers: bool = False
     turns: bool = False
     believed: bool = False
+    like: bool = False
 
     @property
     def computed(self) -> str:
@@ -82,6 +86,8 @@ class Questions:
             out[TURNS, *about] = functools.partial(kept_changes, checkpoint, *texts)
         if self.believed:
             out[BELIEVED, *about] = functools.partial(kept_believed, checkpoint, *texts)
+        if self.like:
+            out[LIKE, *about] = lambda progress: nearest(checkpoint, *texts)
         return out
 
     def faithfulness(self) -> Faithfulness:
@@ -116,6 +122,7 @@ class Late:
     sources: tuple[Source, ...] | None = None
     turns: tuple[Turn, ...] | None = None
     believed: Belief | None = None
+    like: LikeThese | None = None
     working: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     stopped: tuple[str, ...] = ()
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -133,6 +140,7 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
         return works[name].answer if name in works else None
 
     words, links, both, changes, measured = map(answer, (WORDS, LINKS, TOGETHER, TURNS, BELIEVED))
+    names, like = class_names(explanation), answer(LIKE)
     return Late(
         id,
         None if words is None else effects.word_bars(words),
@@ -140,8 +148,9 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
         None if both is None else effects.two_words(str(questions.together), both),
         answer(OFFERS),
         answer(SOURCES),
-        None if changes is None else turns(changes, explanation.labels, class_names(explanation)),
+        None if changes is None else turns(changes, explanation.labels, names),
         None if measured is None else belief(measured, explanation),
+        None if like is None else like_these(like, questions.checkpoint.name, explanation.labels, names),
         {name: (one.done, one.of) for name, one in works.items() if not one.finished},
         tuple(name for name, one in works.items() if one.stopped),
         {name: one.problem for name, one in works.items() if one.problem},

@@ -13,6 +13,7 @@ VIEWS = {
     "rows": "Rows",
     "scores": "Scores",
     "slices": "Slices",
+    "words": "Strongest words",
     "against": "A against B",
     "tags": "Tags",
     "files": "Export and import",

@@ -25,6 +25,7 @@ from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest
 from app.pairs import Pair
 from app.panels import Drawing, DrawnPanel, belief, effects, links, verdict
+from app.panels.panel import Payload
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.effects.edits import EditError
@@ -179,7 +180,8 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
     cut = links.frame(shown, followed)
     after = [DrawnPanel("links", "main", cut)] if cut else []
     believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed))
-    return replace(drawn, panels=(bars, edits, *drawn.panels, *after, believed))
+    like = DrawnPanel("like_these", "below", Payload())
+    return replace(drawn, panels=(bars, edits, *drawn.panels, *after, believed, like))
 
 
 def _unlike(page: ExploreState, read: Read) -> str:
@@ -262,7 +264,7 @@ def _questions(page: ExploreState, read: Read) -> late.Questions:
     fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
     together = page.together if fits else None
     return late.Questions(
-        read.checkpoint, page.pair.now, page.method, page.links, together, True, page.turns, page.believed
+        read.checkpoint, page.pair.now, page.method, page.links, together, True, page.turns, page.believed, True
     )
 
 

@@ -17,6 +17,7 @@ from core.desk.agreement import TagAgreement
 from core.desk.filters import literal
 from core.desk.run import Run, column_of
 from core.desk.slices import Slice, SliceScore
+from core.desk.strongest_words import WordScores
 from core.evaluation.reliability import McNemar, Reliability
 from core.evaluation.scores import Ranking, classification
 from core.templates import render
@@ -121,6 +122,23 @@ def calibration(title: str, measured: Reliability, chosen: bool = False) -> Mark
 def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "rows") -> Markup:
     """Each slice's score with its interval and the others', the most telling first."""
     return render("desk/slices.html", title=title, scores=scores, measure=measure, unit=unit)
+
+
+def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Markup:
+    """How often each word is the strongest of its row, and how often a model is wrong there, the ``most`` first.
+    ``rows``: rows of the file with a label."""
+    of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
+    how = (
+        f"Of {of} rows {score_percent(known.share)} are wrong (thin line). A row counts for the word whose loss costs "
+        "what the model says most (log p before minus after the word is dropped); the share wrong of these rows is the "
+        "thick mark, with its 95 % interval. Those of the most wrong rows come first; a word shows its rows. Among so "
+        "many words some lie off the line by chance."
+    )
+    if known.without:
+        how += f" In {counted(known.without, 'row')} no word supports what the model says."
+    if len(known.words) > most:
+        how += f" Shown are {most} of {len(known.words):,} words."
+    return render("desk/strongest_words.html", title=title, known=known, how=how, most=most)
 
 
 def against(run: Run, first: int, second: int, test: McNemar) -> Markup:

@@ -58,6 +58,17 @@ settled = sa.Table("settled", metadata, *_of_row(), _of("tag"), sa.Column("given
 reported = sa.Table("reported", metadata, *_of_row())
 """Rows that the file's report shows."""
 
+strongest_word = sa.Table(
+    "strongest_word",
+    metadata,
+    *_of_row(),
+    sa.Column("checkpoint", sa.String(64), primary_key=True),
+    sa.Column("word", sa.Text, nullable=False),
+    sa.Column("side", sa.String(LONGEST_NAME), nullable=False),
+)
+"""Of a row, the word with the largest effect on what a checkpoint (its checksum) says, and the role of its text; both
+empty where no word supports it. It can be computed again, so no change tells of it."""
+
 change = sa.Table(
     "change",
     metadata,

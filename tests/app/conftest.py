@@ -289,6 +289,7 @@ def _manifests_are_read_once() -> Iterator[None]:
 def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(checkpoints))
     monkeypatch.delenv("PAIRLENS_DATA", raising=False)
+    monkeypatch.setenv("PAIRLENS_NEIGHBOURS", str(checkpoints / "no indices"))
 
 
 @pytest.fixture(scope="session")
@@ -323,6 +324,7 @@ def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:
                 **os.environ,
                 "PAIRLENS_CHECKPOINTS": str(checkpoints),
                 "PAIRLENS_DATA": "",
+                "PAIRLENS_NEIGHBOURS": str(log.parent / "neighbours"),
                 "PAIRLENS_DB": "",
                 "PAIRLENS_DESK": str(log.parent / "desk"),
                 "PAIRLENS_DATASETS": "",

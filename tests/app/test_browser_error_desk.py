@@ -43,6 +43,20 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     expect(page.get_by_label("Filter").first).to_have_value(re.compile("gold = .* and predicted = "))
     expect(page.get_by_text(f"{count} of 18 rows")).to_be_visible()
     settled(page)
+
+    # The words with the largest effect are computed, and one of them filters.
+    page.get_by_role("radio", name="Strongest words").click()
+    page.get_by_role("button", name=re.compile("Compute for 18 rows|Words .CSV.")).first.wait_for()
+    for button in page.get_by_role("button", name="Compute for 18 rows").all():  # none where it was computed before
+        button.click()
+    word = page.locator("tbody tr:has([data-filter^=strongest_word])").first
+    expect(word).to_be_visible(timeout=LONG)
+    settled(page)
+    count = word.get_by_role("cell").nth(1).inner_text()
+    word.get_by_role("button").click()
+    expect(page.get_by_label("Filter").first).to_have_value(re.compile("strongest_word = .* and strongest_in = "))
+    expect(page.get_by_text(f"{count} of 18 rows")).to_be_visible()
+    settled(page)
     page.get_by_label("Filter").first.fill('id = "2n"')
     page.get_by_label("Filter").first.press("Enter")
     expect(page.get_by_text("1 of 18 rows")).to_be_visible()
@@ -58,7 +72,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     settled(page)
     page.locator(GRID).first.click(position={"x": 30, "y": 55})
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
-    expect(page.locator(".pl-row")).to_contain_text("=SUM(A1) <b>toy</b>")
+    expect(page.locator(".pl-row").first).to_contain_text("=SUM(A1) <b>toy</b>")
     page.get_by_role("button", name="misled by noise").click()
     expect(page.get_by_text("History (1)")).to_be_visible()
     settled(page)
@@ -112,7 +126,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_page, tmp_path):
     page.locator("input[type=file]").set_input_files(taxi(tmp_path, ROWS * 2))
     page.get_by_role("button", name="Predict").click()
     expect(page.locator(CELL).first).to_be_visible(timeout=LONG)
-    for view in ("Rows", "Scores", "Slices", "Tags", "Export and import"):
+    for view in ("Rows", "Scores", "Slices", "Strongest words", "Tags", "Export and import"):
         page.get_by_role("radio", name=view, exact=True).or_(page.get_by_role("button", name=view, exact=True)).click()
         page.wait_for_url(lambda url, view=view: view == "Rows" or "view=" in url)
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, view

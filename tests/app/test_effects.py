@@ -3,6 +3,7 @@
 import json
 import threading
 from dataclasses import replace
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -19,6 +20,8 @@ from core.evaluation.adversary import believed
 from core.evidence import Explanation
 from core.evidence.effects import LinkEffects, links_csv
 from core.explain import explain
+from core.neighbours import TrainingRow, unit_vectors
+from core.neighbours import save as save_index
 from tests.app.pages import late, open_view, query
 
 PAIR = {"first": "a man and a dog", "second": "the dog is not playing"}
@@ -262,3 +265,19 @@ def test_models_side_by_side_have_their_effects_on_one_page(drawn, checkpoints):
         assert section["followed"] == known.verdict
     broken = open_view("compare", model="test-light", **PAIR, **{"with": "test-truncated"})
     assert late(broken)["columns"][1] is None
+
+
+def test_training_rows_like_the_pair_come_late_or_the_command_that_indexes_them(checkpoints, monkeypatch, tmp_path):
+    assert "`python -m trainers neighbours test-light --data DATA`" in late(explore())["problems"]["like"]
+    monkeypatch.setenv("PAIRLENS_NEIGHBOURS", str(tmp_path))
+    checkpoint = load(checkpoints / "test-light")
+    texts = [("a <b>dog</b> & a toy", "the dog"), ("a man", "the man is cold"), ("a man", "x" * 9000)]
+    rows = [TrainingRow(*own, label, "made up") for own, label in zip(texts, checkpoint.labels, strict=True)]
+    vectors = unit_vectors(checkpoint, [checkpoint.read(*own) for own in texts])
+    save_index(checkpoint, rows, vectors, 90, "")
+    like = late(explore())["like"]
+    assert (like["searched"], like["of"]) == (3, 90)
+    assert [one["name"] for one in like["classes"]] == list(checkpoint.labels)
+    first, _, long = (one["rows"][0] for one in like["classes"])
+    assert parse_qs(first["link"][1:]) == {"model": ["test-light"], "first": [texts[0][0]], "second": [texts[0][1]]}
+    assert first["first"] == texts[0][0] and -1 <= first["cosine"] <= 1 and long["link"] == ""

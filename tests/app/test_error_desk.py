@@ -6,7 +6,7 @@ import json
 import re
 import tracemalloc
 from dataclasses import replace
-from html import escape
+from html import escape, unescape
 
 import numpy as np
 import pytest
@@ -236,6 +236,23 @@ def test_scores_slices_and_models_compared(run):
     drawn = figures(page(run, view="against"))
     assert "McNemar" in drawn and "right and not right2" in drawn
     assert 'data-filter="predicted != predicted2"' in drawn and "3 rows for which The one and The two say" in drawn
+
+
+def test_the_words_with_the_largest_effect_are_computed_and_become_filters(run, checkpoints):
+    assert "is not here, so no more can be computed" in texts(page(run, view="words"))
+    sha256, job = read_card(checkpoints / "test-light")["sha256"], "desk strongest words job"
+    store.keep(run.with_models((replace(run.models[0], sha256=sha256),)))
+    app = open_view("error_desk", file=run.dataset.sha256[:16], models=sha256[:16], view="words")
+    assert not app.exception and "Which words decide?" in texts(app)
+    button(app, "Compute for 6 rows").click().run()
+    app.session_state[job].wait(60) if job in app.session_state else None
+    app.run()
+    drawn = unescape(figures(app))
+    assert not app.exception and "Of all 6 rows 33.3" in drawn
+    assert not any(one.label.startswith("Compute for") for one in app.button), "nothing is left to compute"
+    expression = re.search('data-filter="(strongest_word = .*?)">', figures(app))[1]
+    app = open_view("error_desk", file=run.dataset.sha256[:16], models=sha256[:16], filter=unescape(expression))
+    assert re.search("[1-6] of 6 rows", texts(app)) and "All rows are shown" not in " ".join(sentences(app))
 
 
 def test_where_models_differ_is_shown_without_labels_too(run):

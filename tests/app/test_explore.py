@@ -110,7 +110,7 @@ def test_ten_thousand_words_are_cut_and_said_and_offered_as_a_file(drawn):
 
 def test_a_model_without_attention_shows_its_filters(drawn):
     data = drawn(explore(model="test-alone", first="A dog", second="A cat"))
-    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "belief"]
+    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "belief", "like_these"]
     assert data["by_kind"]["filter_provenance"]["sides"][0]["filters"]
 
 
@@ -121,7 +121,7 @@ def test_both_texts_filters_and_their_products_add_up_to_the_logits(adaptivity, 
     assert not app.exception
     data = drawn(app)
     filters = data["by_kind"]["filter_provenance"]
-    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "belief"]
+    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "belief", "like_these"]
     assert [side["role"] for side in filters["sides"]] == ["answer", "question"]
     made = {"two-way": ["question", "answer"], "one-way": ["question", ""], "none": ["", ""]}[adaptivity]
     assert [side["made_from"] for side in filters["sides"]] == made
@@ -145,7 +145,15 @@ def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
     data = drawn(app)
     assert not data["by_kind"]["filter_provenance"]["shares"]
     assert {len(f) for side in data["by_kind"]["filter_provenance"]["sides"] for f in side["filters"]} == {13}
-    assert list(data["by_kind"]) == ["effects", "what_if", "filter_provenance", "attention_map", "links", "belief"]
+    assert list(data["by_kind"]) == [
+        "effects",
+        "what_if",
+        "filter_provenance",
+        "attention_map",
+        "links",
+        "belief",
+        "like_these",
+    ]
     windows = data["by_kind"]["attention_map"]
     assert windows["units"] == "windows"
     assert (windows["rows"], windows["columns"], windows["width"]) == ("answer", "question", 5)

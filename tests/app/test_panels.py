@@ -50,6 +50,7 @@ def test_every_folder_declares_the_panel_of_its_name_and_its_script_registers_it
         "effects",
         "filter_provenance",
         "generated_filters",
+        "like_these",
         "links",
         "phrase_selection",
         "pooled_attention",

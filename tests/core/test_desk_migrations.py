@@ -8,6 +8,7 @@ from alembic.migration import MigrationContext
 from core.desk import schema
 from core.desk.annotations import Annotations
 from core.desk.database import migrate, open_database, writing
+from core.desk.strongest_words import StrongestWords
 from tests.core.write_tags import FILE
 
 SARCASM, GONE = 9, 10
@@ -79,6 +80,7 @@ def test_an_old_database_is_brought_up_to_date_with_all_its_data(old):
         (*row[:undoes], REPAIRED.get(row[0], row[undoes]), *row[undoes + 1 :]) for row in before["change"]
     ]
     assert after == before and Annotations(upgraded).state(FILE).reported == ()
+    assert StrongestWords(upgraded).known(FILE, "a" * 64) == {}
     with upgraded.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
 

@@ -1,0 +1,103 @@
+"""The words that have the largest effect of their rows: asked for here, computed in the background, each a filter."""
+
+from __future__ import annotations
+
+import re
+
+import streamlit as st
+from markupsafe import Markup
+
+from app import page_style
+from app.desk import drawing, jobs, measures
+from app.desk.open_run import OpenRun, checkpoint_named
+from app.pair_form import once
+from core.desk import figures
+from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, scored
+from core.wording import counted
+
+MOST = 60
+"""Words that are listed; the file has all."""
+_JOB = "desk strongest words job"
+
+
+def view(opened: OpenRun) -> None:
+    """What is known, how far the rest is, and the button that asks for it."""
+    if measures.unscored(opened.run):
+        return
+    _finish()
+    _ask(opened)
+    if opened.strongest[opened.model]:
+        key = opened.version, opened.model
+        known = once("desk words scored", key, lambda: _scored(opened, opened.model))
+        drawing.figures([_drawn(opened, opened.model, known)], "desk words drawn")
+        stem = re.sub(r"[^\w.-]+", "-", opened.run.dataset.name.split(".")[0])
+        model = opened.run.models[opened.model].model
+        page_style.download("Words (CSV)", known.to_csv, f"pairlens-{stem}-{model}-words.csv")
+
+
+def figure(opened: OpenRun, model: int, most: int = MOST) -> Markup:
+    """The drawing of what is known."""
+    return _drawn(opened, model, _scored(opened, model), most)
+
+
+def _scored(opened: OpenRun, model: int) -> WordScores:
+    return scored(opened.run, model, opened.strongest[model])
+
+
+def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> Markup:
+    run = opened.run
+    return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most)
+
+
+def _finish() -> None:
+    """What became of the session's own job."""
+    own: StrongestWordsJob | None = st.session_state.get(_JOB)
+    if own is None or not own.finished:
+        return
+    del st.session_state[_JOB]
+    if own.problem:
+        page_style.notice([own.problem])
+    elif own.cancelled:
+        page_style.notice(["The computation was stopped; what was computed is kept, and the rest can follow."])
+
+
+def _ask(opened: OpenRun) -> None:
+    """The job that goes on, or the button that begins one."""
+    run, model = opened.run, opened.run.models[opened.model]
+    same = [
+        job
+        for job in jobs.running(StrongestWordsJob)
+        if (job.dataset.sha256, job.sha256) == (run.dataset.sha256, model.sha256)
+    ]
+    if same:
+        jobs.draw(same[0])
+        return
+    known = len(opened.strongest[opened.model])
+    left = len(run.keys) - known
+    if not known:
+        page_style.hint(
+            "Which words decide? Each word of a row is dropped in turn, and the one whose loss costs the verdict most "
+            "is the row’s. Words that decide many wrong rows are perhaps shortcuts, as “not” is for contradiction."
+        )
+    name = checkpoint_named(model.sha256)
+    if name is None:
+        page_style.note(f"The checkpoint of {model.title} is not here, so no more can be computed.")
+    elif left:
+        count = min(left, SAMPLE)
+        more = f"{counted(count, 'more row') if known else counted(count, 'row')}"
+        drawn = "" if count == left else ", drawn at random"
+        st.button(
+            f"Compute for {more}{drawn}",
+            key="desk compute words",
+            on_click=_begin,
+            args=(opened, name),
+            type="secondary" if known else "primary",
+        )
+
+
+def _begin(opened: OpenRun, name: str) -> None:
+    run = opened.run
+    sha256 = run.models[opened.model].sha256
+    job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
+    st.session_state[_JOB] = job
+    jobs.begin(job)

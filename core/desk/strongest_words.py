@@ -1,0 +1,265 @@
+"""The word with the largest effect of each row: shortcuts, such as a word of the hypothesis that decides alone (Poliak
+et al. 2018; Gururangan et al. 2018), show as words that are the strongest in many wrong rows.
+
+The effect of a word is log p of what the model says before minus after the word is dropped
+(:mod:`core.effects.words`); the strongest word of a row is the one whose effect is the largest, if any is positive.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sqlalchemy as sa
+import torch
+from sqlalchemy import Engine
+
+from core.checkpoint import Checkpoint, load_named
+from core.data import Dataset, Example
+from core.desk import schema
+from core.desk.changes import check_row, clean
+from core.desk.columns import RunColumn
+from core.desk.database import as_desk_errors, reading, writing
+from core.desk.filters import literal
+from core.desk.jobs import Job
+from core.desk.run import Run, column_of
+from core.effects.why import target_class
+from core.effects.words import Place, Sides, places, without
+from core.errors import DeskError
+from core.evaluation.intervals import wilson
+from core.evaluation.predict import check_texts, predict
+from core.reading.reader import PairError, Reading
+from core.spreadsheet import csv_text
+
+SAMPLE, SEED = 2_000, 0
+"""Rows of one job, and the seed of the order in which rows are drawn."""
+AT_ONCE = 16
+"""Rows that are computed together and kept in one transaction."""
+
+
+@dataclass(frozen=True)
+class StrongestWord:
+    """A row's word with the largest effect, in small letters, and the role of the text that it stands in; both empty
+    where no word supports what the model says."""
+
+    word: str = ""
+    side: str = ""
+
+
+NONE = StrongestWord()
+Found = Mapping[str, StrongestWord]
+"""By the row's key; rows that were not computed are not there."""
+
+
+def strongest_words(
+    checkpoint: Checkpoint, rows: Sequence[Example], still_wanted: Callable[[], None] = lambda: None
+) -> list[StrongestWord]:
+    """Of each row, in a few batches for all of them together. A row that the model cannot read has none.
+
+    ``still_wanted`` is called now and then; what it raises ends the work.
+    """
+    asked: list[tuple[int, Sides, list[Place]]] = []
+    readings: list[Reading] = []
+    for number, row in enumerate(rows):
+        try:
+            whole = checkpoint.read(row.first, row.second)
+        except PairError:
+            continue
+        sides = whole.texts()
+        left = {place: texts for place in places(sides) if (texts := without(sides, place)) is not None}
+        asked.append((number, sides, list(left)))
+        readings += [whole, *(checkpoint.reading(texts) for texts in left.values())]
+        still_wanted()
+    out = [NONE] * len(rows)
+    if readings:
+        logits = predict(checkpoint, readings, progress=lambda done: still_wanted())
+        log_p = torch.log_softmax(logits.double(), dim=1).numpy()
+        parts = np.split(log_p, np.cumsum([1 + len(taken) for *_, taken in asked])[:-1])
+        for (number, sides, taken), part in zip(asked, parts, strict=True):
+            out[number] = _strongest(checkpoint, sides, taken, part)
+    return out
+
+
+def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log_p: np.ndarray) -> StrongestWord:
+    """From log p of the whole row and, below it, without each of the words ``taken``: ``[1 + T, C]``."""
+    target = target_class(checkpoint, log_p[0].tolist())
+    effects = log_p[0, target] - log_p[1:, target]
+    if not taken or effects.max() <= 0:
+        return NONE
+    best = taken[int(effects.argmax())]
+    side = sides[best.side]
+    return StrongestWord(clean(side.tokens[best.index].norm, schema.LONGEST_NOTE), side.role)
+
+
+def drawn(rows: Sequence[str], known: Iterable[str], count: int = SAMPLE) -> list[int]:
+    """Numbers of the next ``count`` rows of a file in an order that is drawn once for it, those that are ``known``, by
+    their keys, left out. So all that are known at any time are a random sample of the rows."""
+    have = set(known)
+    order = np.random.default_rng(SEED).permutation(len(rows)).tolist()
+    return [i for i in order if rows[i] not in have and _holdable(rows[i])][:count]
+
+
+def _holdable(key: str) -> bool:
+    try:
+        check_row(key)
+    except DeskError:
+        return False
+    return True
+
+
+class StrongestWords:
+    """What was computed before, in the desk's database. All methods raise DeskError where it cannot be reached."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def known(self, file: str, checkpoint: str) -> dict[str, StrongestWord]:
+        """Of the rows of a file by a checkpoint, both named by their checksums."""
+        own = schema.strongest_word.c
+        asked = sa.select(own.row, own.word, own.side).where(own.file == file, own.checkpoint == checkpoint)
+        with as_desk_errors(), reading(self._engine) as connection:
+            return {row: StrongestWord(word, side) for row, word, side in connection.execute(asked)}
+
+    def count(self, file: str) -> int:
+        """How many are known of a file: another number after each :meth:`keep` of new ones."""
+        asked = sa.select(sa.func.count()).where(schema.strongest_word.c.file == file)
+        with as_desk_errors(), reading(self._engine) as connection:
+            return int(connection.scalar(asked) or 0)
+
+    def keep(self, file: str, checkpoint: str, found: Found) -> None:
+        """Store these; what was known of the same rows is replaced."""
+        table, of = schema.strongest_word, {"file": file, "checkpoint": checkpoint}
+        lines = [{**of, "row": row, "word": own.word, "side": own.side} for row, own in found.items()]
+        same = table.c.file == file, table.c.checkpoint == checkpoint, table.c.row.in_(list(found))
+        with as_desk_errors(), writing(self._engine) as connection:
+            connection.execute(sa.delete(table).where(*same))
+            connection.execute(sa.insert(table), lines)
+
+
+@dataclass
+class StrongestWordsJob(Job):
+    """The strongest words of the next rows of a file that are not known (:func:`drawn`), kept as it goes on. A job that
+    was cancelled or killed is gone on with by another."""
+
+    dataset: Dataset
+    keys: Sequence[str]
+    model: str
+    """The checkpoint's name."""
+    sha256: str
+    """Its checksum."""
+    store: StrongestWords
+    count: int = SAMPLE
+
+    def __post_init__(self) -> None:
+        known = self.store.known(self.dataset.sha256, self.sha256)
+        self._places = drawn(self.keys, known, self.count)
+
+    @property
+    def name(self) -> str:
+        return self.dataset.name
+
+    @property
+    def rows(self) -> int:
+        return len(self._places)
+
+    def work(self) -> None:
+        checkpoint = load_named(self.model)
+        if checkpoint.card["sha256"] != self.sha256:
+            raise DeskError(f"the checkpoint {self.model} is not the one that predicted this run: predict it again")
+        check_texts(checkpoint, self.dataset)
+        self.begin()
+        for start in range(0, len(self._places), AT_ONCE):
+            some = self._places[start : start + AT_ONCE]
+            rows = [self.dataset.rows[i] for i in some]
+            found = strongest_words(checkpoint, rows, functools.partial(self.progress, start))
+            words = {self.keys[i]: word for i, word in zip(some, found, strict=True)}
+            self.store.keep(self.dataset.sha256, self.sha256, words)
+        self.done = self.rows
+
+
+def columns(run: Run, found: Sequence[Found]) -> dict[str, RunColumn]:
+    """What filters know of the strongest words: of each model with any, the word and the text that it stands in."""
+    out: dict[str, RunColumn] = {}
+    for place, (model, known) in enumerate(zip(run.models, found, strict=True)):
+        if not known:
+            continue
+        own = [known.get(key, NONE) for key in run.keys]
+        words, sides = (np.array([getattr(one, name) for one in own], dtype=object) for name in ("word", "side"))
+        about = f"the word with the largest effect on what {model.title} says, where it was computed"
+        out[column_of("strongest_word", place)] = RunColumn(words, "text", about)
+        out[column_of("strongest_in", place)] = RunColumn(sides, "text", "the text that this word stands in")
+    return out
+
+
+@dataclass(frozen=True)
+class WordScore:
+    """A word of one text that is the strongest of ``rows`` rows with a label, ``wrong`` of which the model has wrong:
+    that share with its 95 % interval (Wilson). ``expression`` is the filter that shows the rows."""
+
+    word: str
+    side: str
+    expression: str
+    rows: int
+    wrong: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """Of its rows, those that are wrong."""
+        return self.wrong / self.rows
+
+
+@dataclass(frozen=True)
+class WordScores:
+    """All words, those that are the strongest of the most wrong rows first. ``rows`` were computed and have a label,
+    ``wrong`` of them are wrong, and in ``without`` no word supports what the model says."""
+
+    words: tuple[WordScore, ...]
+    rows: int
+    wrong: int
+    without: int
+
+    @property
+    def share(self) -> float:
+        """Of all these rows, those that are wrong."""
+        return self.wrong / max(self.rows, 1)
+
+    def to_csv(self) -> str:
+        """One line a word, each with the share wrong of all rows beside its own."""
+        head = ["word", "text", "rows", "wrong", "share_wrong", "low", "high", "all_rows", "all_share_wrong"]
+        lines = [
+            [one.word, one.side, one.rows, one.wrong, one.share, one.low, one.high, self.rows, self.share]
+            for one in self.words
+        ]
+        return csv_text(head, lines)
+
+
+def scored(run: Run, model: int, found: Found) -> WordScores:
+    """How often each word is the strongest, and how often the model is wrong there; of rows with a label alone."""
+    wrong = ~run.right(model)
+    counts: Counter[StrongestWord] = Counter()
+    errors: dict[StrongestWord, int] = defaultdict(int)
+    for key, own in found.items():
+        place = run.places.get(key)
+        if place is not None and run.judged[place]:
+            counts[own] += 1
+            errors[own] += int(wrong[place])
+    names = column_of("strongest_word", model), column_of("strongest_in", model)
+    words = [
+        WordScore(
+            own.word,
+            own.side,
+            f"{names[0]} = {literal(own.word)} and {names[1]} = {literal(own.side)}",
+            rows,
+            errors[own],
+            *wilson(errors[own], rows),
+        )
+        for own, rows in counts.items()
+        if own != NONE
+    ]
+    words.sort(key=lambda one: (-one.wrong, -one.rows, one.word, one.side))
+    return WordScores(tuple(words), counts.total(), sum(errors.values()), counts[NONE])

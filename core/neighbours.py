@@ -1,0 +1,192 @@
+"""The training rows nearest to a pair by the vector that the classifier reads.
+
+An index is a folder that ``python -m trainers neighbours`` writes: the rows' vectors, of unit length, in float16
+(vectors.safetensors), their texts and labels (rows.jsonl), and what it was made of (index.json). It stays on the
+machine that made it, because most data sets may not be passed on.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from core.checkpoint import Checkpoint
+from core.errors import MendableError
+from core.evaluation.encoding import Vocabulary, encode_readings
+from core.evaluation.predict import feature_vectors
+from core.files import read_json, whole_folder
+from core.json_types import checked
+from core.reading.reader import Reading
+from core.reading.word_table import file_sha256
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
+
+VERSION = 1
+NEAREST = 5
+"""Rows of each class that are shown."""
+_CARD, _VECTORS, _ROWS = "index.json", "vectors.safetensors", "rows.jsonl"
+
+
+class NeighboursError(MendableError):
+    """An index that is not there or does not fit, with the command that makes it."""
+
+
+@dataclass(frozen=True)
+class TrainingRow:
+    """A row of the training data. ``data``: the name of its set."""
+
+    first: str
+    second: str
+    label: str
+    data: str
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A row and the cosine of its vector and the pair's."""
+
+    row: TrainingRow
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """By label in the model's order, the nearest rows of that class, the nearest first; of ``searched`` rows among
+    ``of`` training rows."""
+
+    by_label: Mapping[str, tuple[Neighbour, ...]]
+    searched: int
+    of: int
+
+
+def neighbours_folder() -> Path:
+    """Where indices are: ``PAIRLENS_NEIGHBOURS``, else pairlens/neighbours in the user's cache folder (XDG)."""
+    own = os.environ.get("PAIRLENS_NEIGHBOURS")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pairlens" / "neighbours"
+
+
+def command(checkpoint: Checkpoint) -> str:
+    """What makes the index of a checkpoint."""
+    return f"python -m trainers neighbours {checkpoint.name} --data DATA"
+
+
+def unit_vectors(checkpoint: Checkpoint, readings: Iterable[Reading]) -> np.ndarray:
+    """The vectors that the classifier reads (:attr:`core.models.base.Output.features`), float32 ``[N, F]`` of length 1;
+    a zero vector stays one."""
+    vocabulary = Vocabulary(checkpoint.reader.tokens)
+    data = encode_readings(readings, vocabulary)
+    vectors = feature_vectors(checkpoint.model, data, vocabulary.matrix(checkpoint.reader)).numpy()
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: np.ndarray = vectors / np.where(lengths > 0, lengths, 1)
+    return unit
+
+
+def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarray, of: int, made_by: str) -> Path:
+    """Write the index of a checkpoint, whole or not at all, and return its folder. ``vectors``: :func:`unit_vectors` of
+    the ``rows``, which were drawn from ``of``. Raises FileError where the operating system refuses."""
+    folder = neighbours_folder() / checkpoint.name
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with whole_folder(folder, last=_CARD) as scratch:
+        save_file({"vectors": vectors.astype(np.float16)}, scratch / _VECTORS)
+        with (scratch / _ROWS).open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
+        card = {
+            "version": VERSION,
+            "checkpoint": checkpoint.name,
+            "checkpoint_sha256": checkpoint.card["sha256"],
+            "of": of,
+            "command": made_by,
+            "sha256": {name: file_sha256(scratch / name) for name in (_VECTORS, _ROWS)},
+        }
+        (scratch / _CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return folder
+
+
+class Index:
+    """The rows of an index and, by class, what finds the nearest of them."""
+
+    def __init__(self, rows: Sequence[TrainingRow], vectors: np.ndarray, of: int, labels: Sequence[str]) -> None:
+        self.rows, self.of = rows, of
+        self._by_label: dict[str, tuple[np.ndarray, NearestNeighbors]] = {}
+        from sklearn.neighbors import NearestNeighbors  # here, so that a page without an index starts without it
+
+        classes = np.array([row.label for row in rows], dtype=object)
+        for label in labels:
+            places = np.flatnonzero(classes == label)
+            if len(places):
+                found = NearestNeighbors(n_neighbors=min(NEAREST, len(places)), metric="cosine", algorithm="brute")
+                self._by_label[label] = places, found.fit(vectors[places].astype(np.float32))
+
+    def nearest(self, vector: np.ndarray) -> Neighbours:
+        """To a pair's vector ``[F]``."""
+        out: dict[str, tuple[Neighbour, ...]] = {}
+        for label, (places, finder) in self._by_label.items():
+            distances, numbers = finder.kneighbors(vector[None])
+            out[label] = tuple(
+                Neighbour(self.rows[places[number]], 1 - float(distance))
+                for distance, number in zip(distances[0], numbers[0], strict=True)
+            )
+        return Neighbours(out, len(self.rows), self.of)
+
+
+def load(checkpoint: Checkpoint) -> Index:
+    """The index of a checkpoint. Raises NeighboursError where there is none, a damaged one, or another checkpoint's."""
+    folder = neighbours_folder() / checkpoint.name
+    try:
+        changed = (folder / _CARD).stat().st_mtime_ns
+    except OSError:
+        raise NeighboursError(
+            f"the training rows of {checkpoint.name} are not on this machine: `{command(checkpoint)}` makes an index"
+        ) from None
+    try:
+        return _load(folder, changed, str(checkpoint.card["sha256"]), checkpoint.labels)
+    except _OtherCheckpointError:
+        raise NeighboursError(
+            f"the index of {checkpoint.name} was made for another checkpoint of this name: make it again with "
+            f"`{command(checkpoint)}`"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError):
+        raise NeighboursError(
+            f"the index of {checkpoint.name} is damaged: make it again with `{command(checkpoint)}`"
+        ) from None
+
+
+class _OtherCheckpointError(Exception):
+    """The index is another checkpoint's."""
+
+
+@functools.lru_cache(maxsize=2)
+def _load(folder: Path, changed: int, checkpoint_sha256: str, labels: tuple[str, ...]) -> Index:
+    """The index as it was written when it was ``changed``."""
+    card = read_json(folder / _CARD)
+    if card["version"] != VERSION:
+        raise ValueError("another version")
+    if card["checkpoint_sha256"] != checkpoint_sha256:
+        raise _OtherCheckpointError
+    if any(file_sha256(folder / name) != card["sha256"][name] for name in (_VECTORS, _ROWS)):
+        raise ValueError("another checksum")
+    vectors = load_file(folder / _VECTORS)["vectors"]
+    with (folder / _ROWS).open(encoding="utf-8") as file:
+        rows = [checked(json.loads(line), TrainingRow) for line in file]
+    if vectors.ndim != 2 or len(rows) != len(vectors) or not np.isfinite(vectors).all():
+        raise ValueError("rows and vectors do not belong together")
+    return Index(rows, vectors, int(card["of"]), labels)
+
+
+def nearest(checkpoint: Checkpoint, first: str, second: str) -> Neighbours:
+    """The training rows nearest to a pair, of each class. Raises NeighboursError as :func:`load` does, and PairError as
+    :func:`core.explain.explain` does."""
+    index = load(checkpoint)
+    return index.nearest(unit_vectors(checkpoint, [checkpoint.read(first, second)])[0])

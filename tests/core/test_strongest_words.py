@@ -1,0 +1,139 @@
+"""The word with the largest effect of each row, against a loop written by hand, and how words are counted."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.checkpoint import read_card
+from core.data import Example
+from core.desk import strongest_words
+from core.desk.columns import columns
+from core.desk.database import open_database
+from core.desk.filters import rows_of
+from core.desk.strongest_words import (
+    NONE,
+    StrongestWord,
+    StrongestWords,
+    StrongestWordsJob,
+    drawn,
+    scored,
+)
+from core.evaluation.intervals import wilson
+from core.explain import explain
+from tests.core.made_up import make_checkpoint
+from tests.core.made_up_runs import ONE, made_up_run
+from tests.core.write_tags import FILE
+
+FOUND = {
+    "1e": StrongestWord("dog", "premise"),
+    "1n": StrongestWord("cold", "premise"),
+    "1c#2": StrongestWord("cold", "premise"),
+    "2n": StrongestWord("cold", "hypothesis"),
+    "2e": NONE,
+}
+
+
+def by_hand(checkpoint, row):
+    """The word of lower-case texts that are their tokens with spaces between them."""
+    sides = [row.first.split(), row.second.split()]
+    whole = explain(checkpoint, row.first, row.second).probabilities
+    target = max(range(len(whole)), key=whole.__getitem__)
+    best, largest = NONE, 0.0
+    for side, words in enumerate(sides):
+        for i, word in enumerate(words):
+            left = [*sides]
+            left[side] = words[:i] + words[i + 1 :]
+            if not left[side]:
+                continue
+            without = explain(checkpoint, *map(" ".join, left)).probabilities
+            effect = math.log(whole[target]) - math.log(without[target])
+            if effect > largest:
+                best, largest = StrongestWord(word, ("premise", "hypothesis")[side]), effect
+    return best
+
+
+@pytest.mark.parametrize("architecture", ["attconv-light", "esim"])
+def test_the_strongest_words_are_those_of_a_loop_over_words(tmp_path, table, architecture):
+    checkpoint = make_checkpoint(tmp_path, table, architecture)
+    texts = [
+        ("a dog plays in the snow", "the dog is cold"),
+        ("the man is cold", "run"),
+        ("a toy", "a red toy is in the snow"),
+    ]
+    rows = [Example(str(i), first, second, None) for i, (first, second) in enumerate(texts)]
+    found = strongest_words.strongest_words(checkpoint, [*rows, Example("none", "a dog", " ", None)])
+    assert found == [*(by_hand(checkpoint, row) for row in rows), NONE]
+    assert any(one != NONE for one in found)
+
+
+def test_single_texts_have_strongest_words_too(tmp_path, table):
+    checkpoint = make_checkpoint(tmp_path, table, "acnn")
+    (found,) = strongest_words.strongest_words(checkpoint, [Example("1", "the red dog plays", "", None)])
+    assert found == NONE or (found.side == "text" and found.word in "the red dog plays")
+
+
+def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
+    run = made_up_run(tmp_path)  # model one is wrong in the rows 1n and 1c#2
+    known = scored(run, 0, FOUND)
+    assert (known.rows, known.wrong, known.without) == (5, 2, 1) and known.share == 0.4
+    cold, *others = known.words
+    assert (cold.word, cold.side, cold.rows, cold.wrong, cold.share) == ("cold", "premise", 2, 2, 1.0)
+    assert (cold.low, cold.high) == wilson(2, 2)
+    assert [(one.word, one.side, one.wrong) for one in others] == [("cold", "hypothesis", 0), ("dog", "premise", 0)]
+    more = columns(run, known=bool) | strongest_words.columns(run, [FOUND, {}])
+    assert np.flatnonzero(rows_of(cold.expression, more)).tolist() == [2, 3]
+    assert "strongest_word2" not in more
+    assert known.to_csv().splitlines()[1].startswith("cold,premise,2,2,1.0,")
+    strange = {"1e": StrongestWord('=a"b\\', "premise")}
+    odd = scored(run, 0, strange)
+    more = strongest_words.columns(run, [strange, {}])
+    assert np.flatnonzero(rows_of(odd.words[0].expression, more)).tolist() == [0]
+    assert odd.to_csv().splitlines()[1].startswith('"\'=a""b\\",premise')
+
+
+def test_rows_are_drawn_once_for_a_file_and_what_follows_goes_on():
+    keys = [str(i) for i in range(50)] + ["x" * 6000]
+    first = drawn(keys, (), 20)
+    assert len({*first}) == 20 and first != sorted(first) and drawn(keys, (), 20) == first
+    assert first + drawn(keys, [keys[i] for i in first], 100) == drawn(keys, (), 100)
+    assert 50 not in drawn(keys, (), 100), "no database can hold its id"
+
+
+@pytest.mark.usefixtures("database")
+def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
+    monkeypatch.setattr(strongest_words, "AT_ONCE", 2)
+    make_checkpoint(tmp_path / "own/tiny", table)
+    sha256 = read_card(tmp_path / "own/tiny")["sha256"]
+    run, store = made_up_run(tmp_path), StrongestWords(open_database())
+    data, seen = run.dataset, []
+    real = strongest_words.strongest_words
+
+    def computed(checkpoint, rows, still_wanted):
+        seen.extend(row.id for row in rows)
+        if len(seen) == 4:
+            job.cancel()
+        return real(checkpoint, rows, still_wanted)
+
+    monkeypatch.setattr(strongest_words, "strongest_words", computed)
+    job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
+    job.start()
+    assert job.wait(60) and not job.problem and job.rows == 6 and job.done == 2
+    assert len(store.known(data.sha256, sha256)) == store.count(data.sha256) == 2
+    job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
+    job.start()
+    assert job.wait(60) and not job.problem and job.done == job.rows == 4
+    words = real(strongest_words.load_named("tiny"), data.rows)
+    assert store.known(data.sha256, sha256) == dict(zip(run.keys, words, strict=True))
+    other = StrongestWordsJob(data, run.keys, "tiny", ONE, store)
+    other.start()
+    assert other.wait(60) and "is not the one that predicted this run" in other.problem
+
+
+@pytest.mark.usefixtures("database")
+def test_what_is_kept_again_is_replaced():
+    store = StrongestWords(open_database())
+    store.keep(FILE, ONE, FOUND)
+    store.keep(FILE, ONE, {"1e": NONE})
+    assert store.known(FILE, ONE) == FOUND | {"1e": NONE} and store.known(FILE, "c" * 64) == {}

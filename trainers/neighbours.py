@@ -1,0 +1,99 @@
+"""Index the training rows of a checkpoint by the vector that its classifier reads, for the page Explore.
+
+    python -m trainers neighbours nli-two-sided --data DATA --rows 20000
+
+Rows are drawn at random from the training sets that the checkpoint's card names. The index holds their texts, so it
+stays on this machine: in the folder that PAIRLENS_NEIGHBOURS names, by default pairlens/neighbours in the user's cache
+folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shlex
+import sys
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from core.checkpoint import Checkpoint, open_checkpoint
+from core.data import Dataset
+from core.errors import RunError
+from core.evaluation.predict import check_texts, read_rows
+from core.neighbours import TrainingRow, save, unit_vectors
+from core.reading.tokens import tokenize
+from trainers.recipe import from_dict
+from trainers.train import data_folder
+from trainers.training_data import read_source
+
+ROWS = 20_000
+_AT_ONCE = 1_024
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers neighbours`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
+    parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help=f"rows to index, 0 for all ({ROWS:,})")
+    parser.add_argument("--seed", type=int, default=0, help="of the drawing (0)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, draw, compute, write. Raises RunError for a checkpoint whose card names no training data."""
+    if args.rows < 0 or args.seed < 0:
+        raise RunError("--rows and --seed want whole numbers from 0")
+    checkpoint = open_checkpoint(args.checkpoint)
+    whole, names = _training_rows(checkpoint, data_folder(args.data))
+    numbers = np.arange(len(whole.rows))
+    if 0 < args.rows < len(numbers):
+        numbers = np.sort(np.random.default_rng(args.seed).choice(numbers, args.rows, replace=False))
+    drawn = dataclasses.replace(whole, rows=tuple(whole.rows[i] for i in numbers))
+    rows = [
+        TrainingRow(row.first, row.second, row.label or "", names[i])
+        for i, row in zip(numbers, drawn.rows, strict=True)
+    ]
+    given = ["python", "-m", "trainers", "neighbours", checkpoint.name, "--rows", f"{args.rows}"]
+    made_by = shlex.join([*given, "--seed", f"{args.seed}"])
+    folder = save(checkpoint, rows, _vectors(checkpoint, drawn), len(whole.rows), made_by)
+    print(f"{checkpoint.name}: {len(rows):,} of {len(whole.rows):,} training rows, written to {folder}")
+    return 0
+
+
+def _training_rows(checkpoint: Checkpoint, data: Path) -> tuple[Dataset, list[str]]:
+    """All rows that the model can read, none twice, and the name of the set of each."""
+    if "recipe" not in checkpoint.card:
+        raise RunError(f"the card of {checkpoint.name} has no recipe, so its training data are not known")
+    labels = set(checkpoint.labels)
+    rows, names, seen = [], [], set()
+    sets = []
+    for source in from_dict(checkpoint.card["recipe"]).train:
+        if not (data / source.path).is_file():
+            print(f"{source.name} is not at {source.path} in the data folder: its rows are left out", file=sys.stderr)
+            continue
+        dataset = read_source(data, source)
+        check_texts(checkpoint, dataset)
+        sets.append(dataset)
+        for row in dataset.rows:
+            known = row.first, row.second, row.label
+            texts = (row.first,) if dataset.single else (row.first, row.second)
+            if row.label in labels and known not in seen and all(map(tokenize, texts)):
+                seen.add(known)
+                rows.append(row)
+                names.append(source.name)
+    if not rows:
+        raise RunError(f"no training row of {checkpoint.name} is in the data folder: give another --data")
+    return dataclasses.replace(sets[0], rows=tuple(rows)), names
+
+
+def _vectors(checkpoint: Checkpoint, dataset: Dataset) -> np.ndarray:
+    """Of every row ``[N, F]``."""
+    readings = read_rows(checkpoint, dataset)
+    parts = []
+    with tqdm(total=len(dataset.rows), unit="row", leave=False, file=sys.stderr) as bar:
+        while some := list(islice(readings, _AT_ONCE)):
+            parts.append(unit_vectors(checkpoint, some))
+            bar.update(len(some))
+    return np.concatenate(parts)
