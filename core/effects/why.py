@@ -47,7 +47,7 @@ from core.explain import explain
 from core.reading.reader import Reading
 from core.wording import hint
 
-MIX: Mapping[str, float] = {DROPPED: 0.5, FREQUENT: 0.25, RELATED: 0.25}
+MIX: Mapping[str, float] = {DROPPED: 0.6, FREQUENT: 0.2, RELATED: 0.2}
 """Weights of the ways in ``taken-away``; where one cannot be taken those of the others are scaled to add up to 1."""
 METHODS: Mapping[str, str] = {
     TAKEN_AWAY: "the weighted mean of dropping it and of putting frequent and related words in its place",

@@ -52,8 +52,8 @@ class Place:
 class Drawing:
     """How replacements are drawn. ``frequent`` and ``related``: words of each way; ``seed``: the drawing's own."""
 
-    frequent: int = 12
-    related: int = 12
+    frequent: int = 8
+    related: int = 8
     seed: int = 0
 
 
