@@ -45,6 +45,8 @@ ORDER_PAIRS = """\
 Pairs on who does what to whom, on how many and on whose, written by hand too (`core/evaluation/order_pairs.tsv`), and
 how many of each kind are right: `python -m trainers probe CHECKPOINT --suite order`. No model is trained on them."""
 
+HELD_OUT = "held-out-half.json"
+
 TABLES = {
     "ablation": "What each part of the features brings.",
     "adaptivity": "Fixed filters against generated ones.",
@@ -145,6 +147,25 @@ def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
         if card.get("notes") and not any(folder.glob("*.csv")):  # else they stand above its tables
             yield f"From the card of `{card['name']}`: {markdown.plain(card['notes'])}"
     yield from pairs_by_hand(list(cards.values()))
+    for folder, card in cards.items():
+        if (folder / HELD_OUT).is_file():
+            yield from held_out(card["name"], json.loads((folder / HELD_OUT).read_text(encoding="utf-8")))
+
+
+def held_out(name: str, run: Mapping[str, Any]) -> Iterator[str]:
+    """What a run learnt from half of the templates and words of made pairs is right of the other half, by kind and
+    label."""
+    yield f"Made pairs from the other half of their templates and words, `{name}`. {run['about']}"
+    yield markdown.table([{"kind": kind} | {x: _share(of[x]) for x in of} for kind, of in run["kinds"].items()])
+    suites = ", ".join(f"{right} of the {suite} pairs" for suite, right in run["suites"].items())
+    dev = ", ".join(f"{_text(value, 'accuracy')} on {dev}" for dev, value in run["dev"].items())
+    yield f"Accuracy with its 95\u00a0% interval; the run, seed {run['seed']}, has {dev}, and {suites}:"
+    yield markdown.commands(run["commands"])
+
+
+def _share(part: Mapping[str, Any]) -> str:
+    low, high = part["interval"]
+    return f"{part['accuracy']:.2f} ({low:.2f} to {high:.2f})"
 
 
 def pairs_by_hand(cards: Sequence[Card]) -> Iterator[str]:
