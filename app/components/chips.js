@@ -20,6 +20,7 @@ export class WordChips {
           tabindex: index ? "-1" : "0",
           "aria-pressed": "false",
           dir: "auto",
+          "data-axis": this.axis,
           "data-index": index,
           "aria-label": describe?.(index),
           title:

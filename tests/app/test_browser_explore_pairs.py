@@ -87,6 +87,7 @@ def test_changes_are_undone_made_again_and_typed_by_keyboard(open_page):
     expect(changes.nth(2)).to_contain_text("(undone)")
     page.keyboard.press("Control+y")
     expect(hypothesis).to_have_value("A dog is not")
+    expect(changes.nth(2)).not_to_contain_text("(undone)")  # drawn after the text box, with new chips
     come_to_rest(page)
     chip(page, "hypothesis", "dog").focus()
     page.keyboard.press("Delete")

@@ -230,6 +230,12 @@ class WhatIfPanel {
     this.make(name, `replace ${number} ${index} ${word}`, { [side.axis]: index });
   }
 
+  // The word of a chip, which may have the keyboard without being the selected one.
+  wordOf(chip) {
+    const { role } = this.view.data.sides.find(({ axis }) => axis === chip.dataset.axis);
+    return { number: this.data.sides.indexOf(role), index: Number(chip.dataset.index) };
+  }
+
   leaveOut({ number, index }) {
     this.make("drop", `drop ${number} ${index}`);
   }
@@ -404,7 +410,7 @@ class WhatIfPanel {
     if (inside.matches?.('input:not([type="range"]), textarea')) return; // what undoes its own letters
     const control = event.ctrlKey || event.metaKey;
     const again = control && (event.key === "y" || (event.shiftKey && event.key.toLowerCase() === "z"));
-    if (event.key === "Delete" && inside.matches?.(".chip") && this.now) this.leaveOut(this.now);
+    if (event.key === "Delete" && inside.matches?.(".chip")) this.leaveOut(this.wordOf(inside));
     else if (again && (this.view.editing || this.at < this.last)) this.stepBy("redo", 1);
     else if (!again && control && event.key === "z" && (this.view.editing || this.at)) this.stepBy("undo", -1);
     else return;
