@@ -34,6 +34,7 @@ def explain(
     crossings: bool = True,
     records: Collection[type[Record]] | None = None,
     nearest_for: int | None = None,
+    head: str = "",
 ) -> Explanation:
     """Run the model on one pair and return its verdict with the evidence.
 
@@ -43,7 +44,8 @@ def explain(
     column where the record has a null word; of a model with two attention maps a pair of them, in the records' order
     (None leaves a map as it is). Without ``crossings`` the model counts no words that look across a word (q = 0).
     ``records`` names the types of record to build, None all that the model has. ``nearest_for``: index of the judged
-    word whose attentive context is also given as nearest words. Raises PairError for a side without a word and for
+    word whose attentive context is also given as nearest words. ``head``: of a transformer, whose attention is shown
+    (:mod:`core.guests.heads`), empty for that of its card. Raises PairError for a side without a word and for
     logits that are not finite, ValueError for an override of another shape and, without crossings, for a model that
     counts none.
     """
@@ -52,7 +54,7 @@ def explain(
     check_words(reading)
     model = checkpoint.model
     laid_out = None if override is None else model.lay_out(override, reading)
-    output = model.under(reading.batch(checkpoint.reader), Intervention(laid_out, crossings))
+    output = model.under(checkpoint.reader.batch(reading), Intervention(laid_out, crossings, head))
     check_finite(checkpoint, output.logits)
     sides = [side.sentence(checkpoint.reader) for side in reading.texts()]
     wanted = model.shows(checkpoint.card["config"]) if records is None else records
@@ -74,10 +76,15 @@ def explain(
 
 
 def explained(
-    checkpoint: Checkpoint, first: str, second: str = "", temperature: float = 1.0, crossings: bool = True
+    checkpoint: Checkpoint,
+    first: str,
+    second: str = "",
+    temperature: float = 1.0,
+    crossings: bool = True,
+    head: str = "",
 ) -> Explanation:
-    """The explanation of a pair at this temperature (:func:`at_temperature`) and with or without crossings, kept for
-    all threads. A checkpoint whose files have changed is another one. Raises PairError and ValueError as
+    """The explanation of a pair at this temperature (:func:`at_temperature`), with or without crossings and of this
+    ``head`` (:func:`explain`), kept for all threads. A checkpoint whose files have changed is another one. Raises PairError and ValueError as
     :func:`explain` does."""
     version = checkpoint.folder, checkpoint.state
 
@@ -87,9 +94,9 @@ def explained(
             return at_temperature(checkpoint, own, temperature, crossings)
         # A model's first run takes longer, and the times of models are compared.
         _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
-        return explain(checkpoint, first, second, crossings=crossings)
+        return explain(checkpoint, first, second, crossings=crossings, head=head)
 
-    return kept(checkpoint, (first, second, temperature, crossings), compute)
+    return kept(checkpoint, (first, second, temperature, crossings, head), compute)
 
 
 def kept(checkpoint: Checkpoint, key: Hashable, make: Callable[[], Explanation]) -> Explanation:
@@ -114,7 +121,9 @@ def at_temperature(
     row before (word-by-word attention), the scores are those of the explanation. ``crossings`` as in
     :func:`explain`."""
     maps = [
-        record for record in explanation.evidence if isinstance(record, AttentionMap) and record.units in WORD_COLUMNS
+        record
+        for record in explanation.evidence
+        if isinstance(record, AttentionMap) and record.units in WORD_COLUMNS and record.scores
     ]
     if not maps or temperature == 1:
         return explanation

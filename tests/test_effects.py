@@ -83,7 +83,7 @@ def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken
     checkpoint = checkpoint_of(architecture)
     texts = (FIRST, "" if checkpoint.single else SECOND)
     reading = checkpoint.read(*texts)
-    maps = checkpoint.model.links(reading, checkpoint.model(reading.batch(checkpoint.reader)))
+    maps = checkpoint.model.links(reading, checkpoint.model(checkpoint.reader.batch(reading)))
     if not maps:
         with pytest.raises(LinksError, match="has no attention"):
             why(checkpoint, *texts, method=DROPPED, links=taken)

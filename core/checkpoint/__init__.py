@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from core.checkpoint.checkpoint import Checkpoint as Checkpoint
-from core.checkpoint.files import CheckpointError as CheckpointError
+from core.checkpoint.errors import CheckpointError as CheckpointError
 from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
 from core.evidence import Record
+from core.guests.card import is_guest
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
@@ -23,8 +24,8 @@ PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 def available() -> dict[str, Path]:
     """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder).
 
-    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card are skipped; one that
-    cannot be read is listed, so that :func:`read_card` says what is wrong with it.
+    A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card, ours or Hugging Face's,
+    are skipped; one that cannot be read is listed, so that :func:`read_card` says what is wrong with it.
     """
     folders = {folder.name: folder for folder in _children(PRETRAINED) if folder.name != "words"}
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
@@ -44,7 +45,7 @@ def _children(parent: Path) -> list[Path]:
 
 def _holds_card(folder: Path) -> bool:
     try:
-        return stat.S_ISREG((folder / "card.json").stat().st_mode)
+        return is_guest(folder) or stat.S_ISREG((folder / "card.json").stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

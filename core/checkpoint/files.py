@@ -20,18 +20,16 @@ from torch import Tensor, nn
 
 from core.card import LARGEST, REQUIRED, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.errors import MendableError
+from core.checkpoint.errors import CheckpointError as CheckpointError
 from core.files import read_json, whole_folder
+from core.guests.card import guest_card, guest_files, is_guest
 from core.models import ConfigError
 from core.models.base import check_sides
 from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, default_table, file_sha256
 from core.weights import LONGEST_REASON, WeightsError, load_model
 
 CARD_VERSION = 1
-
-
-class CheckpointError(MendableError):
-    """A folder that holds no usable checkpoint; the message is one sentence with the remedy."""
+_FILES = ("card.json", "weights.safetensors", "words.safetensors")
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
@@ -89,6 +87,8 @@ def _stored(value: Tensor) -> Tensor:
 def read_card(folder: Path) -> dict[str, Any]:
     """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
     broken or of another version."""
+    if is_guest(folder):
+        return guest_card(folder)
     file = folder / "card.json"
     try:
         now = file.stat()
@@ -136,6 +136,10 @@ def load(folder: Path | str) -> Checkpoint:
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)
+    if is_guest(folder):
+        from core.guests.guest import load_guest  # the rest of this module is what it is made of
+
+        return load_guest(folder, state)
     try:
         model = load_model(folder / "weights.safetensors", card["architecture"], card["config"], card["sha256"])
         if model.config.classes != len(card["labels"]):
@@ -174,8 +178,8 @@ def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
 def files_state(folder: Path) -> FilesState:
     """What changes with the files that make a checkpoint: inode, size and times of each, None for one that is not
     there."""
-    files = [folder / name for name in ("card.json", "weights.safetensors", "words.safetensors")]
-    return tuple(_file_state(file) for file in (*files, DEFAULT_FOLDER / "words.safetensors"))
+    own = guest_files(folder) if is_guest(folder) else [folder / name for name in _FILES]
+    return tuple(_file_state(file) for file in (*own, DEFAULT_FOLDER / "words.safetensors"))
 
 
 def _file_state(file: Path) -> tuple[int, ...] | None:

@@ -2,7 +2,8 @@
 
 In a map of weights the cell becomes 0, and the rest of its row stays as it is or is divided by its sum; a row whose
 whole weight was in that cell keeps 0. In a map of scores, where a choice or a pooling follows (phrases, ABCNN, AP-CNN),
-the cell gets the least score that a match of this model can have.
+the cell gets the least score that a match of this model can have. A transformer's link is cut before the softmax, in
+all heads and layers at once, so that the rest of its row adds up to 1.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ MOST_LINKS = 12_000
 """Links of one map that are computed: more would take minutes."""
 ROWS = 128
 """Links of one forward call."""
+ROWS_KNOCKED_OUT = 16
+"""The same of a transformer."""
+STRONGEST = 20
+"""Links of a transformer's map that are cut unless all are asked for, those of largest weight: each costs a pass."""
 
 
 class LinksError(MendableError):
@@ -43,37 +48,55 @@ class Taken(StrEnum):
 
 @torch.inference_mode()
 def link_effects(
-    checkpoint: Checkpoint, reading: Reading, target: int, taken: Taken, progress: Progress = unheard
+    checkpoint: Checkpoint,
+    reading: Reading,
+    target: int,
+    taken: Taken,
+    progress: Progress = unheard,
+    *,
+    every: bool = False,
 ) -> tuple[LinkEffects, ...]:
-    """What every link of every attention map does, one map at a time.
+    """What every link of every attention map does, one map at a time; of a transformer the :data:`STRONGEST` of each
+    map, unless ``every`` link is asked for.
 
     ``target``: the class that is followed; ``progress`` is called with the links done so far, of all maps. Raises
     LinksError for a model without attention and for a map of more than :data:`MOST_LINKS` cells.
     """
     model = checkpoint.model
-    batch = reading.batch(checkpoint.reader)
-    output = model(batch)
-    before = torch.log_softmax(output.logits.double(), dim=1)[0, target]
-    maps = model.links(reading, output)
+    batch = checkpoint.reader.batch(reading)
+    before = torch.log_softmax(model(batch).logits.double(), dim=1)[0, target]
+    maps = model.cuttable(reading, batch)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
-    done, whole, effects = 0, sum(links.values.numel() for links in maps), []
-    for number, links in enumerate(maps):
-        cells = links.values.numel()
-        if cells > MOST_LINKS:
-            raise LinksError(f"this map has {cells:,} links, more than {MOST_LINKS:,}: shorten the sentences")
-        parts = []
-        for rows in torch.split(torch.arange(cells), ROWS):
-            overrides = [
-                model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in without(links, rows, taken)
-            ]
-            logits = model.under(batch, Intervention(stacked(overrides))).logits
-            parts.append(before - torch.log_softmax(logits.double(), dim=1)[:, target])
-            progress(done + int(rows[-1]) + 1, whole)
-        done += cells
-        of_map = torch.cat(parts).view(-1, links.values.shape[-1])
-        effects.append(_record(links, of_map, taken))
+    asked = [_asked(links, every) for links in maps]
+    done, whole, effects = 0, sum(map(len, asked)), []
+    for number, (links, cells) in enumerate(zip(maps, asked, strict=True)):
+        if len(cells) > MOST_LINKS:
+            raise LinksError(f"this map has {len(cells):,} links, more than {MOST_LINKS:,}: shorten the sentences")
+        of_map = torch.full((links.values.numel(),), math.nan, dtype=torch.float64)
+        for some in torch.split(cells, ROWS_KNOCKED_OUT if links.knocked_out else ROWS):
+            if links.knocked_out:
+                width = links.values.shape[-1]
+                places = [divmod(cell, width) for cell in some.tolist()]
+                intervention = model.knocked_out(reading, batch, number, places)
+            else:
+                cuts = without(links, some, taken)
+                overrides = [model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in cuts]
+                intervention = Intervention(stacked(overrides))
+            logits = model.under(batch, intervention).logits
+            of_map[some] = before - torch.log_softmax(logits.double(), dim=1)[:, target]
+            done += len(some)
+            progress(done, whole)
+        effects.append(_record(links, of_map.view(-1, links.values.shape[-1]), taken))
     return tuple(effects)
+
+
+def _asked(links: AttentionLinks, every: bool) -> Tensor:
+    """The numbers of the cells, of the flattened map, that are cut."""
+    count = links.values.numel()
+    if every or not links.knocked_out or count <= STRONGEST:
+        return torch.arange(count)
+    return links.values.flatten().topk(STRONGEST).indices
 
 
 def without(links: AttentionLinks, cells: Tensor, taken: Taken) -> Tensor:
@@ -106,15 +129,16 @@ def stacked(overrides: Sequence[Override]) -> Override:
 
 def _record(links: AttentionLinks, effects: Tensor, taken: Taken) -> LinkEffects:
     before = links.values.view(effects.shape)
-    tau = scipy.stats.kendalltau(before.flatten().numpy(), effects.abs().flatten().numpy()).statistic
+    known = ~effects.isnan()
+    tau = scipy.stats.kendalltau(before[known].numpy(), effects[known].abs().numpy()).statistic
     return LinkEffects(
         rows=links.rows,
         columns=links.columns,
         units=links.units,
         null=links.null,
-        renormalised=links.least is None and taken is Taken.RENORMALISED,
+        renormalised=links.least is None and (links.knocked_out or taken is Taken.RENORMALISED),
         least=links.least,
         before=matrix(before),
-        effects=matrix(effects),
+        effects=tuple(tuple(None if math.isnan(one) else one for one in row) for row in effects.tolist()),
         tau_b=None if math.isnan(tau) else float(tau),
     )

@@ -33,7 +33,7 @@ def maps_of(
     check_words(reading)
     model = checkpoint.model
     laid_out = None if base is None else model.lay_out(base, reading)
-    return model.links(reading, model.under(reading.batch(checkpoint.reader), Intervention(laid_out, crossings)))
+    return model.links(reading, model.under(checkpoint.reader.batch(reading), Intervention(laid_out, crossings)))
 
 
 def fits(links: AttentionLinks, other: AttentionLinks) -> bool:

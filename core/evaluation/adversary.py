@@ -47,7 +47,7 @@ def adversary(
     own = [links.values.clone() for links in maps]  # [R, C]
     usable = [_usable(links) for links in maps]
     target = torch.tensor(asked.explanation.probabilities)
-    model, batch = asked.checkpoint.model, asked.reading.batch(asked.checkpoint.reader)
+    model, batch = asked.checkpoint.model, asked.checkpoint.reader.batch(asked.reading)
     batch = batch.cloned()
     logits = [one.requires_grad_() for one in _starts(own, usable, seed)]  # [STARTS, R, C] each
     optimizer = torch.optim.Adam(logits, lr=RATE)

@@ -21,6 +21,7 @@ from core.data import DataError
 from core.data.alignments import AlignedPair, Link
 from core.evidence import AttentionMap
 from core.linguistics.content_words import stop_words
+from core.models.base import Intervention
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
 
@@ -72,6 +73,12 @@ def strengths(
         for link in product(column_places[best], row_places[i]):
             links[link] = max(links.get(link, 0.0), float(row[best]))
     return links
+
+
+def none_of(record: AttentionMap) -> tuple[float, ...]:
+    """What each row gives to no word, where that means that it links to none. A transformer's pieces that stand for no
+    word get much of every word's attention, whatever it is aligned to (Clark et al. 2019, section 3.2)."""
+    return () if record.own else record.null
 
 
 def above(links: Strengths, threshold: float) -> set[Link]:
@@ -131,13 +138,13 @@ class Attended:
 
     def links(self) -> dict[Link, float]:
         """Of the target's words, with their weights."""
-        return strengths(self.forward.weights, self.forward.null, *self._places(self.target, self.source))
+        return strengths(self.forward.weights, none_of(self.forward), *self._places(self.target, self.source))
 
     def backward_links(self) -> dict[Link, float]:
         """Of the source's words, with their weights; none for a model whose words look one way alone."""
         if self.backward is None:
             return {}
-        turned = strengths(self.backward.weights, self.backward.null, *self._places(self.source, self.target))
+        turned = strengths(self.backward.weights, none_of(self.backward), *self._places(self.source, self.target))
         return {(source, target): weight for (target, source), weight in turned.items()}
 
     def identical_words(self) -> set[Link]:
@@ -149,7 +156,7 @@ class Attended:
     def peaks(self) -> list[Token | None]:
         """The source's token with the largest weight of each row, None where the null word has more."""
         best = [int(np.argmax(row)) for row in self.forward.weights]
-        null = self.forward.null or (0.0,) * len(best)
+        null = none_of(self.forward) or (0.0,) * len(best)
         return [
             self.source.tokens[j] if row[j] > none else None
             for j, row, none in zip(best, self.forward.weights, null, strict=True)
@@ -175,7 +182,7 @@ def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Att
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
-        output = checkpoint.model(reading.batch(checkpoint.reader))
+        output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=""))
         records = checkpoint.model.evidence(reading, output, (AttentionMap,))
         maps = {(r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units == "words"}
         if (target, source) not in maps:

@@ -150,7 +150,7 @@ def _only(sides: Sides, chosen: set[Place]) -> Sides:
 def own_maps(asked: Asked) -> tuple[AttentionLinks, ...]:
     """The attention maps of the model's answer."""
     model = asked.checkpoint.model
-    return model.links(asked.reading, model(asked.reading.batch(asked.checkpoint.reader)))
+    return model.links(asked.reading, model(asked.checkpoint.reader.batch(asked.reading)))
 
 
 @torch.inference_mode()
@@ -182,7 +182,7 @@ def logits_under(asked: Asked, rows: Sequence[Sequence[Tensor]]) -> Tensor:
     overrides: list[Override] = [
         model.lay_out(maps[0] if len(maps) == 1 else tuple(maps), asked.reading) for maps in rows
     ]
-    logits: Tensor = model.under(asked.reading.batch(asked.checkpoint.reader), Intervention(stacked(overrides))).logits
+    logits: Tensor = model.under(asked.checkpoint.reader.batch(asked.reading), Intervention(stacked(overrides))).logits
     return logits
 
 

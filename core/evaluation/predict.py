@@ -15,6 +15,7 @@ from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.data import DataError, Dataset
 from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, plan
+from core.guests.guest import Guest
 from core.models.base import Intervention, Output
 from core.reading.reader import Reading
 from core.reading.word_table import default_table
@@ -83,6 +84,8 @@ def predict(
     finite, ValueError for an intervention that the model refuses.
     """
     device = torch.device(device)
+    if isinstance(checkpoint, Guest):
+        return _guest_logits(checkpoint, list(readings), device, share, progress, intervention or Intervention())
     vocabulary = Vocabulary(checkpoint.reader.tokens)
     data = encode_readings(readings, vocabulary).to(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
@@ -91,6 +94,26 @@ def predict(
     for rows, output in outputs(model, data, vectors, share, intervention):
         out[rows] = output.logits.float().cpu()
         check_finite(checkpoint, out[rows])
+        done += len(rows)
+        progress(done)
+    return out
+
+
+@torch.inference_mode()
+def _guest_logits(
+    guest: Guest,
+    readings: list[Reading],
+    device: torch.device,
+    share: slice,
+    progress: Progress,
+    intervention: Intervention,
+) -> Tensor:
+    """As :func:`predict`, of a model from elsewhere, which makes pieces of texts by itself."""
+    model: Any = guest.model if device.type == "cpu" else copy.deepcopy(guest.model).to(device)
+    out, done = torch.zeros(len(readings), len(guest.labels)), 0
+    for rows, pieces in list(guest.batches(readings))[share]:
+        out[rows] = model.under(pieces.to(device), intervention).logits.float().cpu()
+        check_finite(guest, out[rows])
         done += len(rows)
         progress(done)
     return out

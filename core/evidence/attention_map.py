@@ -44,6 +44,10 @@ class AttentionMap(Record, kind="attention_map"):
     call without crossings); None of a model that does not count them. ``crossed_by`` [T_x, T_x] is what they add up
     from, by the weights: how far word k looks across word i, from 0 to 1; in a call with crossings
     q_i = Σ_k crossed_by_ik / (T_x - 1).
+
+    ``own``: of a transformer, which reads both sentences at once, what each row gives to the words of its own sentence;
+    then weights, null (here: pieces that stand for no word) and own add up to 1, and ``scores`` is empty, because a
+    word's weights are sums over its pieces, and means over heads or layers.
     """
 
     name: str
@@ -61,6 +65,7 @@ class AttentionMap(Record, kind="attention_map"):
     null_score: float | None = field(default=None, metadata=LATER)
     crossings: tuple[float, ...] | None = field(default=None, metadata=LATER)
     crossed_by: Matrix | None = field(default=None, metadata=LATER)
+    own: tuple[float, ...] = field(default=(), metadata=LATER)
 
     def blocks(self, explanation: Explained) -> list[int]:
         """The first column of each block of columns over which a row adds up to 1."""
@@ -71,7 +76,7 @@ class AttentionMap(Record, kind="attention_map"):
         null word stands outside of them."""
         if self.reach:
             return [slice(*self.reach[row])]
-        ends = [*self.blocks(explanation), len(self.scores[row])]
+        ends = [*self.blocks(explanation), len((self.scores or self.weights)[row])]
         return [slice(start, end) for start, end in itertools.pairwise(ends)]
 
     def crossing(self, row: int) -> list[int]:
@@ -155,10 +160,13 @@ class AttentionMap(Record, kind="attention_map"):
         names = self._column_names(explanation)
         cells: list[list[object]] = []
         first = len(explanation.sentence(self.rows).tokens) if self.units == FINAL_STATE else 1
+        scored = self.scores or ((),) * len(self.weights)
         for i, (row, scores, weights) in enumerate(
-            zip(self._row_names(explanation), self.scores, self.override, strict=True), start=first
+            zip(self._row_names(explanation), scored, self.override, strict=True), start=first
         ):
-            places: list[object] = [*range(1, len(scores) + 1), *[""] * len(self.null[:1])]
+            columns = len(weights) - len(self.null[:1])
+            places: list[object] = [*range(1, columns + 1), *[""] * len(self.null[:1])]
+            scores = scores or ("",) * columns
             for place, name, score, weight in zip(places, names, [*scores, ""], weights, strict=False):
                 cells.append([i, row, place, name, score, weight])
         return csv_text(head, cells)

@@ -63,17 +63,21 @@ class LinkEffects:
     """What a cell got: None for weights, which became 0; of scores the least that a match can have."""
     before: tuple[tuple[float, ...], ...]
     """The map as it was, ``[R, C]``."""
-    effects: tuple[tuple[float, ...], ...]
-    """``[R, C]``, log p of the verdict before minus after; positive: the link supports the verdict."""
+    effects: tuple[tuple[float | None, ...], ...]
+    """``[R, C]``, log p of the verdict before minus after; positive: the link supports the verdict; None where a link
+    was not cut."""
     tau_b: float | None
-    """Kendall's τ-b over all cells between weight and size of the effect; None where one of them is the same
+    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the same
     everywhere."""
 
     @property
     def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
         """The cells, row and column, in the top tenth by weight and in the lower half by size of the effect; and those
         in the top tenth by size of the effect and in the lower half by weight."""
-        weights, sizes = np.array(self.before), np.abs(self.effects)
+        sizes = np.abs(np.array(self.effects, dtype=float))
+        if np.isnan(sizes).any():  # those that were cut have the largest weights
+            return (), ()
+        weights = np.array(self.before)
         return _high_and_low(weights, sizes), _high_and_low(sizes, weights)
 
 

@@ -43,7 +43,7 @@ def read(given: Given) -> Read:
     checkpoint = checkpoint_of(given)
     reading = checkpoint.read(given.texts["first"], given.texts["second"])
     check_words(reading)
-    batch = reading.batch(checkpoint.reader)
+    batch = checkpoint.reader.batch(reading)
     words = {
         "x": [token.text for token in reading.x.tokens],
         "y": [token.text for token in reading.y.tokens],

@@ -10,7 +10,7 @@ and the conformance test read :data:`REGISTRY`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from core.errors import MendableError
 from core.evidence import BOTH, AttentionMap, Record
+from core.guests.attention import Knockout
 from core.json_types import checked
 from core.json_types import setting as setting
 from core.layers.attention import Override
@@ -90,10 +91,13 @@ class Intervention:
     argument, because threads share the model.
 
     ``attention``: in the place of the model's own. ``crossings``: False sets q, the share of words that look across a
-    word, to 0 (:attr:`PairModel.counts_crossings`)."""
+    word, to 0 (:attr:`PairModel.counts_crossings`). Of a transformer, ``head``: whose attention the evidence is about,
+    empty for the one that is shown first, None where there is no evidence; ``knockout``: what it may not look at."""
 
     attention: Override | None = None
     crossings: bool = True
+    head: str | None = None
+    knockout: Knockout | None = None
 
     @property
     def overrides(self) -> int:
@@ -129,6 +133,8 @@ class AttentionLinks:
     """The first column of each block over which a row of weights adds up to 1."""
     reach: tuple[tuple[int, int], ...] = ()
     """The first column that each row can look at, and the one after its last; empty where rows see all."""
+    knocked_out: bool = False
+    """Whether a link can only be cut before the softmax of every layer, of a transformer."""
 
     def softmaxes(self, row: int) -> list[slice]:
         """The columns over which each softmax of a row runs, the null word among them."""
@@ -255,6 +261,15 @@ class PairModel(nn.Module):
             if isinstance(record, AttentionMap)
         )
 
+    def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
+        """The maps of one pair (a batch of 1) whose links can be cut."""
+        return self.links(reading, self(batch))
+
+    def knocked_out(self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]]) -> Intervention:
+        """One pair without each of some links (row and column) of one of its maps, where they are
+        :attr:`AttentionLinks.knocked_out`."""
+        raise NotImplementedError
+
     def under(self, batch: Batch, intervention: Intervention) -> Output:
         """:meth:`forward` with something else in the place of what the model computes: the one door for it. Of a batch
         of 1 the attention may be several overrides, laid out as a batch of so many, and so is the output.
@@ -301,6 +316,8 @@ class ModelSpec:
 
 REGISTRY: dict[str, ModelSpec] = {}
 """All models by the name that recipes and cards use."""
+GUESTS: dict[str, ModelSpec] = {}
+"""What models from elsewhere are, which no recipe trains (:mod:`core.guests`), by the name on their cards."""
 
 M = TypeVar("M", bound=PairModel)
 
@@ -313,11 +330,12 @@ def register(
     paper: str,
     section: str,
     tasks: Iterable[str],
+    among: dict[str, ModelSpec] = REGISTRY,
 ) -> Callable[[type[M]], type[M]]:
-    """Class decorator: make a model known under ``name``."""
+    """Class decorator: make a model known under ``name``, ``among`` those of recipes unless told."""
 
     def add(model: type[M]) -> type[M]:
-        model.spec = REGISTRY[name] = ModelSpec(name, title, paper, section, tuple(tasks), config, model)
+        model.spec = among[name] = ModelSpec(name, title, paper, section, tuple(tasks), config, model)
         return model
 
     return add
@@ -334,9 +352,10 @@ def build(architecture: str, config: Settings) -> PairModel:
 
 def spec_of(architecture: str) -> ModelSpec:
     """The model registered under this name. Raises ConfigError for another."""
-    if architecture not in REGISTRY:
+    spec = REGISTRY.get(architecture) or GUESTS.get(architecture)
+    if spec is None:
         raise ConfigError(f"unknown architecture {architecture!r}{hint(str(architecture), REGISTRY)}")
-    return REGISTRY[architecture]
+    return spec
 
 
 def check_sides(architecture: str, config: Settings, contexts: int, judged: str) -> None:

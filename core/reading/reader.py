@@ -40,6 +40,9 @@ class Reader(Protocol):
     def vectors(self, norms: Sequence[str]) -> Tensor:
         """float32 ``[T, D]``."""
 
+    def batch(self, reading: Reading) -> Batch:
+        """One row alone, as the model is called with it."""
+
 
 @dataclass(frozen=True)
 class WordReader:
@@ -59,6 +62,11 @@ class WordReader:
 
     def vectors(self, norms: Sequence[str]) -> Tensor:
         return self.table.vectors(norms)
+
+    def batch(self, reading: Reading) -> Batch:
+        sides = [[self.vectors(side.norms)] for side in (reading.first, *reading.contexts)]
+        extra = None if reading.extra is None else torch.tensor([reading.extra])
+        return Batch.of(*sides, judged=reading.judged, extra=extra)
 
 
 @dataclass(frozen=True)
@@ -139,9 +147,3 @@ class Reading:
     def y(self) -> ReadText:
         """The other text of a pair, or the first of several contexts."""
         return self.contexts[0] if self.judged == "first" or not self.contexts else self.first
-
-    def batch(self, reader: Reader) -> Batch:
-        """A batch of this row alone."""
-        sides = [[reader.vectors(side.norms)] for side in (self.first, *self.contexts)]
-        extra = None if self.extra is None else torch.tensor([self.extra])
-        return Batch.of(*sides, judged=self.judged, extra=extra)

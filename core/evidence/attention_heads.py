@@ -1,0 +1,81 @@
+"""What the heads of a transformer do between two texts, in short: to choose one whose matrix is looked at."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from core.evidence.record import Explained, Matrix, Record, matrix, the
+from core.wording import percent
+
+THUMBNAIL = 8
+"""Rows and columns of a thumbnail."""
+
+
+@dataclass(frozen=True)
+class AttentionHeads(Record, kind="attention_heads"):
+    """All heads of a cross-encoder, ``[layers][heads]`` each.
+
+    ``across`` is for the looking text, the second first, what a word gives to the words of the other text on average;
+    ``special`` what words give to pieces that stand for no word, ``own`` to words of their own text; the three add up
+    to 1 on average over both texts. ``thumbnails``: for the second and for the first text looking, a base64 text of
+    layers · heads · 8 · 8 bytes, each head's matrix at that size (the largest weight of a block), 255 its largest.
+    """
+
+    head: str
+    """The one that is shown: "7.4" (layer 7, head 4), "mean" or "rollout"."""
+    first: str
+    second: str
+    across: tuple[Matrix, Matrix]
+    special: Matrix
+    own: Matrix
+    thumbnails: tuple[str, str]
+
+    @classmethod
+    def of(cls, head: str, roles: tuple[str, str], seen: tuple[Any, Any]) -> AttentionHeads:
+        """From what the first and the second text's words look at, each :class:`core.guests.heads.Between` of all heads
+        ``[layers, heads, …]``."""
+        first, second = seen
+        counts = first.special.shape[-1], second.special.shape[-1]
+
+        def mean(values: Sequence[Tensor]) -> Matrix:
+            whole = torch.cat([*values], dim=-1).sum(-1) / sum(counts)
+            return matrix(whole)
+
+        across = tuple(matrix(one.weights.sum(-1).mean(-1)) for one in (second, first))
+        return cls(
+            head,
+            *roles,
+            across,  # type: ignore[arg-type]
+            mean((first.special, second.special)),
+            mean((first.own, second.own)),
+            (_thumbnails(second.weights), _thumbnails(first.weights)),
+        )
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return "heads"
+
+    def to_text(self, explanation: Explained) -> list[str]:
+        shares = [
+            (across, f"layer {layer + 1}, head {head + 1}")
+            for layer, row in enumerate(self.across[0])
+            for head, across in enumerate(row)
+        ]
+        most = sorted(shares, reverse=True)[:5]
+        looking = f"Heads whose words of {the(self.second)} look most at {the(self.first)}:"
+        return ["", looking, "  " + ", ".join(f"{title} {percent(share)}" for share, title in most)]
+
+
+def _thumbnails(weights: Tensor) -> str:
+    """``[layers, heads, rows, columns]`` at :data:`THUMBNAIL` rows and columns."""
+    small = F.adaptive_max_pool2d(weights.float(), THUMBNAIL)
+    largest = small.amax((-2, -1), keepdim=True).clamp_min(1e-9)
+    shades = (small / largest * 255).round().to(torch.uint8)
+    return base64.b64encode(shades.numpy().tobytes()).decode("ascii")

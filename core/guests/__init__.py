@@ -1,0 +1,1 @@
+"""Models from elsewhere: Hugging Face's pair classifiers and Python functions, read as checkpoints are."""

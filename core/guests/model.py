@@ -1,0 +1,140 @@
+"""A transformer for pairs of texts, as the other models are: logits, attention as records, and links that can be cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from core.evidence import AttentionMap
+from core.evidence.attention_heads import AttentionHeads
+from core.evidence.record import Record, matrix
+from core.guests.attention import Attention, Knockout
+from core.guests.heads import Between, between, chosen_attention, title_of
+from core.guests.pieces import Pieces
+from core.json_types import setting
+from core.models.base import (
+    GUESTS,
+    AttentionLinks,
+    Evidence,
+    Intervention,
+    ModelConfig,
+    Output,
+    PairModel,
+    Settings,
+    Wanted,
+    register,
+)
+from core.reading.reader import Reading
+
+
+@dataclass(frozen=True)
+class GuestConfig(ModelConfig):
+    """``layers`` and ``heads`` of the transformer; ``head``: whose attention is shown first."""
+
+    input_size: int = 1
+    layers: int = setting(1, least=1)
+    heads: int = setting(1, least=1)
+    head: str = "mean"
+
+
+@dataclass(frozen=True)
+class GuestTrace:
+    """What one call computed: attention ``[B, heads, P, P]`` of each layer where it was asked for, over these pieces,
+    and whose attention is the evidence."""
+
+    layers: Sequence[Tensor]
+    pieces: Pieces
+    head: str
+
+
+@register(
+    "cross-encoder",
+    config=GuestConfig,
+    title="Cross-encoder",
+    paper="Vaswani et al. 2017, Devlin et al. 2019",
+    section="3",
+    tasks=("entailment",),
+    among=GUESTS,
+)
+class CrossEncoder(PairModel):
+    """A transformer that reads both texts at once and classifies the pair, loaded with Hugging Face's library.
+
+    ``body`` is what ``AutoModelForSequenceClassification`` made, with eager attention.
+    """
+
+    projection = None
+
+    def __init__(self, config: GuestConfig, body: torch.nn.Module) -> None:
+        super().__init__()
+        self.config = config
+        self.body = body
+
+    def forward(self, batch: Any, override: Any = None) -> Output:
+        """``batch``: :class:`~core.guests.pieces.Pieces`. Raises ValueError for an override: a weight of a transformer
+        cannot be set, only cut (:class:`~core.guests.attention.Knockout`)."""
+        if override is not None:
+            raise ValueError("a transformer's weights cannot be set: cut its links instead")
+        return self._call(batch, None, None)
+
+    def under(self, batch: Any, intervention: Intervention) -> Output:
+        if intervention.attention is not None or not intervention.crossings:
+            raise ValueError("a transformer's weights cannot be set: cut its links instead")
+        knockout = intervention.knockout
+        rows = 1 if knockout is None or knockout.cells is None else len(knockout.cells)
+        several = len(batch) == 1 and rows > 1
+        return self._call(batch.repeated(rows) if several else batch, intervention.head, knockout)
+
+    def _call(self, pieces: Pieces, head: str | None, knockout: Knockout | None) -> Output:
+        with Attention(pieces.real.shape[1], knockout, seen=head is not None) as attention:
+            logits = self.body(**pieces.inputs, attention_mask=pieces.real.long()).logits
+        return Output(logits, logits, GuestTrace(attention.weights, pieces, head or self.config.head))
+
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return (AttentionMap, AttentionHeads)
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        trace: GuestTrace = output.trace
+        if not trace.layers:
+            return
+        roles = reading.first.role, reading.second.role
+        if AttentionMap in wanted:
+            name = title_of(trace.head)
+            first, second = between(chosen_attention(trace.layers, trace.head).double(), trace.pieces)
+            yield _map(name, roles[1], roles[0], second)
+            yield _map(name, roles[0], roles[1], first)
+        if AttentionHeads in wanted:
+            every = torch.stack([layer[0] for layer in trace.layers]).double()  # [layers, heads, P, P]
+            yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces))
+
+    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
+        """None that could be set."""
+        return ()
+
+    def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
+        output = self.under(batch, Intervention(head=self.config.head))
+        return tuple(
+            AttentionLinks(record.rows, record.columns, torch.tensor(record.weights), knocked_out=True)
+            for record in self.evidence(reading, output, (AttentionMap,))
+            if isinstance(record, AttentionMap)
+        )
+
+    def knocked_out(self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]]) -> Intervention:
+        """All pieces of a word to all pieces of another, before the softmax of every layer (Geva et al. 2023, section
+        4.1), one link a row. ``number``: of the map, as :meth:`cuttable` gives them."""
+        first = len(reading.first.tokens)
+        rows_from, columns_from = (first, 0) if number == 0 else (0, first)
+        owners = batch.owners[0]
+        looking = torch.tensor([rows_from + row for row, _ in cells])
+        looked_at = torch.tensor([columns_from + column for _, column in cells])
+        cut = (owners[None, :, None] == looking[:, None, None]) & (owners[None, None] == looked_at[:, None, None])
+        return Intervention(knockout=Knockout(cut))
+
+
+def _map(name: str, rows: str, columns: str, seen: Between) -> AttentionMap:
+    special, own = (tuple(values.tolist()) for values in (seen.special, seen.own))
+    return AttentionMap(name, rows, columns, (), matrix(seen.weights), null=special, own=own)
