@@ -1,6 +1,7 @@
 # make app    set up and open the app on http://localhost:8501 (PORT=8600 for another port, HOST=0.0.0.0 for other
 #             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
 # make test   lint, types and all tests, the browser tests among them
+# make guests what models in Hugging Face's format need (docs/guests.md)
 # make quick  lint, types and the tests of core alone, for between two changes
 #
 # The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:
@@ -17,10 +18,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not in each of the many processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test quick lint types pytest pytest-core chromium wordnet postgresql clean
+.PHONY: app guests test quick lint types pytest pytest-core chromium wordnet postgresql clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
+
+guests: $(VENV)/.guests
 
 # In a make of its own, so that lint and types run beside the tests.
 test: $(VENV)/.dev app/node_modules chromium wordnet postgresql
@@ -59,7 +62,11 @@ $(VENV)/.app: requirements.txt | $(BIN)/python
 	$(BIN)/pip install -q -r requirements.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.app
+$(VENV)/.guests: requirements-guests.txt $(VENV)/.app
+	$(BIN)/pip install -q -r requirements-guests.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.guests
 	$(BIN)/pip install -q -r requirements-dev.txt
 	@touch $@
 

@@ -359,7 +359,7 @@ def test_the_parts_of_filters_add_up(architecture, settings, told):
 @every_choice
 def test_an_explanations_own_attention_put_back_changes_nothing(architecture, settings, told):
     checkpoint, explanation = told(architecture, settings)
-    own = own_attention(checkpoint.model(checkpoint.read(FIRST, SECOND).batch(checkpoint.reader)))
+    own = own_attention(checkpoint.model(checkpoint.reader.batch(checkpoint.read(FIRST, SECOND))))
     if own is None:
         with pytest.raises(ValueError, match="no attention to replace"):
             explain(checkpoint, FIRST, SECOND, override=torch.ones(2, 7))

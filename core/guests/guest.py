@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,9 +89,12 @@ def _tried(guest: Guest) -> Guest:
                 f"{guest.name} answers with {logits.shape[-1]} numbers for {len(guest.labels)} classes: mend the "
                 "id2label of its config.json"
             )
-        start = time.perf_counter()
-        guest.model(batch)
-    return Guest(**{**vars(guest), "seconds": time.perf_counter() - start})
+        passes = []
+        for _ in range(2):
+            start = time.perf_counter()
+            guest.model(batch)
+            passes.append(time.perf_counter() - start)
+    return replace(guest, seconds=min(passes))
 
 
 @contextlib.contextmanager
@@ -119,6 +122,10 @@ def _tokenizer(folder: Path) -> Any:
             raise CheckpointError(
                 f"{folder.name} has a tokeniser that does not say where its pieces stand: save it as a fast one "
                 "(tokenizer.json)"
+            )
+        if len(tokenizer) <= len(tokenizer.all_special_tokens):
+            raise CheckpointError(
+                f"the tokeniser of {folder.name} has no vocabulary: copy the model again, all its files"
             )
         return tokenizer
 

@@ -21,7 +21,7 @@ def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
     """For each piece the number of its word, :data:`NO_WORD` for a piece that belongs to none.
 
     Spans are characters [start, end) of one text. A piece belongs to the word with which it shares most characters, the
-    first of equal ones; a piece of space alone to the word that begins where it ends, as "▁" does.
+    first of equal ones; a piece of space alone, such as "▁", to the word that begins where it ends.
     """
     beginning = {start: number for number, (start, _) in enumerate(words)}
     owners = []
@@ -34,9 +34,7 @@ def words_of_pieces(words: Sequence[Span], pieces: Sequence[Span]) -> list[int]:
             if words[number][0] >= end:
                 break
             shared[number] = min(end, words[number][1]) - max(start, words[number][0])
-        # Byte pieces of one character have its span each, and an empty span says that no character is meant.
-        best = max(shared, key=shared.__getitem__, default=NO_WORD)
-        owners.append(beginning.get(end, NO_WORD) if best == NO_WORD and end > start else best)
+        owners.append(max(shared, key=shared.__getitem__, default=beginning.get(end, NO_WORD)))
     return owners
 
 
@@ -117,7 +115,9 @@ class PieceReader:
             count = max(1, len(side.tokens) - max(1, excess // 4))
             if count == len(side.tokens):
                 break
-            left[longer] = ReadText(side.role, side.text, side.tokens[:count], side.truncated + len(side.tokens) - count)
+            left[longer] = ReadText(
+                side.role, side.text, side.tokens[:count], side.truncated + len(side.tokens) - count
+            )
         return left
 
     def _length(self, sides: Sequence[ReadText]) -> int:
@@ -146,4 +146,3 @@ class PieceReader:
                 owners[place] = NO_WORD if word == NO_WORD else before + word
             before += len(spans)
         return encoded, owners
-

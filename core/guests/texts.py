@@ -18,20 +18,20 @@ def spelt(side: ReadText) -> tuple[str, list[Span]]:
     spans: list[Span] = []
     at = 0
     for token in side.tokens:
-        text += _between(side.text[at : token.start], first=not spans)
+        text += _between(side.text[at : token.start], token.text if spans else "")
         word = _begun(side.text, token.text) if not text.strip() else token.text
         spans.append((len(text), len(text) + len(word)))
         text += word
         at = token.end
-    return text if side.truncated else text + _between(side.text[at:], last=True), spans
+    return text if side.truncated else text + _between(side.text[at:], ""), spans
 
 
-def _between(gap: str, *, first: bool = False, last: bool = False) -> str:
-    """What stands between two words that are left; where words were taken out of it, one space if it began or ended
-    with one."""
+def _between(gap: str, word: str) -> str:
+    """What stands before ``word`` (empty at a text's beginning and end). Where words were taken out of it, a space if
+    one stood behind them or if two words would be joined."""
     if not gap.strip():
         return gap
-    return " " if not first and not last and (gap[0].isspace() or gap[-1].isspace()) else ""
+    return " " if word and (gap[-1].isspace() or word[0].isalnum()) else ""
 
 
 def _begun(before: str, word: str) -> str:

@@ -123,7 +123,7 @@ def test_a_trained_models_values_are_those_of_its_forward_pass(name):
     )
     values, checkpoint = evaluated.values, load_named(evaluated.checkpoint)
     assert evaluated.words["x"] == ["A", "man", "is", "up"]
-    output = checkpoint.model(checkpoint.read("A man sleeps", "A man is up").batch(checkpoint.reader))
+    output = checkpoint.model(checkpoint.reader.batch(checkpoint.read("A man sleeps", "A man is up")))
     assert values["alpha"] == pytest.approx(output.trace.weights[0, 2].tolist(), abs=1e-6)
     assert sum(values["parts"]) == pytest.approx(values["z"], abs=1e-4)
     assert values["z"] == pytest.approx(output.trace.preactivations[0, 2, 4].item(), abs=1e-5)

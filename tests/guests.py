@@ -1,0 +1,120 @@
+"""Small transformers with random weights, in the folders that Hugging Face's library writes, with tokenisers fitted
+here: what a person's own model looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+TEXTS = (
+    "A man in a blue shirt is playing a guitar on a small stage.",
+    "Three girls don't eat ice cream, they play with a red ball in the park!",
+    "The dog chases the cat; the cat isn't chasing the dog's ball.",
+    "Nobody is sleeping outside near the U.S. embassy at 10:30 p.m.",
+    "Две собаки бегут по снегу 🐶 naïve café 日本語のテスト مرحبا",
+)
+LABELS = ("entailment", "neutral", "contradiction")
+_SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+
+
+def word_piece() -> Any:
+    """A lower-casing WordPiece, as BERT's."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    fitted = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    fitted.normalizer = normalizers.BertNormalizer(lowercase=True)
+    fitted.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    fitted.train_from_iterator(TEXTS * 3, trainers.WordPieceTrainer(vocab_size=300, special_tokens=special))
+    ends = [(name, fitted.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    fitted.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ends
+    )
+    return transformers.BertTokenizerFast(tokenizer_object=fitted, do_lower_case=True)
+
+
+def byte_pairs() -> Any:
+    """Pairs of bytes, as RoBERTa's."""
+    fitted = Tokenizer(models.BPE())
+    fitted.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    fitted.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    fitted.train_from_iterator(
+        TEXTS * 3, trainers.BpeTrainer(vocab_size=400, special_tokens=_SPECIAL, initial_alphabet=alphabet)
+    )
+    fitted.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True)
+    return _fast(fitted)
+
+
+def unigram() -> Any:
+    """Unigram pieces that begin with ▁, as XLM-R's and DeBERTa's."""
+    fitted = Tokenizer(models.Unigram())
+    fitted.normalizer = normalizers.NFKC()
+    fitted.pre_tokenizer = pre_tokenizers.Metaspace()
+    fitted.train_from_iterator(
+        TEXTS * 3, trainers.UnigramTrainer(vocab_size=200, special_tokens=_SPECIAL, unk_token="<unk>")
+    )
+    fitted.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return _fast(fitted)
+
+
+def _fast(fitted: Tokenizer) -> Any:
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=fitted,
+        bos_token="<s>",
+        eos_token="</s>",
+        cls_token="<s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+TOKENIZERS: dict[str, Callable[[], Any]] = {"WordPiece": word_piece, "byte BPE": byte_pairs, "unigram": unigram}
+_SIZE = {
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 512,
+}
+ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
+    "bert": ("WordPiece", {}),
+    "roberta": ("byte BPE", {"max_position_embeddings": 514, "type_vocab_size": 1}),
+    "deberta-v2": (
+        "unigram",
+        {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 16, "type_vocab_size": 0},
+    ),
+    "modernbert": ("byte BPE", {"local_attention": 16, "global_attn_every_n_layers": 2}),
+    "electra": ("WordPiece", {"embedding_size": 16}),
+    "xlm-roberta": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
+}
+"""By architecture its tokeniser and what its configuration has beside the sizes."""
+
+
+def make(folder: Path, architecture: str = "bert", seed: int = 0, **settings: Any) -> Path:
+    """Write a model with random weights into a folder. ``settings`` are its configuration's."""
+    kind, own = ARCHITECTURES[architecture]
+    tokenizer = TOKENIZERS[kind]()
+    values = {
+        "vocab_size": len(tokenizer),
+        "pad_token_id": tokenizer.pad_token_id,
+        "cls_token_id": tokenizer.cls_token_id,
+        "sep_token_id": tokenizer.sep_token_id,
+        "id2label": dict(enumerate(LABELS)),
+        "label2id": {label: number for number, label in enumerate(LABELS)},
+        "initializer_range": 0.3,
+    }
+    torch.manual_seed(seed)
+    config = transformers.AutoConfig.for_model(architecture, **{**_SIZE, **values, **own, **settings})
+    model = transformers.AutoModelForSequenceClassification.from_config(config)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
