@@ -170,6 +170,12 @@ def agreement(card: Card) -> AgreementLine | None:
     return stored and AgreementLine(card["roles"]["second"], alignment_table.in_one_line(stored))
 
 
+def of_its_head(card: Card) -> str:
+    """What was measured of the head of a transformer that is shown first; empty where nothing was."""
+    stored = card.get("alignment")
+    return alignment_table.in_one_line(stored) if stored else ""
+
+
 def tables(folder: Path) -> list[Path]:
     """CSV tables in a card's folder (an ablation, a figure's points), for the page to draw."""
     return sorted(folder.glob("*.csv"))

@@ -17,6 +17,7 @@ from core.effects.edits import Edit, EditError
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.words import TAKEN_AWAY
+from core.guests.heads import parse_head
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
@@ -79,6 +80,14 @@ _NO_SWITCH = "The link says “{}” of crossings, which are off or left out: th
 
 def _temperature(text: str) -> float | None:
     return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
+
+
+HEAD = Codec(
+    "head",
+    "The link asks for the head “{}”; write 7.4 (layer 7, head 4), mean or rollout: the model’s first choice is shown.",
+    lambda text: text if parse_head(text) is not None else None,
+)
+"""Whose attention is shown, of a transformer, by its name in a link."""
 
 
 METHOD = Codec(
@@ -182,7 +191,7 @@ _NO_STEP = "The link is at step “{}” of its edits, which has no such step: a
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
     both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
-    (q), where it can. ``method``: how effects of words are asked for; ``links``: how links are cut whose effects are
+    (q), where it can. ``head``: of a transformer whose attention is shown, empty for that of its card. ``method``: how effects of words are asked for; ``links``: how links are cut whose effects are
     asked for, empty where none are; ``together``: two words whose effect together is asked for; ``believed``: whether
     it is asked how far all this can be believed. ``candidates``: other answers of the question, one a line.
 
@@ -201,6 +210,7 @@ class ExploreState(TextState):
         Codec("crossings", _NO_SWITCH, lambda text: False if text == "off" else None, lambda counted: "off"),
         belongs_to=("model",),
     )
+    head: str = parameter("", HEAD, belongs_to=("model",))
     method: str = parameter(TAKEN_AWAY, METHOD)
     links: str = parameter("", LINKS)
     together: TwoWords | None = parameter(

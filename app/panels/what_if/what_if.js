@@ -56,6 +56,7 @@ class WhatIfPanel {
       html("div.screen", this.opener, this.editor),
       this.whole,
       data.maps.length ? this.attention.whole : null,
+      data.note && html("p.soft.screen", data.note),
       this.smallest,
       this.list,
     );
