@@ -59,11 +59,12 @@ class Guest(Checkpoint):
             start += len(rows)
 
 
-def load_guest(folder: Path, state: FilesState) -> Guest:
-    """A folder in Hugging Face's format as a checkpoint. Raises CheckpointError with one sentence that says what is
+def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Guest:
+    """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked for.
+    Raises CheckpointError with one sentence that says what is
     wrong and what to do."""
     card = guest_card(folder)
-    if card.get("asked"):
+    if card.get("asked") and not numbered:
         raise CheckpointError(
             f"the classes of {folder.name} are only numbered ({', '.join(card['labels'])}): say on the page Models what "
             f"they mean, or write it into its {SETTINGS}"
