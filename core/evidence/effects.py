@@ -76,8 +76,8 @@ class LinkEffects:
     """``[R, C]``, log p of the verdict before minus after; positive: the link supports the verdict; None where a link
     was not cut."""
     tau_b: float | None
-    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the same
-    everywhere."""
+    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
+    same everywhere."""
     layer: int = field(default=0, metadata=LATER)
     """Of a transformer, the first layer (from 0) in which links were cut."""
     passes: int = field(default=0, metadata=LATER)
