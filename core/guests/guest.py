@@ -1,4 +1,4 @@
-"""A model from elsewhere as a checkpoint: loaded by Hugging Face's library, nothing unpickled, no code of its own run."""
+"""A model from elsewhere as a checkpoint: loaded by Hugging Face's library, nothing unpickled, no code of its own."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from core.reading.word_table import default_table
 INSTALL = "install them with `make guests`, or `pip install -r requirements-guests.txt`"
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
 """A pair of usual length, by which a pass is timed."""
+HEARD = 0.3
+"""Seconds of one call, about: more than a person who watches a progress, or ends it, waits for."""
 PARTS_OF_BATCH = 4_000
 """Pieces of one call: more take long before a progress is heard."""
 
@@ -36,7 +38,7 @@ class Guest(Checkpoint):
     """
 
     pieces: PieceReader
-    seconds: float = 0.0
+    seconds: float = 0.0  # type: ignore[misc]
 
     @property
     def reader(self) -> PieceReader:  # type: ignore[override]
@@ -46,15 +48,21 @@ class Guest(Checkpoint):
         first, second = self.pieces.fitting(sides)
         return Reading(first, (second,), self.judged)
 
-    def batches(self, readings: Sequence[Reading]) -> Iterator[tuple[torch.Tensor, Any]]:
-        """The readings in pieces, in batches of like length, each with the numbers of its rows."""
+    @property
+    def rows_heard(self) -> int:
+        """Rows of one call on this machine's processor after which a progress is heard soon."""
+        return max(4, int(HEARD / self.seconds)) if self.seconds else 256
+
+    def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, Any]]:
+        """The readings in pieces, in batches of like length, of at most so many rows, each with the numbers of its
+        rows."""
         lengths = [sum(len(side.text) for side in reading.texts()) for reading in readings]
         order = sorted(range(len(readings)), key=lengths.__getitem__)
         start = 0
         while start < len(order):
             # The longest of a batch decides what it costs; a piece has three letters at least, on average.
             longest = max(16, lengths[order[min(start + 255, len(order) - 1)]] // 3)
-            rows = order[start : start + max(1, min(256, PARTS_OF_BATCH // longest))]
+            rows = order[start : start + max(1, min(most, PARTS_OF_BATCH // longest))]
             yield torch.tensor(rows), self.pieces.batch_of([readings[row] for row in rows])
             start += len(rows)
 
@@ -66,8 +74,8 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Gu
     card = guest_card(folder)
     if card.get("asked") and not numbered:
         raise CheckpointError(
-            f"the classes of {folder.name} are only numbered ({', '.join(card['labels'])}): say on the page Models what "
-            f"they mean, or write it into its {SETTINGS}"
+            f"the classes of {folder.name} are only numbered ({', '.join(card['labels'])}): say on the page Models "
+            f"what they mean, or write it into its {SETTINGS}"
         )
     tokenizer, body = _tokenizer(folder), _body(folder)
     pieces = PieceReader(tokenizer, _names(tokenizer), _longest(tokenizer, body), bool(card.get("second_first")))
@@ -105,8 +113,8 @@ def _told(folder: Path, what: str) -> Iterator[Any]:
         import transformers
     except ImportError:
         raise CheckpointError(f"{folder.name} needs transformers and tokenizers: {INSTALL}") from None
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield transformers
     except CheckpointError:

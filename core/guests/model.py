@@ -1,8 +1,8 @@
-"""A transformer for pairs of texts, as the other models are: logits, attention as records, and links that can be cut."""
+"""A transformer for pairs of texts, as the other models are: logits, attention as records, links that can be cut."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +123,37 @@ class CrossEncoder(PairModel):
             if isinstance(record, AttentionMap)
         )
 
-    def knocked_out(self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]]) -> Intervention:
+    def by_vectors(self, pieces: Pieces, target: int) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The vectors of one pair's pieces ``[1, P, D]``, and log p ``[B]`` of a class from others ``[B, P, D]`` in
+        their place."""
+        vectors = self.body.get_input_embeddings()(pieces.inputs["input_ids"]).detach().clone()
+        others = {name: values for name, values in pieces.inputs.items() if name != "input_ids"}
+
+        def log_p(given: Tensor) -> Tensor:
+            rows = {name: values.expand(len(given), -1) for name, values in others.items()}
+            mask = pieces.real.long().expand(len(given), -1)
+            logits = self.body(inputs_embeds=given, attention_mask=mask, **rows).logits
+            return torch.log_softmax(logits, dim=1)[:, target]
+
+        return vectors, log_p
+
+    @property
+    def has_heads(self) -> bool:
+        return True
+
+    @property
+    def layers(self) -> int:
+        layers: int = self.config.layers
+        return layers
+
+    def heads_across(self, reading: Reading, batch: Any) -> Tensor:
+        layers = self.under(batch, Intervention(head=self.config.head)).trace.layers
+        first, second = between(torch.stack([layer[0] for layer in layers]).double(), batch)
+        return torch.cat([first.weights.sum(-1), second.weights.sum(-1)], dim=-1).mean(-1)
+
+    def knocked_out(
+        self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
+    ) -> Intervention:
         """All pieces of a word to all pieces of another, before the softmax of every layer (Geva et al. 2023, section
         4.1), one link a row. ``number``: of the map, as :meth:`cuttable` gives them."""
         first = len(reading.first.tokens)
@@ -132,7 +162,7 @@ class CrossEncoder(PairModel):
         looking = torch.tensor([rows_from + row for row, _ in cells])
         looked_at = torch.tensor([columns_from + column for _, column in cells])
         cut = (owners[None, :, None] == looking[:, None, None]) & (owners[None, None] == looked_at[:, None, None])
-        return Intervention(knockout=Knockout(cut))
+        return Intervention(knockout=Knockout(cut, layer))
 
 
 def _map(name: str, rows: str, columns: str, seen: Between) -> AttentionMap:
