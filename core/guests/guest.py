@@ -68,9 +68,8 @@ class Guest(Checkpoint):
 
 
 def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Guest:
-    """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked for.
-    Raises CheckpointError with one sentence that says what is
-    wrong and what to do."""
+    """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked
+    for. Raises CheckpointError with one sentence that says what is wrong and what to do."""
     card = guest_card(folder)
     if card.get("asked") and not numbered:
         raise CheckpointError(

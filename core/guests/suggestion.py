@@ -58,9 +58,7 @@ def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
     with PAIRS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     if task == "fact checking":
-        pairs = [
-            (row["second"], row["first"], _OF_CLAIMS[row["label"]]) for row in rows if row["task"] == "entailment"
-        ]
+        pairs = [(row["second"], row["first"], _OF_CLAIMS[row["label"]]) for row in rows if row["task"] == "entailment"]
     else:
         two = _TWO if NOT_ENTAILED in labels else {}
         own = (row for row in rows if row["task"] == task)
