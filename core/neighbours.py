@@ -143,6 +143,10 @@ class Index:
 
 def load(checkpoint: Checkpoint) -> Index:
     """The index of a checkpoint. Raises NeighboursError where there is none, a damaged one, or another checkpoint's."""
+    if "guest" in checkpoint.card:
+        raise NeighboursError(
+            f"{checkpoint.name} was trained elsewhere, on rows that are not known here: choose a model of ours for them"
+        )
     folder = neighbours_folder() / checkpoint.name
     try:
         changed = (folder / _CARD).stat().st_mtime_ns

@@ -56,7 +56,8 @@ class Tried:
 
 
 def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[Tried]:
-    """The pair as it was typed, and after each edit; ``head`` as :func:`core.explain.explain` takes it. Raises PairError as :func:`core.explain.explain` does."""
+    """The pair as it was typed, and after each edit; ``head`` as :func:`core.explain.explain` takes it. Raises
+    PairError as :func:`core.explain.explain` does."""
     crossings = state.crossings or not checkpoint.model.counts_crossings
 
     def explained(texts: Version, edits: Sequence[AttentionEdit]) -> Explanation:

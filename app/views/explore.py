@@ -14,12 +14,12 @@ import streamlit as st
 from app import components, page_style, panels
 from app.components import About, PairFrame
 from app.desk import back_link
-from app.effects import late
+from app.effects import asking, late
 from app.explore import candidates, heads, pairs_tried, what_if
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
-from app.page_state.explore import HEAD, LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
+from app.page_state.explore import DRAWN, HEAD, LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest
@@ -28,6 +28,7 @@ from app.panels import Drawing, DrawnPanel, belief, effects, links, verdict
 from app.panels.panel import Payload
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.effects import cost
 from core.effects.edits import EditError
 from core.effects.words import TAKEN_AWAY
 from core.errors import MendableError
@@ -80,6 +81,7 @@ def _selected() -> None:
         method = METHOD.value(picked.get("method") or "") or PAGE.state.method
         both = TwoWords.parse(picked.get("together") or "")
         head = HEAD.value(picked.get("head") or "") or ""
+        drawn = DRAWN.value(picked.get("drawn") or "") or ""
         cut = LINKS.value(picked.get("links") or "") or ""
         direction, crossings = picked.get("direction"), picked.get("crossings", True)
         PAGE.change(
@@ -88,6 +90,7 @@ def _selected() -> None:
             crossings=crossings,
             head=head,
             method=method,
+            drawn=drawn,
             links=cut,
             together=both,
             turns=picked.get("turns") == "on",
@@ -180,11 +183,16 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
     )
     drawn = heads.with_card(panels.drawing(shown, own, page.show, unread(checkpoint.card)), checkpoint.card)
     followed = late.followed(checkpoint, trained)
-    bars = DrawnPanel("effects", "first", effects.frame(followed, bool(unlike)))
-    edits = DrawnPanel("what_if", "below", what_if.panel(page, checkpoint, steps))
-    cut = links.frame(shown, followed)
+    about = checkpoint, page.pair.now
+    asked = _questions(page, read).way
+    frame = effects.EffectsFrame(followed, asking.ways(*about, asked), bool(unlike), asking.more(*about, asked))
+    bars = DrawnPanel("effects", "first", frame)
+    turning = asking.price(*about, cost.of_smallest_change)
+    edits = DrawnPanel("what_if", "below", replace(what_if.panel(page, checkpoint, steps), cost=turning))
+    cut = links.frame(shown, followed, asking.price_of_links(*about, shown))
     after = [DrawnPanel("links", "main", cut)] if cut else []
-    believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed))
+    believing = asking.price(*about, cost.of_believing)
+    believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed, believing))
     like = DrawnPanel("like_these", "below", Payload())
     return replace(drawn, panels=(bars, edits, *drawn.panels, *after, believed, like))
 
@@ -243,7 +251,8 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         crossings=page.crossings,
         asked={
             "head": heads.shown(page, read.checkpoint),
-            "method": page.method,
+            "method": questions.way.method,
+            "drawn": page.drawn,
             "links": page.links,
             "together": str(questions.together or ""),
             "turns": "on" if page.turns else "",
@@ -271,7 +280,16 @@ def _questions(page: ExploreState, read: Read) -> late.Questions:
     fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
     together = page.together if fits else None
     return late.Questions(
-        read.checkpoint, page.pair.now, page.method, page.links, together, True, page.turns, page.believed, True
+        read.checkpoint,
+        page.pair.now,
+        page.method,
+        page.links,
+        together,
+        offers=True,
+        turns=page.turns,
+        believed=page.believed,
+        like=True,
+        drawn=page.drawn,
     )
 
 
@@ -290,7 +308,15 @@ def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str])
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
     # What the browser adds to the link by itself, which changes without a new drawing.
     unselected = replace(
-        page, selection=None, direction=None, head="", method=TAKEN_AWAY, links="", together=None, believed=False
+        page,
+        selection=None,
+        direction=None,
+        head="",
+        method=TAKEN_AWAY,
+        drawn="",
+        links="",
+        together=None,
+        believed=False,
     )
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
     if heads.shown(page, read.checkpoint):

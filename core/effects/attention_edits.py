@@ -254,10 +254,10 @@ def explain_under(
     head: str = "",
 ) -> Explanation:
     """What the model says of a pair under these edits of its attention, kept for all threads as
-    :func:`core.explain.explained` keeps what it says without them. The edits begin with the weights at this
-    temperature and with or without crossings; ``head`` as in :func:`core.explain.explain`. Raises
-    PairError and ValueError as that does, and EditError as :func:`edited_attention` does, for a model without attention
-    and for another one that is not there."""
+    :func:`core.explain.explained` keeps what it says without them. The edits begin with the weights at this temperature
+    and with or without crossings; ``head`` as in :func:`core.explain.explain`. Raises PairError and ValueError as
+    :func:`core.explain.explain` does, and EditError as :func:`edited_attention` does, for a model without attention and
+    for another one that is not there."""
     edits = tuple(edits)
     own = explained(checkpoint, first, second, temperature, crossings, head)
     if not edits:

@@ -64,6 +64,11 @@ def of_links(checkpoint: Checkpoint, first: str, second: str, *, every: bool = F
     return _cost(checkpoint, reading, sum(len(asked_for(links, every)) for links in maps) + len(maps[:1]))
 
 
+def of_passes(checkpoint: Checkpoint, first: str, second: str, passes: int) -> Cost:
+    """Of so many passes over texts of about this length."""
+    return _cost(checkpoint, checkpoint.read(first, second), passes)
+
+
 def of_heads(checkpoint: Checkpoint, first: str, second: str) -> Cost:
     """Of :func:`core.effects.why.what_heads_do`; 0 passes for a model without heads."""
     reading = checkpoint.read(first, second)

@@ -131,8 +131,8 @@ def stays(record: AttentionMap) -> str:
     own, special = (sum(shares) / len(shares) for shares in (record.own, record.null))
     across = max(0.0, 1 - own - special)
     return (
-        f"On average a word of {the(record.rows)} gives {percent(own)} to its own sentence, {percent(special)} to special "
-        f"tokens, and {percent(across)} to {the(record.columns)}."
+        f"On average a word of {the(record.rows)} gives {percent(own)} to its own sentence, {percent(special)} to "
+        f"special tokens, and {percent(across)} to {the(record.columns)}."
     )
 
 
