@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -76,10 +77,10 @@ def run(args: argparse.Namespace) -> int:
 def vectors(checkpoint: Guest, data: Dataset) -> torch.Tensor:
     """(u, v, |u - v|) of each row, ``[N, 3 E]``."""
     readings = list(read_rows(checkpoint, data))
-    tower = checkpoint.model.tower
+    model: Any = checkpoint.model
     out: torch.Tensor | None = None
     for rows, batch in checkpoint.batches(readings):
-        (_, u), (_, v) = tower(batch.first), tower(batch.second)
+        (_, u), (_, v) = model.tower(batch.first), model.tower(batch.second)
         if out is None:
             out = torch.empty(len(readings), 3 * u.shape[1])
         out[rows] = torch.cat([u, v, (u - v).abs()], dim=1)

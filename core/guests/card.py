@@ -79,7 +79,7 @@ def _home(folder: Path) -> Path:
     if (folder / "config.json").is_file() or not (folder / MODULES).is_file():
         return folder
     with contextlib.suppress(CheckpointError, IndexError):
-        return folder / modules_of(folder)[0]["path"]
+        return folder / str(modules_of(folder)[0]["path"])
     return folder
 
 

@@ -96,13 +96,13 @@ def tower_of(folder: Path) -> Tower:
 
 def _pooling(folder: Path, step: Path) -> str:
     config = _json(step / "config.json")
-    asked = [how for how, key in _KEYS.items() if config.get(key)] or [config.get("pooling_mode")]
+    asked = [how for how, key in _KEYS.items() if config.get(key)] or [str(config.get("pooling_mode"))]
     if len(asked) != 1 or asked[0] not in POOLINGS:
         raise CheckpointError(
             f"{called(folder)} pools in a way that PairLens does not know: use one of {', '.join(POOLINGS)}, or write "
             "it as a function (docs/guests.md)"
         )
-    return str(asked[0])
+    return asked[0]
 
 
 def _dense(folder: Path, step: Path) -> nn.Module:
