@@ -87,7 +87,8 @@ def of_attention(edit: AttentionEdit, explanation: Explanation) -> str:
     if edit.map >= len(maps):
         return edit.describe((), ())
     record = maps[edit.map]
-    shape = len(record.scores), len(record.scores[0]) + bool(record.null)
+    cells = record.scores or record.weights
+    shape = len(cells), len(cells[0]) + bool(record.null)
     words = edge_words(record.rows, record.columns, record.units, bool(record.null), shape, explanation)
     where = f" (where {the(record.rows)} looks)" if len(maps) > 1 else ""
     return edit.describe(*words) + where
