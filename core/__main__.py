@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     models = commands.add_parser("models", help="list the checkpoints that are here")
     models.add_argument("--json", action="store_true", help="the cards as JSON")
+    models.add_argument("--fetch", metavar="hub:ORG/NAME", help="fetch a model of Hugging Face's hub first")
     explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
     explainer.add_argument("--model", required=True, help="a name listed by `models`, or a checkpoint folder")
     explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
@@ -73,7 +74,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _models(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import CheckpointError, available, read_card
+        from core.guests.hub import fetched
 
+    if options.fetch:
+        print(f"{options.fetch} is in {fetched(options.fetch)}", file=sys.stderr)
     cards = {}
     for name, folder in available().items():
         try:

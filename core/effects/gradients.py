@@ -76,7 +76,7 @@ def _of_pieces(model: Any, pieces: Pieces, target: int, method: str) -> tuple[Te
     of_word = (owners[None] == torch.arange(count)[:, None]).to(vectors.dtype)  # [words, P]
     if method == ZEROED:
         with torch.inference_mode():
-            rows = [vectors * (1 - some[..., None]) for some in torch.split(of_word, ROWS)]
+            rows = [vectors * (1 - some[..., None]) for some in of_word.split(ROWS)]
             return log_p(vectors) - torch.cat([log_p(row) for row in rows]), None
     if method == INTEGRATED:
         (values,), completeness = _integrated(log_p, [vectors], ROWS)
