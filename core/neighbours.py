@@ -145,7 +145,8 @@ def load(checkpoint: Checkpoint) -> Index:
     """The index of a checkpoint. Raises NeighboursError where there is none, a damaged one, or another checkpoint's."""
     if "guest" in checkpoint.card:
         raise NeighboursError(
-            f"{checkpoint.name} was trained elsewhere, on rows that are not known here: choose a model of ours for them"
+            f"the training rows of {checkpoint.name} are not known here, because it was trained elsewhere: choose a "
+            "model of ours"
         )
     folder = neighbours_folder() / checkpoint.name
     try:
