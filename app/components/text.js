@@ -68,9 +68,9 @@ export class TextPanel {
 
   // What a screen reader says of a word: what it puts on the null word, and what looks across it.
   described(side, index) {
-    const { none, crossed } = this.maps.find(({ rows }) => rows === side.role) ?? {};
+    const { none, crossed, of } = this.maps.find(({ rows }) => rows === side.role) ?? {};
     const facts = [
-      none && `${percent(none.weights[index])} of its weight on no word`,
+      none && `${percent(none.weights[index])} of its weight on ${of ? none.word : "no word"}`,
       crossed?.[index].length && `crossed by ${this.crossing(side, index)}`,
     ].filter(Boolean);
     return facts.length ? `${side.tokens[index]}: ${facts.join(", ")}` : null;
@@ -113,7 +113,9 @@ export class TextPanel {
 
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
   get floor() {
-    return this.view.floor ?? Math.max(0.08, 1.6 / this.ribbons.weights[0].length);
+    const { weights, of, high } = this.ribbons;
+    // A head gives the words of the other text as much as it leaves them.
+    return this.view.floor ?? (of ? Math.max(0.01, 0.5 * high) : Math.max(0.08, 1.6 / weights[0].length));
   }
 
   drawFoot() {

@@ -174,15 +174,15 @@ class Attended:
 
 
 @torch.inference_mode()
-def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Attended]:
-    """The attention maps between the words of each pair.
+def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "") -> Iterator[Attended]:
+    """The attention maps between the words of each pair, of a transformer those of a ``head``, empty for its card's.
 
     Raises DataError for a model without a map from the words of its second sentence to those of its first.
     """
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
-        output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=""))
+        output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=head))
         records = checkpoint.model.evidence(reading, output, (AttentionMap,))
         maps = {(r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units == "words"}
         if (target, source) not in maps:

@@ -19,7 +19,7 @@ from core.checkpoint import Checkpoint
 from core.data import Example
 from core.effects import gradients
 from core.effects.why import MIX, Asked
-from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.effects.words import DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
@@ -155,7 +155,7 @@ def play(
     checkpoint: Checkpoint,
     items: Sequence[Item],
     ways: Sequence[str],
-    drawing: Drawing = DRAWING,
+    drawing: Drawing | None = None,
     progress: Callable[[int], None] = lambda items: None,
 ) -> Game:
     """Play the game with these ways (methods of :func:`core.effects.why`, :data:`LEAST_ATTENDED` and
@@ -197,7 +197,7 @@ def word_values(asked: Asked, side: int, ways: Sequence[str]) -> dict[str, list[
         if any(word.effect is not None for word in effects):
             values[PARTNER] = [_or_least(word.effect) for word in effects]
     for way in gradients.METHODS:
-        if way in ways:
+        if way in ways and asked.checkpoint.model.differentiable:
             all_words, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
             values[way] = [_or_least(word.effect) for word in all_words if word.role == role]
     if {LEAST_ATTENDED, MOST_ATTENDED} & {*ways}:

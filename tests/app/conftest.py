@@ -32,6 +32,7 @@ from core.models import build
 from core.reading.word_table import WordTable, default_table
 from tests.app.pages import come_to_rest, components
 from tests.core.made_up_runs import made_up_run
+from tests.guests import make
 from trainers.map import draw
 
 PATIENCE = 60_000
@@ -274,6 +275,17 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "test-foreign" / "card.json").write_text('{"model_type": "bert"}')
     (folder / "test-no-json").mkdir()
     (folder / "test-no-json" / "card.json").write_bytes(b"\x80\x04pickle")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def guests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models from elsewhere with random weights: a small one, and one whose classes are only numbered."""
+    folder = tmp_path_factory.mktemp("guests")
+    make(folder / "small-bert")
+    numbers = {number: f"LABEL_{number}" for number in range(3)}
+    names = {name: number for number, name in numbers.items()}
+    make(folder / "small-numbered", seed=1, id2label=numbers, label2id=names)
     return folder
 
 

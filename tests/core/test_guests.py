@@ -23,8 +23,9 @@ from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
 from core.guests.attention import Attention, Knockout
+from core.guests.between import rollout
 from core.guests.card import answer, needs_asking
-from core.guests.heads import HeadError, rollout
+from core.guests.heads import HeadError
 from core.guests.pieces import NO_WORD, words_of_pieces
 from core.guests.texts import spelt
 from core.models.base import Intervention
@@ -307,7 +308,7 @@ def _no_tokenizer(folder):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (_without_weights, "pickle.*trainers convert"),
+        (_without_weights, "pickle.*python -c .*save_pretrained"),
         (lambda folder: (folder / "model.safetensors").unlink(), "has no .*safetensors: copy the model again"),
         (lambda folder: (folder / "config.json").write_text("{"), "no readable JSON"),
         (lambda folder: (folder / "pairlens.json").write_text('{"roles": ["a"]}'), "two different names"),

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from app.panels.panel import Number, Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
+from core.evidence.record import the
+from core.wording import percent
 
 Column = tuple[float | None, ...]
+SPECIAL = "special tokens"
+"""What stands at the column of a transformer's pieces that belong to no word."""
+_DIGITS = 4
+"""Behind the point of a head's weights: one of sixty words by sixty, in both directions, is 50 kB."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,9 @@ class NullWord:
 class WordMap(Payload):
     """What the matrix and the ribbons draw. ``values`` are what the cells show, from ``low`` to ``high``; ``weights``
     are always what the model used; ``none`` is None in a model without a null word. ``crossed``: for each row the rows
-    that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them."""
+    that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them. ``of``:
+    whose attention it is, of a transformer; its ``values`` are left to the browser, which has the weights, and
+    ``stays`` says what its words give to other than the columns' words."""
 
     units: str
     weights: Matrix
@@ -41,6 +49,8 @@ class WordMap(Payload):
     high: float
     crossed: tuple[tuple[int, ...], ...] | None = None
     crossings: Column | None = None
+    of: str = ""
+    stays: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: st
 
 def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
     """The matrix of a map over words; its cells ``show`` weight, column or score."""
+    if record.own:
+        return of_a_head(record, show)
     values: Matrix = record.weights
     null_scores = (record.null_score,) * len(record.null)
     null: Sequence[float | None] = record.null
@@ -89,6 +101,38 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
         columns=record.columns,
         show=show,
         lead=lead(record, explanation),
+    )
+
+
+def of_a_head(record: AttentionMap, show: str) -> WordMap:
+    """The matrix of a transformer's head, which has weights alone. Its scale runs to the largest weight on a word:
+    special tokens often have most of it, and all words would be dark beside them."""
+    shown = rescaled(record.weights) if show == "column" else record.weights
+    special = tuple(round(weight, _DIGITS) for weight in record.null)
+    return WordMap(
+        record.units,
+        tuple(tuple(round(weight, _DIGITS) for weight in row) for row in record.weights),
+        (),
+        (),
+        NullWord(SPECIAL, special, (), special) if special else None,
+        record.apart,
+        0.0,
+        max(max(map(max, shown)), 1e-9),
+        of=record.name,
+        stays=stays(record),
+        rows=record.rows,
+        columns=record.columns,
+        show="column" if show == "column" else "weight",
+    )
+
+
+def stays(record: AttentionMap) -> str:
+    """Where the attention of a transformer's words goes on average, in a sentence."""
+    own, special = (sum(shares) / len(shares) for shares in (record.own, record.null))
+    across = max(0.0, 1 - own - special)
+    return (
+        f"On average a word of {the(record.rows)} gives {percent(own)} to its own sentence, {percent(special)} to "
+        f"special tokens, and {percent(across)} to {the(record.columns)}."
     )
 
 

@@ -2,6 +2,7 @@
 
 import { legend, scaleColour } from "../../components/colours.js";
 import {
+  capital,
   directionOf,
   exactPercent,
   heading,
@@ -21,6 +22,23 @@ import { WindowPanel } from "./windows.js";
 
 export const CELL = { most: 36, least: 17 };
 export const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
+// The numbers of the cells, which a transformer's head leaves to be made of its weights.
+function withValues(attention) {
+  const { weights, none, show, values } = attention;
+  if (values.length) return attention;
+  const shares = (column) => {
+    const sum = column.reduce((all, weight) => all + weight, 0);
+    return column.map((weight) => (sum > 0 ? weight / sum : 0));
+  };
+  if (show !== "column") return { ...attention, values: weights };
+  const columns = weights[0].map((_, j) => shares(weights.map((row) => row[j])));
+  return {
+    ...attention,
+    values: weights.map((_, i) => columns.map((column) => column[i])),
+    none: none && { ...none, values: shares(none.weights) },
+  };
+}
+
 const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
 
 export class MatrixPanel {
@@ -30,7 +48,7 @@ export class MatrixPanel {
    */
   constructor(view, attention) {
     this.view = view;
-    this.attention = attention;
+    this.attention = attention = withValues(attention);
     this.axes = view.axes(attention);
     this.at = [0, 0];
     const { tokens } = view.sideOf(attention.rows);
@@ -59,6 +77,7 @@ export class MatrixPanel {
     const key = legend(...this.scale);
     key.append(this.scrolls);
     if (this.agreement) key.append(html("span", this.agreement));
+    if (attention.stays) key.append(html("span.stays", attention.stays));
     const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(
       "section.attention",
@@ -73,9 +92,9 @@ export class MatrixPanel {
 
   // What it is, how to read it (one line, and more on demand), and what is saved under which name.
   get labels() {
-    const { rows, columns, apart, show } = this.attention;
+    const { rows, columns, apart, show, of } = this.attention;
     const how = {
-      weight: `Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
+      weight: `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
       column:
         "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column.",
@@ -88,8 +107,11 @@ export class MatrixPanel {
       `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
       this.several &&
         `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
-      "The colour scale runs to the largest value of this pair. ",
+      `The colour scale runs to the largest ${of ? "weight on a word" : "value of this pair"}. `,
+      of &&
+        `A word’s pieces are looked at together (their weights are added up) and look together (theirs are averaged). The last column is what goes to pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
       this.none &&
+        !of &&
         `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
       "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
     ];
@@ -104,7 +126,8 @@ export class MatrixPanel {
 
   // What a row adds up to: changed by hand, the rest of it may have been kept.
   get sums() {
-    const { weights, apart } = this.attention;
+    const { weights, apart, of } = this.attention;
+    if (of) return "A row, with what stays in its own sentence, adds up to 1";
     const each = apart ? " over each numbered line" : "";
     const whole = apart ? this.lines.length : 1;
     const sum = (row, i) => row.reduce((all, weight) => all + weight, this.none?.weights[i] ?? 0);
@@ -310,9 +333,14 @@ export class MatrixPanel {
           class: none && "none",
         },
         shorten(this.word(j), 24),
-        svg("title", none ? `The null word: no counterpart in ${the(this.attention.columns)}` : this.word(j)),
+        svg("title", none ? this.noWord : this.word(j)),
       );
     });
+  }
+
+  get noWord() {
+    const { of, columns } = this.attention;
+    return of ? "Pieces that belong to no word" : `The null word: no counterpart in ${the(columns)}`;
   }
 
   rowWords() {
@@ -415,10 +443,8 @@ export class MatrixPanel {
 
   // A cell's exact values.
   facts(i, j) {
-    const lines = [
-      html("span", `weight ${exactPercent(this.number("weights", i, j))}`),
-      html("span", this.score(i, j, 4)),
-    ];
+    const lines = [html("span", `weight ${exactPercent(this.number("weights", i, j))}`)];
+    if (this.attention.scores.length) lines.push(html("span", this.score(i, j, 4)));
     if (this.attention.show === "column")
       lines.push(html("span", `${exactPercent(this.number("values", i, j))} of its column (not used)`));
     const back = this.view.back(this.attention);

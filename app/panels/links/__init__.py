@@ -16,9 +16,11 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class LinksFrame(Payload):
-    """What stands before there are effects. ``verdict``: the class that is followed, as people read it."""
+    """What stands before there are effects. ``verdict``: the class that is followed, as people read it; ``costs``: of a
+    transformer, of its strongest links and of every link, which are cut before the softmax."""
 
     verdict: str
+    costs: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,11 @@ class LinkMap:
     telling: tuple[Cell, ...]
 
 
-def frame(explanation: Explanation, verdict: str) -> LinksFrame | None:
+def frame(explanation: Explanation, verdict: str, costs: tuple[str, str] | None = None) -> LinksFrame | None:
     """The panel without its matrices; None for a model that shows no attention."""
     kinds = (AttentionMap, PooledAttention, PhraseSelection)
     attends = any(isinstance(record, kinds) for record in explanation.evidence)
-    return LinksFrame(verdict) if attends else None
+    return LinksFrame(verdict, costs) if attends else None
 
 
 def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
