@@ -162,7 +162,8 @@ class PairForm(ModelForm):
     def explanation(self, head: str = "") -> tuple[Checkpoint, Explanation]:
         """The model that is shown, and what it says of the pair; ``head`` as :func:`core.explain.explain` takes it."""
         checkpoint = self.checkpoint()
-        return checkpoint, explained(checkpoint, *self.page.state.pair.now, head=head)
+        first, second = self.page.state.pair.now
+        return checkpoint, explained(checkpoint, first, second, head=head)
 
     def sentences(self, models: Mapping[str, Listed]) -> None:
         """Both sentences, labelled with the roles on the model's card, and the button that swaps them; the text alone

@@ -409,6 +409,7 @@ export interface Heads {
   blocks: number;
   looking: [HeadsLooking, HeadsLooking];
   own: string;
+  measured: string;
   about: string;
 }
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.model_choice import Card, shows
-from app.models.card import of_its_head
+from app.model_choice import Card, is_guest, shows
+from app.models.card import measured_head
 from app.page_state.explore import ExploreState
 from app.panels import Drawing, DrawnPanel
 from app.panels.attention_heads import Heads
@@ -19,14 +19,19 @@ def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
     return "" if _problem(page, checkpoint) else page.head
 
 
+def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
+    """Whether what the card says of its attention is about the head that is shown; of a model without heads it is."""
+    first = checkpoint.card["config"].get("head")
+    return first is None or (shown(page, checkpoint) or first) == (measured_head(checkpoint.card) or first)
+
+
 def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
     """One sentence for each choice that a transformer does not have, and for a head that a model does not."""
-    of_heads = shows(AttentionHeads)(checkpoint.card)
-    out = [_problem(page, checkpoint)]
-    if of_heads and page.show == "score":
-        out.append("The link asks for raw scores, which a transformer’s words do not have: weights are shown.")
-    if of_heads and page.temperature != 1:
-        out.append("The link asks for another temperature, which a transformer’s softmax cannot be given here.")
+    out, elsewhere = [_problem(page, checkpoint)], is_guest(checkpoint.card)
+    if elsewhere and page.show == "score":
+        out.append("The link asks for raw scores, which a model from elsewhere does not have: weights are shown.")
+    if elsewhere and page.temperature != 1:
+        out.append("The link asks for another temperature, which a model from elsewhere cannot be given.")
     return [problem for problem in out if problem]
 
 
@@ -43,12 +48,12 @@ def _problem(page: ExploreState, checkpoint: Checkpoint) -> str:
     return ""
 
 
-def with_card(drawing: Drawing, card: Card) -> Drawing:
-    """The drawing whose picker of heads knows what the card says of the first one."""
+def with_first(drawing: Drawing, card: Card) -> Drawing:
+    """The drawing whose picker of heads knows which one the card shows first."""
 
     def told(panel: DrawnPanel) -> DrawnPanel:
         if not isinstance(panel.data, Heads):
             return panel
-        return replace(panel, data=replace(panel.data, own=card["config"]["head"], about=of_its_head(card)))
+        return replace(panel, data=replace(panel.data, own=card["config"]["head"]))
 
     return replace(drawing, panels=tuple(map(told, drawing.panels)))

@@ -11,17 +11,19 @@ from app.pairs import Version
 from app.panels import verdict
 from app.panels.links import edge_words
 from app.panels.what_if import EditableMap, Step, WhatIf
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint, load_named, records_of
 from core.effects.attention_edits import AttentionEdit, explain_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.why import target_class
 from core.evidence import AttentionMap, Explanation
+from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import the
 from core.guests.guest import Guest
 from core.spreadsheet import csv_text
 
 CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
+CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: it comes from elsewhere."
 ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""
 
@@ -109,9 +111,17 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -
         drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change, note, words))
         before = follows
     roles = tuple(side.role for side in (typed.first, typed.second) if side.role)
-    note = CANNOT_BE_SET if isinstance(checkpoint, Guest) else ""
+    note = _why_not_attention(checkpoint)
     editable = _editable(steps[at].explanation)
     return WhatIf(tuple(drawn), at, verdict.class_names(typed)[target], roles, editable, note)
+
+
+def _why_not_attention(checkpoint: Checkpoint) -> str:
+    """Why attention cannot be changed by hand, of a model that has some."""
+    records = records_of(checkpoint.card)
+    if not isinstance(checkpoint, Guest) or AttentionMap not in records:
+        return ""
+    return CANNOT_BE_SET if AttentionHeads in records else CANNOT_BE_CHANGED
 
 
 def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
@@ -121,12 +131,12 @@ def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
 
 
 def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:
-    """The maps of weights, which can be changed by hand; none of a transformer's, which holds sums over its pieces."""
+    """The maps of weights, which can be changed by hand; none of a model from elsewhere, which has no scores."""
     maps = (record for record in explanation.evidence if isinstance(record, AttentionMap))
     return tuple(
         EditableMap(number, rows=record.rows, columns=record.columns)
         for number, record in enumerate(maps)
-        if record.weights and not record.own
+        if record.weights and record.scores
     )
 
 

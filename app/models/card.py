@@ -30,7 +30,8 @@ def one_line(card: Card) -> str:
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
     if "guest" in card:
         config = card["config"]
-        return f"A model from elsewhere: {card['guest']}, {config['layers']} layers of {config['heads']} heads. {about}"
+        heads = f", {config['layers']} layers of {config['heads']} heads" if "heads" in config else ""
+        return f"A model from elsewhere: {card['guest']}{heads}. {about}"
     return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
 
 
@@ -174,10 +175,10 @@ def agreement(card: Card) -> AgreementLine | None:
     return stored and AgreementLine(card["roles"]["second"], alignment_table.in_one_line(stored))
 
 
-def of_its_head(card: Card) -> str:
-    """What was measured of the head of a transformer that is shown first; empty where nothing was."""
-    stored = card.get("alignment")
-    return alignment_table.in_one_line(stored) if stored else ""
+def measured_head(card: Card) -> str | None:
+    """Whose attention was compared with people's, of a transformer; None where that is not said."""
+    heads = _mapping(_mapping(card.get("alignment")).get("heads"))
+    return str(heads["head"]) if "head" in heads else None
 
 
 def tables(folder: Path) -> list[Path]:

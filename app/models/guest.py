@@ -16,6 +16,7 @@ from core.checkpoint.memory import memory_limit
 from core.errors import MendableError
 from core.guests import card as guests
 from core.guests.heads import title_of
+from core.guests.settings import TASKS
 from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
 
 _SUGGESTED = "suggested labels"
@@ -27,21 +28,24 @@ _FLOAT = 4
 def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     """One line each of what the folder says, without a weight being read."""
     config, roles = card["config"], card["roles"]
+    heads = f", {config['layers']} layers × {config['heads']} heads" if "heads" in config else ""
     order = [roles["first"], roles["second"]]
     asked = bool(card.get("asked"))
     labels = f"{', '.join(card['labels'])}{': only numbered, see below' if asked else ''}"
     of, numbers = weights(folder), parameters(folder)
     lines = [
-        ("Architecture", f"{card['guest']}, {config['layers']} layers × {config['heads']} heads, from elsewhere"),
+        ("Architecture", f"{card['guest']}{heads}, from elsewhere"),
         ("Licence of the weights", str(card["licence"])),
         ("Classes", labels),
         ("Reads", ", then ".join(reversed(order) if card.get("second_first") else order)),
-        ("Shown first", title_of(config["head"])),
     ]
+    lines += [("Shown first", title_of(config["head"]))] if "head" in config else []
     lines += [("Parameters", f"{numbers:,}")] if numbers else []
-    lines += [("Size", f"{megabytes(of)} on disk" + (f", {megabytes(numbers * _FLOAT)} in memory" if numbers else ""))]
+    loaded = f", {megabytes(numbers * _FLOAT)} in memory" if numbers else ""
+    lines += [("Size", f"{megabytes(of)} on disk{loaded}")] if of else []
     lines += [("Memory", alone)] if (alone := stays_alone(numbers * _FLOAT or of)) else []
-    return [*lines, ("Files", ", ".join(path.name for path in guests.guest_files(folder) if path.is_file()))]
+    files = ", ".join(path.name for path in guests.guest_files(folder) if path.is_file())
+    return [*lines, ("Files", files)] if files else lines
 
 
 def stays_alone(size: int) -> str:
@@ -105,7 +109,7 @@ def ask(name: str, card: Card, folder: Path) -> None:
         )
         for number, (one, column) in enumerate(zip(classes, _columns(len(classes)), strict=True))
     ]
-    roles = guests.TASKS[task]
+    roles = TASKS[task]
     orders = [" first, then ".join(roles), " first, then ".join(roles[::-1])]
     turned = bool(known and known.task == task and known.second_first)
     order = st.radio("The model reads the", orders, int(turned), horizontal=True, key=f"order of {task} {generation}")

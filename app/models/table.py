@@ -71,10 +71,9 @@ def _task(card: Card) -> Cell:
 
 
 def _size_of_guest(folder: Path) -> Cell:
-    numbers = guest.parameters(folder)
-    return Cell(
-        lines.count(numbers) if numbers else "–", numbers or None, f"{megabytes(guest.weights(folder))} on disk"
-    )
+    numbers, size = guest.parameters(folder), guest.weights(folder)
+    note = f"{megabytes(size)} on disk" if size else ""
+    return Cell(lines.count(numbers) if numbers else "–", numbers or None, note)
 
 
 def _size(card: Card) -> Cell:

@@ -181,7 +181,7 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
         gold=page.gold(verdict.class_names(shown)),
         pinned=pairs_tried.pinned(),
     )
-    drawn = heads.with_card(panels.drawing(shown, own, page.show, unread(checkpoint.card)), checkpoint.card)
+    drawn = heads.with_first(panels.drawing(shown, own, page.show, unread(checkpoint.card)), checkpoint.card)
     followed = late.followed(checkpoint, trained)
     about = checkpoint, page.pair.now
     asked = _questions(page, read).way
@@ -319,8 +319,8 @@ def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str])
         believed=False,
     )
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
-    if heads.shown(page, read.checkpoint):
-        frame = replace(frame, agreement=None)  # which is that of the card's head
+    if not heads.measured(page, read.checkpoint):
+        frame = replace(frame, agreement=None)
     if not unlike:
         return frame
     *texts, verdict = components.about(read.shown).lines

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from core.checkpoint import Checkpoint
+from core.checkpoint import Checkpoint, records_of
 from core.effects.edits import EditError
 from core.effects.links import Taken
 from core.effects.other_attention import fits, maps_of, maps_of_another, no_such_model, version_of_another
 from core.evidence import AttentionMap, Explanation
+from core.evidence.attention_heads import AttentionHeads
 from core.evidence.attention_map import WORD_COLUMNS
 from core.explain import explain, explained, kept
 from core.guests.guest import Guest
@@ -264,7 +265,9 @@ def explain_under(
         return own
 
     if isinstance(checkpoint, Guest):
-        raise EditError("a transformer’s weights cannot be set, only cut: look at what each link does instead")
+        transformer = AttentionHeads in records_of(checkpoint.card)
+        only = "a transformer’s weights cannot be set, only cut: look at what each link does instead"
+        raise EditError(only if transformer else f"the attention of {checkpoint.name} cannot be changed: undo it")
 
     def compute() -> Explanation:
         base = _at(own) if temperature != 1 else None

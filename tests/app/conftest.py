@@ -305,9 +305,14 @@ def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture(scope="session")
-def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of the running app, whose Error desk has a run over the made-up file, with tags of Ann and Bob."""
+def server(checkpoints: Path, guests: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the running app, whose Error desk has a run over the made-up file, with tags of Ann and Bob. Beside
+    the checkpoints it has a model from elsewhere."""
     folder = tmp_path_factory.mktemp("server")
+    own = folder / "checkpoints"
+    own.mkdir()
+    for model in (*checkpoints.iterdir(), guests / "small-bert"):
+        (own / model.name).symlink_to(model)
     run = made_up_run(folder)
     keep(run, folder / "desk")
     with pytest.MonkeyPatch.context() as patch:
@@ -316,7 +321,7 @@ def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
         annotations = Annotations(open_database())
         for annotator, tag in (("Ann", "misled by noise"), ("Bob", "misled by noise"), ("Bob", "other")):
             annotations.give(annotator, run.dataset.sha256, "1c", tag)
-    yield from serve("streamlit_app.py", checkpoints, folder / "log.txt")
+    yield from serve("streamlit_app.py", own, folder / "log.txt")
 
 
 def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:

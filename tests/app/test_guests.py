@@ -4,6 +4,7 @@ import base64
 import json
 import shutil
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -87,8 +88,8 @@ def test_a_head_is_chosen_by_the_address_and_by_the_browser(drawn, guests):
         ({"head": "9.9"}, "this model has 3 layers of 4 heads: the mean of all layers and heads is shown"),
         ({"head": "seven"}, "write 7.4 (layer 7, head 4), mean or rollout"),
         ({"head": "2.3", "model": "nli-attconv-light"}, "no heads to choose from"),
-        ({"show": "score"}, "raw scores, which a transformer’s words do not have"),
-        ({"temperature": "2"}, "which a transformer’s softmax cannot be given here"),
+        ({"show": "score"}, "raw scores, which a model from elsewhere does not have"),
+        ({"temperature": "2"}, "which a model from elsewhere cannot be given"),
         ({"edits": "cell 0 0 0 0.5 kept"}, "a transformer’s weights cannot be set, only cut"),
     ],
 )
@@ -138,7 +139,8 @@ def test_pictures_of_heads_are_those_of_the_record(guests):
     assert [one.role for one in picker.looking] == ["hypothesis", "premise"]
 
 
-def test_a_fast_model_is_asked_three_ways_and_says_its_passes(drawn):
+def test_a_fast_model_is_asked_three_ways_and_says_its_passes(drawn, monkeypatch):
+    monkeypatch.setattr(cost, "BRISK", 1000)  # on however busy a machine
     app = explore()
     effects = drawn(app)["by_kind"]["effects"]
     words = heard(app, "words")["words"]
@@ -218,6 +220,48 @@ def test_without_the_libraries_the_page_says_how_to_install_them(guests, tmp_pat
     monkeypatch.setitem(sys.modules, "transformers", None)
     app = explore(model="other")
     assert any("make guests" in sentence for sentence in sentences(app))
+
+
+FUNCTION = """
+class Overlap:
+    labels = ("entailment", "neutral", "contradiction")
+    title = "Shared words"
+
+    def probabilities(self, pairs):
+        shares = [len({*a.split()} & {*b.split()}) / 20 + 0.1 for a, b in pairs]
+        return [[share, 0.9 - share, 0.1] for share in shares]
+
+    def attention(self, first, second):
+        return [[0.9 * (a == b) / max(1, first.count(b)) for a in first] for b in second]
+"""
+
+
+def test_a_function_has_all_but_what_nobody_can_know_of_it(drawn, tmp_path, monkeypatch):
+    (tmp_path / "own_guest.py").write_text(FUNCTION)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PAIRLENS_GUESTS", "own_guest:Overlap")
+    name = "own_guest:Overlap"
+    app = explore(
+        model=name, first="a dog runs", second="a dog sleeps", show="score", edits="column 0 1 2 kept", turns="on"
+    )
+    data = drawn(app)
+    shown = data["by_kind"]["attention_map"]
+    assert (shown["show"], shown["stays"], shown["weights"][1]) == ("weight", "", [0, 0.9, 0])
+    assert "cannot be changed" in data["by_kind"]["what_if"]["note"] and data["by_kind"]["what_if"]["maps"] == []
+    assert any("cannot be changed: undo it" in notice for notice in data["notices"])
+    assert not {"links", "attention_heads"} & set(data["by_kind"])
+    assert not any(one["gradient"] for one in data["by_kind"]["effects"]["methods"])
+    assert heard(app, "words", "turns")["words"]["method"] in (TAKEN_AWAY, DROPPED)
+    assert "function, from elsewhere" in models(model=name)[1]
+    assert not open_view("compare", model=name, others="small-bert").exception
+
+
+def test_the_head_nearest_to_people_is_offered_with_its_measure(guests):
+    explanation = explain(load(guests / "small-bert"), *PAIR)
+    record = replace(explanation.find(AttentionHeads), measured="2.3", f1=0.784, random_95=0.45)
+    (picker,) = PANEL.payloads([record], explanation, "weight")
+    assert picker.measured == "2.3"
+    assert picker.about == "F1 .78 against people’s alignments of words; the best of 12 random maps: .45"
 
 
 def models(**link):

@@ -27,7 +27,8 @@ class HeadsLooking:
 @dataclass(frozen=True)
 class Heads(Payload):
     """What the picker draws. ``head``: whose matrix is shown ("7.4", "mean" or "rollout"); ``looking``: the second
-    text's words first; ``own``: the head that is shown before anybody chooses, and what is known ``about`` it."""
+    text's words first; ``own``: the head that is shown before anybody chooses; ``measured``: the one that agrees best
+    with people's alignments of words, and how well (``about``), empty where nobody has measured it."""
 
     head: str
     layers: int
@@ -35,6 +36,7 @@ class Heads(Payload):
     blocks: int
     looking: tuple[HeadsLooking, HeadsLooking]
     own: str = MEAN
+    measured: str = ""
     about: str = ""
 
 
@@ -50,7 +52,18 @@ def _heads(record: AttentionHeads) -> Heads:
         for role, across, shades in zip(roles, record.across, record.thumbnails, strict=True)
     )
     layers, heads = len(record.across[0]), len(record.across[0][0])
-    return Heads(record.head, layers, heads, THUMBNAIL, (first, second))
+    about = (
+        f"F1 {_decimals(record.f1)} against people’s alignments of words; the best of {layers * heads} random maps: "
+        f"{_decimals(record.random_95)}"
+        if record.measured
+        else ""
+    )
+    return Heads(record.head, layers, heads, THUMBNAIL, (first, second), measured=record.measured, about=about)
+
+
+def _decimals(share: float) -> str:
+    """.78, 1.00"""
+    return f"{share:.2f}".removeprefix("0")
 
 
 def _halved(shades: str) -> str:

@@ -120,7 +120,7 @@ class HeadsPanel {
     const { chosen } = this;
     refill(
       this.whole,
-      WHOLE.map(([head, text]) => {
+      [...WHOLE, ...(data.measured ? [[data.measured, "Nearest to people"]] : [])].map(([head, text]) => {
         const button = choice(head === chosen, () => this.choose(head), text);
         button.dataset.head = head;
         return button;
@@ -130,7 +130,8 @@ class HeadsPanel {
       this.state,
       "Shown: ",
       html("b", title(chosen)),
-      chosen === data.own && data.about ? html("span.soft", `: ${data.about}`) : null,
+      chosen === data.measured ? `, ${data.about}` : null,
+      !data.measured && chosen === MEAN ? html("span.soft", ", since no head was compared with people") : null,
     );
     if (this.drawn === looking.role) return;
     this.drawn = looking.role;

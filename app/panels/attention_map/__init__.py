@@ -36,8 +36,8 @@ class WordMap(Payload):
     """What the matrix and the ribbons draw. ``values`` are what the cells show, from ``low`` to ``high``; ``weights``
     are always what the model used; ``none`` is None in a model without a null word. ``crossed``: for each row the rows
     that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them. ``of``:
-    whose attention it is, of a transformer; its ``values`` are left to the browser, which has the weights, and
-    ``stays`` says what its words give to other than the columns' words."""
+    whose attention it is, of a model from elsewhere; its ``values`` are left to the browser, which has the weights, and
+    ``stays`` says what a transformer's words give to other than the columns' words."""
 
     units: str
     weights: Matrix
@@ -74,8 +74,8 @@ def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: st
 
 def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
     """The matrix of a map over words; its cells ``show`` weight, column or score."""
-    if record.own:
-        return of_a_head(record, show)
+    if not record.scores:
+        return of_weights(record, show)
     values: Matrix = record.weights
     null_scores = (record.null_score,) * len(record.null)
     null: Sequence[float | None] = record.null
@@ -104,8 +104,8 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
     )
 
 
-def of_a_head(record: AttentionMap, show: str) -> WordMap:
-    """The matrix of a transformer's head, which has weights alone. Its scale runs to the largest weight on a word:
+def of_weights(record: AttentionMap, show: str) -> WordMap:
+    """The matrix of a model from elsewhere, which has weights alone. Its scale runs to the largest weight on a word:
     special tokens often have most of it, and all words would be dark beside them."""
     shown = rescaled(record.weights) if show == "column" else record.weights
     special = tuple(round(weight, _DIGITS) for weight in record.null)
@@ -114,12 +114,12 @@ def of_a_head(record: AttentionMap, show: str) -> WordMap:
         tuple(tuple(round(weight, _DIGITS) for weight in row) for row in record.weights),
         (),
         (),
-        NullWord(SPECIAL, special, (), special) if special else None,
+        NullWord(SPECIAL if record.own else NO_WORD, special, (), special) if special else None,
         record.apart,
         0.0,
         max(max(map(max, shown)), 1e-9),
         of=record.name,
-        stays=stays(record),
+        stays=stays(record) if record.own else "",
         rows=record.rows,
         columns=record.columns,
         show="column" if show == "column" else "weight",

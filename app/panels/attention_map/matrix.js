@@ -92,7 +92,7 @@ export class MatrixPanel {
 
   // What it is, how to read it (one line, and more on demand), and what is saved under which name.
   get labels() {
-    const { rows, columns, apart, show, of } = this.attention;
+    const { rows, columns, apart, show, of, stays } = this.attention;
     const how = {
       weight: `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
@@ -108,7 +108,7 @@ export class MatrixPanel {
       this.several &&
         `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
       `The colour scale runs to the largest ${of ? "weight on a word" : "value of this pair"}. `,
-      of &&
+      stays &&
         `A word’s pieces are looked at together (their weights are added up) and look together (theirs are averaged). The last column is what goes to pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
       this.none &&
         !of &&
@@ -126,8 +126,8 @@ export class MatrixPanel {
 
   // What a row adds up to: changed by hand, the rest of it may have been kept.
   get sums() {
-    const { weights, apart, of } = this.attention;
-    if (of) return "A row, with what stays in its own sentence, adds up to 1";
+    const { weights, apart, stays } = this.attention;
+    if (stays) return "A row, with what stays in its own sentence, adds up to 1";
     const each = apart ? " over each numbered line" : "";
     const whole = apart ? this.lines.length : 1;
     const sum = (row, i) => row.reduce((all, weight) => all + weight, this.none?.weights[i] ?? 0);
@@ -339,8 +339,8 @@ export class MatrixPanel {
   }
 
   get noWord() {
-    const { of, columns } = this.attention;
-    return of ? "Pieces that belong to no word" : `The null word: no counterpart in ${the(columns)}`;
+    const { stays, columns } = this.attention;
+    return stays ? "Pieces that belong to no word" : `The null word: no counterpart in ${the(columns)}`;
   }
 
   rowWords() {
