@@ -2,6 +2,7 @@
 
     python -m trainers evaluate nli-attconv-light ../shared/data/snli/snli_1.0_dev.jsonl
     python -m trainers evaluate runs/mine FILE --against nli-attconv-light --json
+    python -m trainers evaluate models/my-roberta FILE --card "SNLI dev"
 
 CHECKPOINT is a shipped name (see `python -m core models`) or a folder. Layouts of pairs: SNLI and MultiNLI jsonl, SICK,
 WikiQA, TrecQA, SelQA, MSRP, Quora, and any CSV or TSV whose header names premise,hypothesis,label or
@@ -24,7 +25,7 @@ import numpy as np
 import torch
 
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, open_checkpoint
+from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.intervals import wilson
@@ -32,6 +33,7 @@ from core.evaluation.predict import check_texts, classify
 from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
 from core.files import check_writable, whole_file
 from core.wording import counted
+from trainers.card import add_to_card
 from trainers.recipe import kind_of
 
 
@@ -46,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also the accuracy of each kind that rows' ids name (kind-NUMBER) and label",
     )
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
+    parser.add_argument(
+        "--card", metavar="NAME", help="write the scores into the card, or pairlens.json, as those of NAME"
+    )
     parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
@@ -83,11 +88,20 @@ def run(args: argparse.Namespace) -> int:
     if args.against:
         other = open_checkpoint(args.against)
         scores["against"] = compare(checkpoint, other, dataset, probabilities, classify(other, dataset, device))
+    if args.card:
+        known = read_card(checkpoint.folder).get("results") or {}
+        add_to_card(checkpoint.folder, results={**known, args.card: for_card(scores)})
     if args.out:
         with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
             write_predictions(file, checkpoint.labels, dataset, probabilities)
     print(json.dumps(scores, indent=1, ensure_ascii=False) if args.json else table(scores))
     return 0
+
+
+def for_card(scores: Mapping[str, Any]) -> dict[str, float]:
+    """What a card holds of scores."""
+    names = ("map", "mrr", "questions") if "map" in scores else ("accuracy", "macro_f1", "items")
+    return {name: scores[name] for name in names}
 
 
 def pick_device(name: str) -> torch.device:

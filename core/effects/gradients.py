@@ -69,14 +69,13 @@ def word_effects(
 
 def _of_pieces(model: Any, pieces: Pieces, target: int, method: str) -> tuple[Tensor, tuple[float, float] | None]:
     """A number for each word of both texts of one pair: what its pieces' vectors add up to, of norms as one long
-    vector's; zeroed all at once. The vectors are those before places are
-    added to them."""
+    vector's; zeroed all at once. The vectors are those before places are added to them."""
     vectors, log_p = model.by_vectors(pieces, target)
     owners, count = pieces.owners[0], sum(pieces.words[0])
     of_word = (owners[None] == torch.arange(count)[:, None]).to(vectors.dtype)  # [words, P]
     if method == ZEROED:
         with torch.inference_mode():
-            rows = [vectors * (1 - some[..., None]) for some in of_word.split(ROWS)]
+            rows = [vectors * (1 - some[..., None]) for some in torch.split(of_word, ROWS)]
             return log_p(vectors) - torch.cat([log_p(row) for row in rows]), None
     if method == INTEGRATED:
         (values,), completeness = _integrated(log_p, [vectors], ROWS)
@@ -114,7 +113,9 @@ def _integrated(log_p: Callable[..., Tensor], vectors: Sequence[Tensor], points:
     along = torch.tensor((places + 1) / 2, dtype=torch.float32)[:, None, None]
     weights = torch.tensor(shares / 2, dtype=torch.float32)[:, None, None]
     # Of a transformer all points at once would take gigabytes.
-    parts = [_gradients(log_p, [(some * words.detach()).clone() for words in vectors]) for some in along.split(points)]
+    parts = [
+        _gradients(log_p, [(some * words.detach()).clone() for words in vectors]) for some in torch.split(along, points)
+    ]
     slopes = [torch.cat(of_side) for of_side in zip(*parts, strict=True)]
     sums = [((weights * slope).sum(0) * words.detach()[0]).sum(1) for slope, words in zip(slopes, vectors, strict=True)]
     with torch.no_grad():

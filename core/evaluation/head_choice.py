@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -82,7 +83,7 @@ def head_scores(
     best, weights, readings = [], [], []
     for number, pair in enumerate(pairs, start=1):
         reading = checkpoint.read(pair.source, pair.target)
-        batch = checkpoint.reader.batch(reading)
+        batch: Any = checkpoint.reader.batch(reading)
         layers = checkpoint.model.under(batch, Intervention(head="")).trace.layers
         several = [torch.cat([layer[0] for layer in layers])]
         several += [chosen_attention(layers, whole)[None] for whole in (MEAN, ROLLOUT)]

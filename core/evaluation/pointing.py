@@ -20,6 +20,7 @@ from core.data import Example
 from core.effects import gradients
 from core.effects.why import MIX, Asked
 from core.effects.words import DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.errors import RunError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
@@ -177,7 +178,10 @@ def play(
 
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
-    """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing."""
+    """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing. Raises
+    RunError for a model from elsewhere, of which nothing but its weights is known."""
+    if "guest" in checkpoint.card:
+        raise RunError(f"{checkpoint.name} cannot be made anew without its training: leave --untrained out")
     torch.manual_seed(seed)
     model = build(checkpoint.card["architecture"], checkpoint.card["config"]).eval()
     return replace(checkpoint, name=f"{checkpoint.name}, untrained", model=model, state=())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -13,11 +14,25 @@ from core.checkpoint.errors import CheckpointError
 from core.evidence import BOTH
 from core.files import read_json
 from core.guests.hub import called
-from core.guests.settings import SETTINGS, TASKS, add_settings, check, checked_settings, settings_of, task_of
+from core.guests.settings import (
+    SETTINGS,
+    TASKS,
+    GuestSettings,
+    add_settings,
+    check,
+    checked_settings,
+    settings_of,
+    task_of,
+)
 
 ARCHITECTURE = "cross-encoder"
+BI_ENCODER = "bi-encoder"
 MODULES = "modules.json"
 """What sentence-transformers writes beside the parts of a model of its own."""
+HEAD = "pairlens-head.safetensors"
+"""The classifier of a bi-encoder that was trained here."""
+ALIKE = ("0", "1")
+"""The classes of a bi-encoder without a trained classifier, unless they are named."""
 LARGEST_CONFIG = 4 << 20
 
 
@@ -33,7 +48,7 @@ def is_guest(folder: Path) -> bool:
 def guest_card(folder: Path) -> dict[str, Any]:
     """The card of a folder in Hugging Face's format, read again when one of its files has changed. Raises
     CheckpointError with what is wrong in one sentence."""
-    card = _card(folder, tuple(_stamp(folder / name) for name in ("config.json", SETTINGS)), _weights_stamp(folder))
+    card = _card(folder, tuple(map(_stamp, guest_files(folder))))
     if isinstance(card, str):
         raise CheckpointError(card)
     return dict(card)
@@ -41,12 +56,31 @@ def guest_card(folder: Path) -> dict[str, Any]:
 
 def weights_of(folder: Path) -> list[Path]:
     """The files of the weights, in the order of their names."""
-    return sorted(folder.glob("*.safetensors"))
+    return [path for path in sorted(_home(folder).glob("*.safetensors")) if path.name != HEAD]
 
 
 def guest_files(folder: Path) -> list[Path]:
     """The files that make a guest."""
-    return [folder / "config.json", folder / SETTINGS, folder / "tokenizer.json", *weights_of(folder)]
+    named = (folder / name for name in (MODULES, HEAD, SETTINGS))
+    return [*named, _home(folder) / "config.json", _home(folder) / "tokenizer.json", *weights_of(folder)]
+
+
+def modules_of(folder: Path) -> list[dict[str, Any]]:
+    """What ``modules.json`` lists. Raises CheckpointError for what is no list of steps with types and paths."""
+    try:
+        steps = read_json(folder / MODULES)
+        return [{"type": str(step["type"]), "path": str(step["path"])} for step in steps]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CheckpointError(f"{called(folder)}/{MODULES} is no list of steps: copy the model again") from None
+
+
+def _home(folder: Path) -> Path:
+    """Where the transformer lies: of sentence-transformers' layout perhaps in a folder of its own."""
+    if (folder / "config.json").is_file() or not (folder / MODULES).is_file():
+        return folder
+    with contextlib.suppress(CheckpointError, IndexError):
+        return folder / str(modules_of(folder)[0]["path"])
+    return folder
 
 
 def size_of(folder: Path) -> int:
@@ -58,6 +92,8 @@ def needs_asking(folder: Path) -> tuple[str, ...]:
     """The names of a guest's classes where they do not say what they mean, such as LABEL_0; else empty."""
     config, settings = _config(folder), settings_of(folder)
     labels = _labels(config)
+    if (folder / MODULES).is_file():
+        return ()
     return () if settings.labels or task_of(labels) else labels
 
 
@@ -77,10 +113,6 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return now.st_mtime_ns, now.st_size
 
 
-def _weights_stamp(folder: Path) -> tuple[tuple[int, int] | None, ...]:
-    return tuple(map(_stamp, weights_of(folder)))
-
-
 @functools.lru_cache(maxsize=64)
 def _card(folder: Path, *changed: Any) -> dict[str, Any] | str:
     """The card, or what is wrong in one sentence."""
@@ -91,26 +123,24 @@ def _card(folder: Path, *changed: Any) -> dict[str, Any] | str:
 
 
 def _read(folder: Path) -> dict[str, Any]:
+    pair = (folder / MODULES).is_file()
+    if pair:
+        modules_of(folder)
     config, settings = _config(folder), settings_of(folder)
-    labels = settings.labels or _labels(config)
-    check(folder, settings, _labels(config))
-    task = settings.task or task_of(labels)
+    known = settings.labels or ALIKE if pair else _labels(config)
+    labels = settings.labels or known
+    check(folder, settings, known if (folder / HEAD).is_file() or not pair else ALIKE)
+    task = settings.task or task_of(labels) or ("paraphrase" if pair else "")
     if not weights_of(folder):
-        raise CheckpointError(_no_safetensors(folder))
+        raise CheckpointError(without_safetensors(folder))
     unknown = not task
     roles = settings.roles or TASKS[task or "entailment"]
     lowered = tuple(label.lower() for label in labels)
     card = {
         "name": called(folder),
         "title": settings.title or called(folder),
-        "architecture": ARCHITECTURE,
-        "config": {
-            "classes": len(labels),
-            "layers": int(config.get("num_hidden_layers") or 1),
-            "heads": int(config.get("num_attention_heads") or 1),
-            "head": settings.head,
-            **_agreement(settings.alignment),
-        },
+        "architecture": BI_ENCODER if pair else ARCHITECTURE,
+        "config": {"classes": len(labels), **(_of_pair(folder, settings) if pair else _of_cross(config, settings))},
         "task": task or "entailment",
         "labels": list(labels if unknown or len(set(lowered)) < len(lowered) else lowered),
         "roles": {"first": roles[0], "second": roles[1], "judged": BOTH},
@@ -128,6 +158,19 @@ def _read(folder: Path) -> dict[str, Any]:
     return card
 
 
+def _of_cross(config: Mapping[str, Any], settings: GuestSettings) -> dict[str, Any]:
+    return {
+        "layers": int(config.get("num_hidden_layers") or 1),
+        "heads": int(config.get("num_attention_heads") or 1),
+        "head": settings.head,
+        **_agreement(settings.alignment),
+    }
+
+
+def _of_pair(folder: Path, settings: GuestSettings) -> dict[str, Any]:
+    return {"threshold": settings.threshold, "scale": settings.scale, "trained": (folder / HEAD).is_file()}
+
+
 def _agreement(alignment: dict[str, Any] | None) -> dict[str, Any]:
     """What `python -m trainers align --heads` measured of the best head, on the set that did not choose it where there
     is one; nothing where that cannot be read, which the check of the card says."""
@@ -142,8 +185,8 @@ def _agreement(alignment: dict[str, Any] | None) -> dict[str, Any]:
 def fingerprint(folder: Path) -> str:
     """What tells this model from others, SHA-256 of the configuration and of the first and last megabyte of each file
     of weights: all of a large one would take a minute to read."""
-    digest = hashlib.sha256((folder / "config.json").read_bytes())
-    for path in weights_of(folder):
+    digest = hashlib.sha256((_home(folder) / "config.json").read_bytes())
+    for path in [*weights_of(folder), *([folder / HEAD] if (folder / HEAD).is_file() else [])]:
         size = path.stat().st_size
         with path.open("rb") as file:
             digest.update(f"{path.name} {size}".encode() + file.read(1 << 20))
@@ -153,7 +196,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    file = folder / "config.json"
+    file = _home(folder) / "config.json"
     try:
         config = read_json(file) if file.stat().st_size <= LARGEST_CONFIG else None
     except (OSError, ValueError):
@@ -175,7 +218,7 @@ def _labels(config: Mapping[str, Any]) -> tuple[str, ...]:
     return ("LABEL_0", "LABEL_1")
 
 
-def _no_safetensors(folder: Path) -> str:
+def without_safetensors(folder: Path) -> str:
     if any(folder.glob("*.bin")):
         return (
             f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: where "

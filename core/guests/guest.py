@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,16 +12,19 @@ import torch
 
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.checkpoint.errors import CheckpointError
-from core.guests.card import guest_card, weights_of
+from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
+from core.guests.card import BI_ENCODER, guest_card
 from core.guests.functions import FunctionConfig, FunctionModel, TextReader, function_card, made
 from core.guests.hub import called
+from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
 from core.guests.model import CrossEncoder, GuestConfig
-from core.guests.names import INSTALL
 from core.guests.pieces import PieceReader
 from core.guests.settings import SETTINGS
+from core.guests.towers import tower_of
 from core.json_types import checked
+from core.models.base import PairModel
 from core.reading.reader import PairError, Reading, ReadText
-from core.reading.tokens import MAX_TOKENS, Token
+from core.reading.tokens import Token
 from core.reading.word_table import default_table
 
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
@@ -99,11 +101,17 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Gu
             f"the classes of {called(folder)} {unclear}: say on the page Models what they mean, or write it into its "
             f"{SETTINGS}"
         )
-    tokenizer, body = _tokenizer(folder), _body(folder)
-    pieces = PieceReader(tokenizer, _names(tokenizer), _longest(tokenizer, body), bool(card.get("second_first")))
-    model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
-    guest = Guest(card["name"], folder, model, card, default_table(), state, pieces)
-    return _tried(guest)
+    reader: GuestReader
+    if card["architecture"] == BI_ENCODER:
+        tower = tower_of(folder)
+        model: PairModel = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
+        reader = TowerReader(tower.tokenizer, names_of(tower.tokenizer), tower.longest)
+    else:
+        tokenizer, body = tokenizer_of(folder), body_of(folder)
+        second_first = bool(card.get("second_first"))
+        reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
+        model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
+    return _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
 
 
 def load_function(name: str, state: FilesState) -> Guest:
@@ -136,73 +144,3 @@ def _tried(guest: Guest) -> Guest:
             guest.model(batch)
             passes.append(time.perf_counter() - start)
     return replace(guest, seconds=min(passes))
-
-
-@contextlib.contextmanager
-def _told(folder: Path, what: str) -> Iterator[Any]:
-    """Hugging Face's library, its errors told in one sentence."""
-    try:
-        import transformers
-    except ImportError:
-        raise CheckpointError(f"{called(folder)} needs transformers and tokenizers: {INSTALL}") from None
-    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield transformers
-    except CheckpointError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CheckpointError(f"{called(folder)}: {what} cannot be read ({reason}): copy the model again") from error
-
-
-def _tokenizer(folder: Path) -> Any:
-    with _told(folder, "its tokeniser") as transformers:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        if not tokenizer.is_fast:
-            raise CheckpointError(
-                f"{called(folder)} has a tokeniser that does not say where its pieces stand: save it as a fast one "
-                "(tokenizer.json)"
-            )
-        if len(tokenizer) <= len(tokenizer.all_special_tokens):
-            raise CheckpointError(
-                f"the tokeniser of {called(folder)} has no vocabulary: copy the model again, all its files"
-            )
-        return tokenizer
-
-
-def _body(folder: Path) -> torch.nn.Module:
-    if not weights_of(folder):
-        guest_card(folder)  # says what is wrong
-    with _told(folder, "its weights") as transformers:
-        body, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-            folder,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            attn_implementation="eager",
-            dtype=torch.float32,
-            output_loading_info=True,
-        )
-    lacking = sorted({*report["missing_keys"], *(str(key) for key in report.get("mismatched_keys", ()))})
-    if lacking:
-        raise CheckpointError(
-            f"the weights of {called(folder)} do not fit its config.json (without {lacking[0][:80]}): copy the model "
-            "again"
-        )
-    return body.eval()  # type: ignore[no-any-return]
-
-
-def _names(tokenizer: Any) -> tuple[str, ...]:
-    """What the model is called with beside the mask."""
-    return tuple(name for name in tokenizer.model_input_names if name != "attention_mask")
-
-
-def _longest(tokenizer: Any, body: Any) -> int:
-    """Pieces that the model can read: the tokeniser's limit, and no more than it has positions for."""
-    places = getattr(body.config, "max_position_embeddings", None) or MAX_TOKENS * 4
-    for module in body.modules():
-        if isinstance(module, torch.nn.Embedding) and module.num_embeddings == places and module.padding_idx:
-            places -= module.padding_idx + 1  # RoBERTa counts positions from behind the padding's
-            break
-    return int(min(tokenizer.model_max_length, places))

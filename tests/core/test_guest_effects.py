@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 
 import pytest
 import torch
 
 from core.checkpoint import load, load_named
+from core.checkpoint.memory import memory_of
 from core.effects import cost
 from core.effects.links import STRONGEST, LinksError, Taken
 from core.effects.memory import kept_heads, kept_links, kept_why
@@ -16,6 +19,7 @@ from core.effects.words import DRAWING, DROPPED, FEW, TAKEN_AWAY, unheard
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.predict import predict
 from core.evidence.effects import HEADS
+from core.explain import explained
 from core.guests.attention import Knockout
 from core.models.base import Intervention
 from tests.guests import make
@@ -130,3 +134,22 @@ def test_a_slow_model_is_heard_from_after_every_few_words(guest):
     assert heard == [4, 8, 11]
     assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard) is kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=FEW)
     assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=DRAWING).passes > 200
+
+
+def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
+    """One that is larger than the limit stays alone, and goes with all its tensors when another is asked for."""
+    for name in ("one", "two"):
+        make(tmp_path / name)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setenv("PAIRLENS_MEMORY_MB", "0.01")
+    first = load_named("one")
+    assert memory_of(first) > 0.01e6 and load_named("one") is first
+    explained(first, *PAIR)
+    kept_why(first, *PAIR, TAKEN_AWAY, unheard)
+    kept_links(first, *PAIR, Taken.RENORMALISED, unheard)
+    kept_heads(first, *PAIR, unheard)
+    left = [weakref.ref(parameter) for parameter in first.model.parameters()]
+    del first
+    load_named("two")
+    gc.collect()
+    assert left and all(one() is None for one in left)
