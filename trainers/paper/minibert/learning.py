@@ -206,7 +206,7 @@ def describe(
     epochs = [f"| {number} | {one['loss']:.4f} | {one['dev']:.2%} |" for number, one in enumerate(curve, 1)]
     found = [f"- {name}: {score['accuracy']:.2%} of {score['items']:,}" for name, score in scores.items()]
     card = [
-        f"---\nlicense: {recipe.licence}\n---\n# {TITLE}\n",
+        f"# {TITLE}\n",
         f"A small BERT for pairs of sentences, made by\n\n    {command}\n",
         f"Trained on {data}; licence of the weights: {recipe.licence}.\n",
         *found,
