@@ -122,13 +122,16 @@ export class TextPanel {
     const { ribbons, view } = this;
     if (this.footed === (ribbons?.rows ?? "")) return;
     this.footed = ribbons?.rows ?? "";
+    const alike = ribbons?.units === "similarity";
     const who =
       ribbons &&
       ((ribbons.final ?? null) === null
         ? `a word of ${the(ribbons.rows)}`
         : `${the(ribbons.rows)}’s final state, which comes after its last word,`);
     const how = ribbons
-      ? `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.`
+      ? alike
+        ? `A ribbon’s width: how alike two words’ states are (cosine); of this model it is no attention.`
+        : `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.`
       : "The words as the model reads them.";
     const words =
       "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters.";

@@ -19,10 +19,12 @@ from core.effects.why import target_class
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import the
+from core.guests.card import BI_ENCODER
 from core.guests.guest import Guest
 from core.spreadsheet import csv_text
 
 CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
+READ_APART = "This model reads each text by itself: there is no attention between them that could be changed."
 CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: it comes from elsewhere."
 ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""
@@ -121,7 +123,9 @@ def _why_not_attention(checkpoint: Checkpoint) -> str:
     records = records_of(checkpoint.card)
     if not isinstance(checkpoint, Guest) or AttentionMap not in records:
         return ""
-    return CANNOT_BE_SET if AttentionHeads in records else CANNOT_BE_CHANGED
+    if AttentionHeads in records:
+        return CANNOT_BE_SET
+    return READ_APART if checkpoint.card["architecture"] == BI_ENCODER else CANNOT_BE_CHANGED
 
 
 def _ended(steps: Sequence[Tried], number: int, at: int) -> str:

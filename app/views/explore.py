@@ -33,6 +33,7 @@ from core.effects.edits import EditError
 from core.effects.words import TAKEN_AWAY
 from core.errors import MendableError
 from core.evidence import Explanation
+from core.evidence.attention_map import SIMILARITY
 from core.evidence.effects import links_csv
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
@@ -128,6 +129,8 @@ def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
 def _options(shown: Payload) -> None:
     """What the first matrix can be asked to show; that of a transformer's head has no scores."""
     of_a_head, lead = bool(vars(shown).get("of")), shown.lead
+    if vars(shown).get("units") == SIMILARITY:
+        return
     choice(PAGE, "show", "Matrix shows", {name: SHOWN[name] for name in SHOWN if name != "score" or not of_a_head})
     if of_a_head:
         return

@@ -74,7 +74,7 @@ def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
     come_to_rest(page)
     page.locator("input[type=file]").set_input_files(taxi(tmp_path))
     expect(page.get_by_text("6 rows")).to_be_visible()
-    page.get_by_role("button", name=re.compile("^Remove ")).first.click()
+    page.get_by_role("button", name="Remove Two-sided AttConv").click()
     come_to_rest(page)
     page.get_by_label("Checkpoints, one to four").fill("small-bert")
     expect(page.get_by_role("option", name="small-bert")).to_be_visible()

@@ -21,7 +21,7 @@ from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
 from tests.app.pages import choose_model, chooser, components, late, open_file, open_view, query, sentences
 from tests.core.made_up_runs import taxi
-from tests.guests import LABELS, make
+from tests.guests import LABELS, make, make_tower
 
 PAIR = ("A man plays a red guitar.", "Three girls don't eat in the park!")
 LARGEST = 100_000
@@ -254,6 +254,20 @@ def test_a_function_has_all_but_what_nobody_can_know_of_it(drawn, tmp_path, monk
     assert heard(app, "words", "turns")["words"]["method"] in (TAKEN_AWAY, DROPPED)
     assert "function, from elsewhere" in models(model=name)[1]
     assert not open_view("compare", model=name, others="small-bert").exception
+
+
+def test_a_model_that_reads_each_text_by_itself_shows_how_alike_words_are(drawn, tmp_path, monkeypatch):
+    make_tower(tmp_path / "tower")
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    data = drawn(explore(model="tower", show="column", turns="on"))
+    shown = data["by_kind"]["attention_map"]
+    record = explain(load(tmp_path / "tower"), *PAIR).find(AttentionMap)
+    assert (shown["units"], shown["show"], shown["stays"]) == ("similarity", "weight", "")
+    assert shown["weights"] == rounded(record.weights) and shown["low"] == min(map(min, record.weights))
+    assert "each text by itself" in data["by_kind"]["what_if"]["note"]
+    assert not {"links", "attention_heads"} & set(data["by_kind"])
+    assert "bert, from elsewhere" in models(model="tower")[1]
+    assert not open_view("compare", model="tower", others="small-bert").exception
 
 
 def test_the_head_nearest_to_people_is_offered_with_its_measure(guests):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.panels.panel import Number, Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
-from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
+from core.evidence.attention_map import NO_WORD, SIMILARITY, WORD_COLUMNS
 from core.evidence.record import the
 from core.wording import percent
 
@@ -107,8 +107,10 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
 def of_weights(record: AttentionMap, show: str) -> WordMap:
     """The matrix of a model from elsewhere, which has weights alone. Its scale runs to the largest weight on a word:
     special tokens often have most of it, and all words would be dark beside them."""
+    show = "column" if show == "column" and record.units != SIMILARITY else "weight"
     shown = rescaled(record.weights) if show == "column" else record.weights
     special = tuple(round(weight, _DIGITS) for weight in record.null)
+    alike = record.units == SIMILARITY
     return WordMap(
         record.units,
         tuple(tuple(round(weight, _DIGITS) for weight in row) for row in record.weights),
@@ -116,13 +118,13 @@ def of_weights(record: AttentionMap, show: str) -> WordMap:
         (),
         NullWord(SPECIAL if record.own else NO_WORD, special, (), special) if special else None,
         record.apart,
-        0.0,
+        min(map(min, shown)) if alike else 0.0,
         max(max(map(max, shown)), 1e-9),
         of=record.name,
         stays=stays(record) if record.own else "",
         rows=record.rows,
         columns=record.columns,
-        show="column" if show == "column" else "weight",
+        show=show,
     )
 
 

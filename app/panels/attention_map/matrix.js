@@ -55,6 +55,7 @@ export class MatrixPanel {
     // A final state is one row, and stands for the word that it comes after.
     this.final = attention.units === "final state" ? tokens.length - 1 : null;
     this.rows = this.final === null ? tokens : ["final state"];
+    this.alike = attention.units === "similarity"; // of states: no attention
     const { tokens: columns, lines = [0] } = view.sideOf(attention.columns);
     this.columns = columns;
     this.lines = lines;
@@ -94,7 +95,9 @@ export class MatrixPanel {
   get labels() {
     const { rows, columns, apart, show, of, stays } = this.attention;
     const how = {
-      weight: `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
+      weight: this.alike
+        ? "Brighter cell: the two words’ states are more alike (cosine). The model reads each text by itself: this is no attention. Click a cell or a word to follow it."
+        : `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
       column:
         "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column.",
@@ -157,6 +160,7 @@ export class MatrixPanel {
   get scale() {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
+    if (this.alike) return ["cosine", low.toFixed(2), high.toFixed(2)];
     return [show === "column" ? "share of the column" : "weight", "0\u00a0%", percent(high)];
   }
 
@@ -223,6 +227,7 @@ export class MatrixPanel {
 
   title() {
     const { show, rows, columns } = this.attention;
+    if (this.alike) return `How alike the words of ${the(rows)} and of ${the(columns)} are`;
     if (this.final !== null)
       return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
     if (show === "column")
@@ -234,6 +239,7 @@ export class MatrixPanel {
     const { show } = this.attention;
     const cell = `${this.rows[i]} to ${this.word(j)}: `;
     if (show === "score") return cell + this.score(i, j, 3);
+    if (this.alike) return `${cell}cosine ${this.number("weights", i, j).toFixed(3)}`;
     return show === "column"
       ? `${cell}${percent(this.number("values", i, j))} of the column, not what the model used`
       : `${cell}weight ${percent(this.number("weights", i, j))}`;
@@ -443,6 +449,7 @@ export class MatrixPanel {
 
   // A cell's exact values.
   facts(i, j) {
+    if (this.alike) return [html("span", `cosine ${this.number("weights", i, j).toFixed(4)}`)];
     const lines = [html("span", `weight ${exactPercent(this.number("weights", i, j))}`)];
     if (this.attention.scores.length) lines.push(html("span", this.score(i, j, 4)));
     if (this.attention.show === "column")
