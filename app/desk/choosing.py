@@ -22,6 +22,7 @@ from core.desk import store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.jobs import Job
 from core.desk.prediction import PredictionJob
+from core.desk.queue import QUEUE
 from core.desk.run import MOST_MODELS, Run, fitting, load
 from core.errors import MendableError
 
@@ -234,5 +235,5 @@ def _models(dataset: Dataset) -> None:
 
 
 def _begin(prediction: PredictionJob) -> None:
-    jobs.queue().add(prediction)
+    QUEUE.add(prediction)
     st.session_state["desk prediction"] = prediction

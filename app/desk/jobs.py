@@ -9,21 +9,15 @@ import streamlit as st
 from app import page_style
 from core.desk import job_notes
 from core.desk.jobs import Job
-from core.desk.queue import JobQueue
+from core.desk.queue import QUEUE
 from core.wording import counted
 
 J = TypeVar("J", bound=Job)
 
 
-@st.cache_resource(show_spinner=False)
-def queue() -> JobQueue:
-    """The one queue of this server."""
-    return JobQueue()
-
-
 def running(kind: type[J]) -> list[J]:
     """Those of a kind that run or wait for their turn."""
-    return [job for job in queue().jobs() if isinstance(job, kind)]
+    return [job for job in QUEUE.jobs() if isinstance(job, kind)]
 
 
 @st.fragment(run_every=0.5)
@@ -33,11 +27,11 @@ def draw(job: Job) -> None:
         st.rerun()
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     left.progress(job.done / max(1, job.rows), page_style.plain(f"{job.what}: {_how_far(job)}"))
-    right.button("Cancel", key=f"cancel {id(job)}", on_click=queue().cancel, args=(job,), disabled=job.cancelled)
+    right.button("Cancel", key=f"cancel {id(job)}", on_click=QUEUE.cancel, args=(job,), disabled=job.cancelled)
 
 
 def _how_far(job: Job) -> str:
-    place = queue().place(job)
+    place = QUEUE.place(job)
     if place:
         return f"{counted(job.rows, 'row')}, number {place} in the queue"
     line = f"{job.done:,} of {counted(job.rows, 'row')}"

@@ -12,6 +12,7 @@ from app.desk import drawing, jobs, measures
 from app.desk.open_run import OpenRun, attempt, checkpoint_named
 from app.pair_form import once
 from core.desk import figures
+from core.desk.queue import QUEUE
 from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, scored
 from core.wording import counted
 
@@ -101,7 +102,7 @@ def _begin(opened: OpenRun, name: str) -> None:
 
     def begin() -> None:
         job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
-        jobs.queue().add(job)
+        QUEUE.add(job)
         st.session_state[_JOB] = job
 
     attempt(begin)

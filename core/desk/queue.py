@@ -84,3 +84,7 @@ class JobQueue:
             self._go_on()
         if note is not None:
             note.remove()
+
+
+QUEUE = JobQueue()
+"""Of this process."""

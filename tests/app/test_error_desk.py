@@ -10,6 +10,7 @@ from html import escape, unescape
 
 import numpy as np
 import pytest
+from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
 from app.desk import choosing
 from app.page_state.error_desk import DeskState
@@ -177,6 +178,16 @@ def test_tags_are_given_and_undone_under_ones_name(run):
     undo.click().run()
     assert annotations.state(run.dataset.sha256).row("2n").notes == {}
     assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
+
+
+def test_the_name_of_the_login_stands_in_place_of_a_typed_one(run, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_USER_HEADER", "X-Remote-User")
+    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("x-remote-user", "Ann <b>")]))
+    app = page(run, row="2n")
+    assert not app.exception and "Signed in as" in texts(app) and "Ann &lt;b&gt;" in texts(app)
+    assert not any(one.label == "Your name" for one in app.text_input)
+    next(group for group in app.button_group if group.label == "Tags").set_value(["other"]).run()
+    assert Annotations(open_database()).state(run.dataset.sha256).row("2n").tags == {"other": {"Ann <b>"}}
 
 
 def test_a_change_that_another_tab_has_undone_is_not_undone_again(run):
@@ -399,7 +410,7 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
 
 def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
     queue = JobQueue()
-    monkeypatch.setattr("app.desk.jobs.queue", lambda: queue)
+    monkeypatch.setattr("app.desk.jobs.QUEUE", queue)
     jobs = queue_of(3, queue)
     assert jobs[0].works.wait(30)
     app = open_view("error_desk")
