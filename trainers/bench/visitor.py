@@ -55,7 +55,7 @@ class Visitor:
                 subprotocols=[protocol],
                 additional_headers=self._headers,
                 max_size=None,
-                open_timeout=self._patience,
+                open_timeout=_TO_OPEN,
             )
         except (OSError, websockets.WebSocketException, TimeoutError) as error:
             raise RunError(f"{self._address} cannot be opened ({error}): check that the app runs there") from error
