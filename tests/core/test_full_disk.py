@@ -95,7 +95,8 @@ def contents(folder):
 def test_what_cannot_be_written_is_said_and_what_was_there_stays(made, writer):
     WRITERS[writer](made, 1)
     before = contents(made.folder)
-    with full_disk(), pytest.raises(FileError, match=r"cannot be written \(.*File too large.*\); free space on the disk"):
+    why = r"cannot be written \(.*File too large.*\); free space on the disk"
+    with full_disk(), pytest.raises(FileError, match=why):
         WRITERS[writer](made, 2)
     assert contents(made.folder) == before
     WRITERS[writer](made, 2)

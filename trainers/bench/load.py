@@ -25,7 +25,7 @@ MODEL = "nli-two-sided"
 SESSIONS = (1, 20, 50, 100)
 EVERY = 5.0
 """Seconds between two pairs of a visitor."""
-ROUNDS = 6
+ROUNDS = 3
 PAIRS, FIRST_PAIRS = 5_000, 1_000
 """Different pairs over which the server's memory is watched, and those after which it should be flat."""
 CLOSE = 1e-6
