@@ -17,6 +17,7 @@ from typing import Any
 
 import psutil
 from streamlit import runtime
+from streamlit.runtime.stats import GaugeStat
 
 _SESSIONS = "active_sessions"
 
@@ -61,4 +62,4 @@ def _sessions() -> int:
     if not runtime.exists():
         return 0
     told = runtime.get_instance().stats_mgr.get_stats(family_names=[_SESSIONS])
-    return int(sum(stat.value for stat in told.get(_SESSIONS, ())))
+    return int(sum(stat.value for stat in told.get(_SESSIONS, ()) if isinstance(stat, GaugeStat)))
