@@ -20,7 +20,7 @@ from core.errors import RunError
 
 _BOX = re.compile(r" (first|second)( \d+)?$")
 """How the identifier of a sentence's box ends."""
-_TO_OPEN = 60
+_TO_OPEN = 300
 """Seconds to wait for a connection."""
 
 
@@ -38,7 +38,7 @@ class Visitor:
     """One session of Explore. ``address``: http://HOST:PORT; ``headers``: of a login and its cookie. Use it as an
     asynchronous context. All that waits raises RunError after ``patience`` seconds or when the server hangs up."""
 
-    def __init__(self, address: str, headers: Mapping[str, str] | None = None, patience: float = 60) -> None:
+    def __init__(self, address: str, headers: Mapping[str, str] | None = None, patience: float = 300) -> None:
         self._address, self._headers, self._patience = address, dict(headers or {}), patience
         self._boxes: dict[str, str] = {}
         self._texts: dict[str, str] = {}
