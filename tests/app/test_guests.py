@@ -192,11 +192,11 @@ def test_compare_beside_a_model_of_ours():
     assert [section["title"] for section in data["sections"]] == ["small-bert", "Two-sided AttConv"]
 
 
-@pytest.mark.parametrize("page", ["phrases", "filter_map"])
+@pytest.mark.parametrize("page", ["phrases", "filter_map", "lessons"])
 def test_pages_of_other_evidence_do_not_offer_it(page):
     app = open_view(page)
     assert not app.exception
-    assert "small-bert" not in chooser(app, "Model").options
+    assert not any("small-bert" in box.options for box in [*app.selectbox, *app.radio])
 
 
 def test_error_desk_predicts_and_opens_a_row(tmp_path, monkeypatch):
