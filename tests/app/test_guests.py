@@ -19,7 +19,7 @@ from core.effects.words import DROPPED, FEW, TAKEN_AWAY
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
-from tests.app.pages import choose_model, chooser, components, late, open_file, open_view, query, sentences
+from tests.app.pages import choose_model, components, late, open_file, open_view, query, sentences
 from tests.core.made_up_runs import taxi
 from tests.guests import LABELS, make, make_tower
 
