@@ -19,9 +19,12 @@ from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 from core.shared_memory import SharedMemory
+from core.tally import Tally
 
 LONG = 4
 """Letters of a word that is long enough to be known by."""
+EXPLANATIONS = Tally()
+"""Those that were computed, of any page; what is kept and asked for again is not counted."""
 
 
 @torch.inference_mode()
@@ -72,7 +75,9 @@ def explain(
     )
     if nearest_for is not None:
         result = with_nearest(checkpoint, result, nearest_for)
-    return replace(result, milliseconds=(time.perf_counter() - start) * 1000)
+    seconds = time.perf_counter() - start
+    EXPLANATIONS.add(seconds)
+    return replace(result, milliseconds=seconds * 1000)
 
 
 def explained(

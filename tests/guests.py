@@ -96,6 +96,7 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "modernbert": ("byte BPE", {"local_attention": 16, "global_attn_every_n_layers": 2}),
     "electra": ("WordPiece", {"embedding_size": 16}),
+    "distilbert": ("WordPiece", {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48}),
     "xlm-roberta": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
 }
 """By architecture its tokeniser and what its configuration has beside the sizes."""

@@ -241,6 +241,7 @@ export interface DrawnStep {
   guess: string;
   formula: any;
   numbers: Array<any>;
+  opens: string;
 }
 
 // app.lessons.drawing

@@ -29,6 +29,7 @@ class AttentionHeads(Record, kind="attention_heads"):
     layers · heads · 8 · 8 bytes, each head's matrix at that size (the largest weight of a block), 255 its largest.
     """
 
+    name: str
     head: str
     """The one that is shown: "7.4" (layer 7, head 4), "mean" or "rollout"."""
     first: str
@@ -56,6 +57,7 @@ class AttentionHeads(Record, kind="attention_heads"):
 
         across = tuple(matrix(one.weights.sum(-1).mean(-1)) for one in (second, first))
         return cls(
+            "heads",
             head,
             *roles,
             across,  # type: ignore[arg-type]
@@ -64,10 +66,6 @@ class AttentionHeads(Record, kind="attention_heads"):
             (_thumbnails(second.weights), _thumbnails(first.weights)),
             **measured,
         )
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return "heads"
 
     @property
     def agreement(self) -> str:

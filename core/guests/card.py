@@ -159,12 +159,9 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def _of_cross(config: Mapping[str, Any], settings: GuestSettings) -> dict[str, Any]:
-    return {
-        "layers": int(config.get("num_hidden_layers") or 1),
-        "heads": int(config.get("num_attention_heads") or 1),
-        "head": settings.head,
-        **_agreement(settings.alignment),
-    }
+    # As most configurations name them; what the model itself has is known when it is loaded.
+    layers, heads = (int(config.get(f"num_{what}") or 1) for what in ("hidden_layers", "attention_heads"))
+    return {"layers": layers, "heads": heads, "head": settings.head, **_agreement(settings.alignment)}
 
 
 def _of_pair(folder: Path, settings: GuestSettings) -> dict[str, Any]:

@@ -12,9 +12,11 @@ import torch
 
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.checkpoint.errors import CheckpointError
+from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
 from core.guests.card import BI_ENCODER, guest_card
 from core.guests.functions import FunctionConfig, FunctionModel, TextReader, function_card, made
+from core.guests.heads import HeadError
 from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
 from core.guests.model import CrossEncoder, GuestConfig
@@ -22,7 +24,7 @@ from core.guests.pieces import PieceReader
 from core.guests.settings import SETTINGS
 from core.guests.towers import tower_of
 from core.json_types import checked
-from core.models.base import PairModel
+from core.models.base import Intervention, PairModel
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import Token
 from core.reading.word_table import default_table
@@ -111,7 +113,23 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Gu
         second_first = bool(card.get("second_first"))
         reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
         model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
-    return _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
+    guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
+    return _counted(guest, model) if isinstance(model, CrossEncoder) else guest
+
+
+@torch.inference_mode()
+def _counted(guest: Guest, model: CrossEncoder) -> Guest:
+    """The guest with the layers and heads that were seen at work: configurations name them in many ways. Raises
+    CheckpointError for a head that it does not have."""
+    layers = model.under(guest.reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.layers
+    seen = {"layers": len(layers), "heads": layers[0].shape[1] if layers else 0}
+    model.config = replace(model.config, **seen)
+    if layers:
+        try:
+            chosen_attention(layers, model.config.head)
+        except HeadError as error:
+            raise CheckpointError(f"{SETTINGS} of {guest.name}: {error}") from error
+    return replace(guest, card={**guest.card, "config": {**guest.card["config"], **seen}})
 
 
 def load_function(name: str, state: FilesState) -> Guest:

@@ -38,8 +38,8 @@ class GuestConfig(ModelConfig):
     that agrees best with people's word alignments, its ``f1`` and what the best of as many random maps reaches."""
 
     input_size: int = 1
-    layers: int = setting(1, least=1)
-    heads: int = setting(1, least=1)
+    layers: int = setting(1, least=0)
+    heads: int = setting(1, least=0)
     head: str = "mean"
     measured: str = ""
     f1: float = 0.0
@@ -150,14 +150,16 @@ class CrossEncoder(PairModel):
 
     @property
     def has_heads(self) -> bool:
-        return True
+        return bool(self.config.layers)
 
     @property
     def layers(self) -> int:
         layers: int = self.config.layers
         return layers
 
-    def heads_across(self, reading: Reading, batch: Any) -> Tensor:
+    def heads_across(self, reading: Reading, batch: Any) -> Tensor | None:
+        if not self.has_heads:
+            return None
         layers = self.under(batch, Intervention(head=self.config.head)).trace.layers
         first, second = between(torch.stack([layer[0] for layer in layers]).double(), batch)
         return torch.cat([first.weights.sum(-1), second.weights.sum(-1)], dim=-1).mean(-1)

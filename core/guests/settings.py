@@ -18,7 +18,7 @@ from typing import Any
 
 from core.checkpoint.errors import CheckpointError
 from core.files import read_json, whole_file
-from core.guests.heads import MEAN
+from core.guests.heads import MEAN, ROLLOUT, parse_head
 from core.guests.hub import called
 from core.json_types import checked, setting
 
@@ -96,6 +96,8 @@ def check(folder: Path, settings: GuestSettings, labels: Sequence[str]) -> None:
         problem = "its labels must be different names"
     elif settings.task and settings.task not in TASKS:
         problem = f"its task must be one of {', '.join(TASKS)}"
+    elif parse_head(settings.head) is None:
+        problem = f"its head must be as 7.4 (layer 7, head 4), {MEAN} or {ROLLOUT}"
     elif settings.roles and (len(set(settings.roles)) != 2 or not all(settings.roles)):
         problem = "its roles must be two different names"
     if problem:

@@ -345,6 +345,7 @@ def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:
                 "PAIRLENS_DB": "",
                 "PAIRLENS_DESK": str(log.parent / "desk"),
                 "PAIRLENS_DATASETS": "",
+                "PAIRLENS_LOG_SECONDS": "0",
             },
         )
     address = f"http://localhost:{port}"

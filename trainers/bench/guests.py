@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -43,16 +44,17 @@ def _measured(repeats: int) -> list[tuple[float, str]]:
     values = []
     for counts in ((20, 12), (60, 60)):
         pair = sentences(guest, *counts)
-        pieces = guest.reader.batch(guest.read(*pair))
+        pieces: Any = guest.reader.batch(guest.read(*pair))
 
         def plain(pieces: Any = pieces) -> object:
             with torch.inference_mode():
                 return model.body(**pieces.inputs, attention_mask=pieces.real.long(), output_attentions=True)
 
-        ours, theirs = medians([lambda pair=pair: explain(guest, *pair), plain], repeats)  # type: ignore[misc]
+        ours, theirs = medians([functools.partial(explain, guest, *pair), plain], repeats)
         values.append((ours / theirs, f"{ours:.0f} ms; its own library {theirs:.0f} ms, {pieces.real.shape[1]} pieces"))
         if counts == (20, 12):
-            links = medians([lambda pair=pair: what_links_do(guest, *pair, Taken.RENORMALISED)], 2)[0] / 43  # type: ignore[misc]
+            cut = functools.partial(what_links_do, guest, *pair, Taken.RENORMALISED)
+            links = medians([cut], 2)[0] / 43
             of_links = (links / theirs, f"{links:.0f} ms a pass, of 43")
     return [*values, of_links]
 

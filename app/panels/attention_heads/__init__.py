@@ -53,7 +53,7 @@ def _heads(record: AttentionHeads) -> Heads:
     )
     layers, heads = len(record.across[0]), len(record.across[0][0])
     about = (
-        f"F1 {_decimals(record.f1)} against people’s alignments of words; the best of {layers * heads} random maps: "
+        f"F1 {_decimals(record.f1)} against people’s alignments of words; the best of as many random maps: "
         f"{_decimals(record.random_95)}"
         if record.measured
         else ""

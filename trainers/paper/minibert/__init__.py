@@ -5,13 +5,15 @@
 Its WordPiece is fitted on the training pairs, its embeddings begin as the word table's principal components, and the
 target of a pair is a mix of its label and of what a teacher says of it (Hinton et al. 2015, "Distilling the knowledge
 in a neural network"); made pairs, whose labels hold by construction, keep their label. The folder that it writes is
-what ``AutoModelForSequenceClassification`` reads, with float16 weights, and a README.md that says how it was made.
+what ``AutoModelForSequenceClassification`` reads, with float16 weights; its README.md and pairlens.json say how it was
+made.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import shlex
 import sys
 from pathlib import Path
 
@@ -65,7 +67,31 @@ def run(args: argparse.Namespace) -> int:
     generator = np.random.default_rng(args.seed)
     learning.learn_masked_words(model, pairs, tokenizer, args, generator)
     average, curve = learning.learn(model, pairs, (tokenizer, evaluated[0]), args, generator)
-    scores = {dataset.name: learning.accuracy(average, tokenizer, dataset) for dataset in evaluated}
-    learning.write(args.out, average, tokenizer, recipe, curve, scores)
-    print(", ".join(f"{name} {score:.2%}" for name, score in scores.items()), file=sys.stderr)
+    scores = {dataset.name: learning.score(average, tokenizer, dataset) for dataset in evaluated}
+    learning.write(args.out, average, tokenizer, recipe, curve, scores, typed(args))
+    print(", ".join(f"{name} {score['accuracy']:.2%}" for name, score in scores.items()), file=sys.stderr)
     return 0
+
+
+def typed(args: argparse.Namespace) -> str:
+    """The command with all that decides the weights, without folders of this machine."""
+    deciding = (
+        "recipe",
+        "teacher",
+        "teacher_share",
+        "made",
+        "pieces",
+        "layers",
+        "width",
+        "mask_epochs",
+        "epochs",
+        "lr",
+        "batch",
+        "rows",
+        "threads",
+        "seed",
+    )
+    options = [part for name in deciding for part in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]
+    return shlex.join(
+        ["python", "-m", "trainers.paper", "minibert", "--data", "DATA", "--out", args.out.name, *options]
+    )
