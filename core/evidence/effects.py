@@ -67,8 +67,8 @@ class LinkEffects:
     """``[R, C]``, log p of the verdict before minus after; positive: the link supports the verdict; None where a link
     was not cut."""
     tau_b: float | None
-    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the same
-    everywhere."""
+    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
+    same everywhere."""
 
     @property
     def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
