@@ -21,7 +21,7 @@ from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
 from trainers.card import add_to_card
-from trainers.evaluate import right_answers
+from trainers.tally import right_answers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

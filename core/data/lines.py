@@ -1,5 +1,5 @@
-"""From a file's bytes to numbered lines of text: gzip, zstd, byte order mark, CRLF and bytes that are not UTF-8. A row of
-a Parquet file is the line of JSON that holds its columns.
+"""From a file's bytes to numbered lines of text: gzip, zstd, byte order mark, CRLF and bytes that are not UTF-8. A row
+of a Parquet file is the line of JSON that holds its columns.
 
 A small file can hold a large one, so that all sizes are bounded while it is read, line by line. Also what readers of
 several layouts ask of lines: their JSON objects, and whether most of them look alike.
