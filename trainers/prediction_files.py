@@ -21,7 +21,8 @@ from filelock import FileLock, Timeout
 from core.checkpoint import Checkpoint
 from core.data import Dataset, Stream
 from core.errors import RunError
-from core.evaluation.parts import ROWS, Predicted
+from core.evaluation import parts as streamed
+from core.evaluation.parts import Predicted
 from core.files import whole_file
 
 FORMATS = ("parquet", "csv", "jsonl")
@@ -137,13 +138,14 @@ def folder_of_parts(
     the same data, models and ``labels`` wrote stays. ``path``, ``sha256``: of the data. Raises RunError for a folder
     that holds another run or that another process writes into."""
     from core.desk import parts
+    from core.desk.folders import is_folder_of_parts
     from core.desk.run import RunModel
 
     models = tuple(RunModel.named(checkpoint) for checkpoint in checkpoints)
-    whole = parts.Whole(path.name, sha256, models, format, tuple(labels), ROWS)
+    whole = parts.Whole(path.name, sha256, models, format, tuple(labels), streamed.ROWS)
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(folder):
-        if parts.is_folder_of_parts(folder):
+        if is_folder_of_parts(folder):
             known, _ = parts.read_note(folder)
             if known != whole:
                 raise RunError(f"{folder} holds {_difference(known, whole)}; give another folder")

@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 from core.data import Dataset, Problem
 from core.data.lines import LARGEST
 from core.desk import run as runs
+from core.desk.folders import NOTE
 from core.desk.run import MOST_CELLS, Predictions, Run, RunHeader, RunModel
 from core.errors import DeskError
 from core.files import read_json, whole_file
 from core.json_types import checked, converter
 
-NOTE = "_run.json"
 VERSION = 1
 _CONVERTER = converter()
 
@@ -67,11 +67,6 @@ class Finished:
     """Rows of the file that could not be read."""
     problems: tuple[Problem, ...]
     """The first of them."""
-
-
-def is_folder_of_parts(path: Path) -> bool:
-    """Whether a folder holds parts of a run."""
-    return (path / NOTE).is_file()
 
 
 def note(folder: Path, whole: Whole, finished: Finished | None = None) -> None:
