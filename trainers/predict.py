@@ -4,6 +4,7 @@
     python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
     python -m trainers predict nli-attconv-light nli-two-sided FILE --out run.parquet
     python -m trainers predict nli-attconv-light FOLDER --out DIR/
+    python -m trainers predict nli-attconv-light FOLDER --out DIR/ --ray auto
     torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run.parquet
 
 FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all of one layout; gzip, zstd and
@@ -16,7 +17,8 @@ apostrophe that keeps a spreadsheet from running them as formulas, which "Rows (
 of one to four checkpoints, also holds the file's other columns; the page Error desk opens it. DIR/ (it ends in a slash,
 or is there already) gets a file for each part, a run in parts where --format is parquet; the same command, begun again
 after it was stopped, writes the parts that are missing, and the result is byte for byte that of an unbroken run.
-Several processes of torchrun, on one machine or more, share the parts and write the same files.
+Several processes of torchrun, on one machine or more, share the parts and write the same files; so do the machines of a
+Ray cluster (docs/cluster.md), of which one may be lost on the way.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
 import torch
@@ -37,6 +39,7 @@ from core.errors import RunError
 from core.evaluation.parts import Part, agreed, parts, predicted, rank_of
 from core.files import check_writable
 from core.wording import counted
+from trainers.cluster import add_ray, cluster, predicted_by
 from trainers.evaluate import add_shared_arguments, pick_device, translation
 from trainers.prediction_files import FORMATS, Nowhere, Output, folder_of_parts, one_file
 from trainers.progress import bar
@@ -59,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", required=True, metavar="OUT", help="a file ending in .csv, .jsonl or .parquet, or a folder of parts/"
     )
+    add_ray(parser, "predict")
     parser.add_argument("--format", choices=FORMATS, help="of the parts in a folder (default: parquet)")
     add_shared_arguments(parser)
 
@@ -123,7 +127,13 @@ def _write(
             elif shown.total is not None:
                 shown.total -= rows
 
-    with output as file, bar(rows) as shown:
-        for part in predicted(missing(agreed(file.there)), checkpoints, device, shown.update):
+    with ExitStack() as stack, output as file, bar(rows) as shown:
+        some = missing(agreed(file.there))
+        if args.ray:
+            ray = stack.enter_context(cluster(args.ray))
+            done = predicted_by(ray, some, checkpoints, shown.update)
+        else:
+            done = predicted(some, checkpoints, device, shown.update)
+        for part in done:
             file.add(part)
         file.finish(stream, seen)
