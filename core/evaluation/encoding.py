@@ -61,9 +61,7 @@ class Vocabulary:
         """Vectors by number, ``[len + 1, D]``, row 0 zero. Raises MendableError for a reader of a model from elsewhere,
         which has none of words."""
         if not hasattr(reader, "vectors"):
-            raise MendableError(
-                "a model from elsewhere has no vectors of words, which this needs: choose another"
-            )
+            raise MendableError("a model from elsewhere has no vectors of words, which this needs: choose another")
         return torch.cat([torch.zeros(1, reader.width), reader.vectors(list(self.ids))])
 
 
