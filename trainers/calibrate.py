@@ -25,7 +25,7 @@ from core.evaluation.predict import check_texts, predict, read_rows
 from core.guests.bi_encoder import BiEncoder
 from core.wording import percent
 from trainers.card import add_to_card
-from trainers.evaluate import right_answers
+from trainers.tally import right_answers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ from core.guests.card import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
-from trainers.evaluate import translate
+from trainers.evaluate import translation
 from trainers.training_data import sample
 
 
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     checkpoint = open_checkpoint(args.checkpoint)
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
         raise RunError(f"{checkpoint.name} is no bi-encoder from elsewhere, whose vectors a classifier could read")
-    train = sample(translate(read(args.file), args.translate), args.rows)
+    renamed = translation(args.translate)
+    train = sample(renamed(read(args.file)), args.rows)
     check_texts(checkpoint, train)
     if len(train.labels) < 2:
         raise RunError(f"{train.name} has rows of one class alone: give a file with several")
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     add_settings(checkpoint.folder, labels=list(train.labels), task=task)
     told = f"{checkpoint.name}: trained on {len(train.rows):,} rows of {train.name}"
     if args.dev:
-        dev = translate(read(args.dev), args.translate)
+        dev = renamed(read(args.dev))
         predicted = (vectors(checkpoint, dev) @ weight.T + bias).argmax(1).tolist()
         right = [train.labels[best] == row.label for best, row in zip(predicted, dev.rows, strict=True)]
         told += f", right on {percent(sum(right) / len(right))} of {len(right):,} rows of {dev.name}"

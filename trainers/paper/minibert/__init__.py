@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layers", type=int, default=4, metavar="N", help="default: 4")
     parser.add_argument("--width", type=int, default=128, metavar="N", help="numbers of a state (default: 128)")
     parser.add_argument("--mask-epochs", type=int, default=1, metavar="N", help="over masked words first (default: 1)")
-    parser.add_argument("--epochs", type=int, default=12, metavar="N", help="default: 12")
+    parser.add_argument("--epochs", type=int, default=10, metavar="N", help="default: 10")
     parser.add_argument("--lr", type=float, default=0.001, help="default: 0.001")
     parser.add_argument("--batch", type=int, default=64, metavar="N", help="pairs of a step (default: 64)")
     parser.add_argument("--rows", type=int, default=0, metavar="N", help="a sample of so many rows a data set (0: all)")
@@ -74,24 +74,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def typed(args: argparse.Namespace) -> str:
-    """The command with all that decides the weights, without folders of this machine."""
-    deciding = (
-        "recipe",
-        "teacher",
-        "teacher_share",
-        "made",
-        "pieces",
-        "layers",
-        "width",
-        "mask_epochs",
-        "epochs",
-        "lr",
-        "batch",
-        "rows",
-        "threads",
-        "seed",
-    )
-    options = [part for name in deciding for part in (f"--{name.replace('_', '-')}", str(getattr(args, name)))]
-    return shlex.join(
-        ["python", "-m", "trainers.paper", "minibert", "--data", "DATA", "--out", args.out.name, *options]
-    )
+    """The command as it would be typed, without folders of this machine."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    command = ["python", "-m", "trainers.paper", "minibert", "--data", "DATA", "--out", args.out.name]
+    for name, default in vars(parser.parse_args(["--data", "", "--out", ""])).items():
+        if name not in ("data", "out") and getattr(args, name) != default:
+            command += [f"--{name.replace('_', '-')}", str(getattr(args, name))]
+    return shlex.join(command)
