@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from core.checkpoint.errors import CheckpointError
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
 from core.guests.card import BI_ENCODER, guest_card
-from core.guests.functions import FunctionConfig, FunctionModel, TextReader, function_card, made
+from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of, made
 from core.guests.heads import HeadError
 from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
@@ -139,8 +140,22 @@ def _counted(guest: Guest, model: CrossEncoder) -> Guest:
 
 def load_function(name: str, state: FilesState) -> Guest:
     """A function of ``PAIRLENS_GUESTS`` as a checkpoint. Raises CheckpointError as :func:`load_guest` does."""
-    card = function_card(name)
-    model = FunctionModel(checked(card["config"], FunctionConfig), name, made(name)).eval()
+    return _of_function(made(name), name, state)
+
+
+def guest_of(function: PairFunction, name: str = "function") -> Guest:
+    """An object with ``labels`` and ``probabilities``, as a notebook has it, as a checkpoint. Raises CheckpointError as
+    :func:`load_guest` does."""
+    return _of_function(function, name, ((next(_NUMBERS),),))
+
+
+_NUMBERS = itertools.count()
+"""What tells functions of one name apart in what is kept of their answers."""
+
+
+def _of_function(function: PairFunction, name: str, state: FilesState) -> Guest:
+    card = card_of(function, name)
+    model = FunctionModel(checked(card["config"], FunctionConfig), name, function).eval()
     return _tried(Guest(name, Path(name), model, card, default_table(), state, TextReader()))
 
 
