@@ -90,15 +90,16 @@ def explained(
 ) -> Explanation:
     """The explanation of a pair at this temperature (:func:`at_temperature`), with or without crossings and of this
     ``head`` (:func:`explain`), kept for all threads. A checkpoint whose files have changed is another one. Raises
-    PairError and ValueError as :func:`explain` does."""
+    PairError, ValueError and HeadError as :func:`explain` does."""
     version = checkpoint.folder, checkpoint.state
 
     def compute() -> Explanation:
         if temperature != 1:
-            own = explained(checkpoint, first, second, crossings=crossings)
+            own = explained(checkpoint, first, second, crossings=crossings, head=head)
             return at_temperature(checkpoint, own, temperature, crossings)
-        # A model's first run takes longer, and the times of models are compared.
-        _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
+        # A model's first run takes longer, and the times of models are compared; a guest ran when it was loaded.
+        if not checkpoint.seconds:
+            _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
         return explain(checkpoint, first, second, crossings=crossings, head=head)
 
     return kept(checkpoint, (first, second, temperature, crossings, head), compute)

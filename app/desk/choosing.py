@@ -18,7 +18,7 @@ from app.pair_form import once
 from core.data import DataError, Dataset, read
 from core.data.lines import LARGEST
 from core.data.picked import Picked, columns_of, read_picked
-from core.desk import store
+from core.desk import parts, store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
 from core.desk.jobs import Job
 from core.desk.prediction import PredictionJob
@@ -136,7 +136,8 @@ def _file() -> Dataset | Run | None:
             return _read(uploaded.file_id, lambda: _as_file(uploaded.name, uploaded.getvalue()), largest)
         if name:
             path = data_file(name)
-            return _read(f"{name} {path.stat().st_mtime_ns}", lambda: nullcontext(path), LARGEST)
+            changed = max(file.stat().st_mtime_ns for file in (path, *(path.iterdir() if path.is_dir() else ())))
+            return _read(f"{name} {changed}", lambda: nullcontext(path), LARGEST)
     except (MendableError, OSError) as error:
         page_style.notice([f"{error}."])
     return None
@@ -179,6 +180,8 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
 def _recognised(path: Path, largest: int) -> Dataset | Run | list[str]:
     """The data set or run, or the names of columns to pick from. Raises DataError where there are none, and for what
     unpacks to more than ``largest`` bytes."""
+    if path.is_dir():
+        return parts.load(path, largest)
     if path.suffix == ".parquet":
         return load(path, largest)
     try:

@@ -27,6 +27,7 @@ from tests.app.conftest import make_checkpoint
 from tests.app.pages import components, open_view, query, sentences
 from tests.core.made_up_runs import ONE, ROWS, TWO, made_up_run, predictions, taxi
 from tests.core.test_job_queue import queue_of
+from trainers.__main__ import main
 
 pytestmark = pytest.mark.usefixtures("desk")
 
@@ -434,6 +435,27 @@ def test_a_job_that_stopped_with_its_server_is_told_until_somebody_puts_it_away(
     assert any(told in sentence for sentence in sentences(app))
     button(app, "Put away").click().run()
     assert not app.exception and not any("stopped" in sentence for sentence in sentences(app))
+
+
+def test_a_folder_of_parts_opens_as_one_run(tmp_path, monkeypatch, checkpoints):
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    made_up_run(folder)
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
+    monkeypatch.setattr("core.evaluation.parts.ROWS", 4)
+    command = ["predict", str(checkpoints / "test-light"), str(folder / "taxi.tsv"), "--out", f"{folder}/in-parts/"]
+    assert main(command) == 0
+    app = open_view("error_desk")
+    box = next(box for box in app.selectbox if box.label.startswith("or choose"))
+    assert box.options == ["in-parts", "taxi.tsv"] and len(list(folder.glob("in-parts/*.parquet"))) == 2
+    box.set_value("in-parts").run()
+    assert not app.exception and "6 of 6 rows" in texts(app)
+    (known,) = store.runs()
+    assert (known.name, known.rows) == ("taxi.tsv", 6)
+    (folder / "in-parts/part-00001.parquet").unlink()
+    button(app, "New run").click().run()
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("in-parts").run()
+    assert any("part-00001.parquet of in-parts is missing or cut off" in sentence for sentence in sentences(app))
 
 
 def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_path, monkeypatch):
