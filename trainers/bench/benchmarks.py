@@ -13,7 +13,8 @@ process, with threads that sleep soon and as libgomp has them), rivals (steps of
 explanations of a pair), effects (what words and links do to a verdict of nli-two-sided), app (first page, visits, click
 and verdict beside an empty Streamlit page, and memory), map (a new text on the filter map), predict (10,000 pairs from
 file to run against the forward passes alone), desk (the Error desk's answer to a filter and to a click, with 10,000
-rows).
+rows), streaming (predict's memory by the number of rows, its time by the forward passes alone, a Ray cluster of two
+workers by one).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from trainers.bench.filters import generated_filters
 from trainers.bench.phrases import phrase_states
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
+from trainers.bench.streaming import streaming
 from trainers.bench.threads import threads
 from trainers.bench.tokens import tokens
 from trainers.bench.training import training
@@ -61,6 +63,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "map": filter_map,
     "predict": prediction,
     "desk": answers,
+    "streaming": streaming,
 }
 """What measures the rows of each, with fewer repetitions where it is called with True."""
 
