@@ -59,6 +59,8 @@ def cluster(address: str) -> Iterator[Any]:
     except ImportError:
         raise RunError("--ray needs Ray: install it with `make cluster`, or requirements-cluster.txt") from None
     variables = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+    own = str(Path(__file__).resolve().parents[1])
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
     _within(
         PATIENCE,
         address,

@@ -2,6 +2,7 @@
 
     python -m trainers evaluate nli-attconv-light ../shared/data/snli/snli_1.0_dev.jsonl
     python -m trainers evaluate runs/mine FILE --against nli-attconv-light --json
+    python -m trainers evaluate models/my-roberta FILE --card "SNLI dev"
     python -m trainers evaluate nli-attconv-light "shards/*.parquet"
 
 FILE is a data file, a folder of them or a pattern in quotes, all of one layout. CHECKPOINT is a shipped name (see
@@ -27,7 +28,7 @@ import numpy as np
 import torch
 
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, open_checkpoint
+from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import Dataset, Stream
 from core.data.stream import survey
 from core.errors import RunError
@@ -36,6 +37,7 @@ from core.evaluation.predict import check_texts
 from core.evaluation.scores import paired_bootstrap
 from core.files import check_writable
 from core.wording import counted
+from trainers.card import add_to_card
 from trainers.prediction_files import Nowhere, one_file
 from trainers.progress import bar
 from trainers.tally import Rankings, Verdicts
@@ -52,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also the accuracy of each kind that rows' ids name (kind-NUMBER) and label",
     )
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
+    parser.add_argument(
+        "--card", metavar="NAME", help="write the scores into the card, or pairlens.json, as those of NAME"
+    )
     parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
@@ -90,8 +95,17 @@ def run(args: argparse.Namespace) -> int:
                 tally.add(part.part.dataset, probabilities)
             file.add(part)
     scores = score(checkpoints, stream, tallies)
+    if args.card:
+        before = read_card(checkpoints[0].folder).get("results") or {}
+        add_to_card(checkpoints[0].folder, results={**before, args.card: for_card(scores)})
     print(json.dumps(scores, indent=1, ensure_ascii=False) if args.json else table(scores))
     return 0
+
+
+def for_card(scores: Mapping[str, Any]) -> dict[str, float]:
+    """What a card holds of scores."""
+    names = ("map", "mrr", "questions") if "map" in scores else ("accuracy", "macro_f1", "items")
+    return {name: scores[name] for name in names}
 
 
 def tally_of(checkpoint: Checkpoint, dataset: Dataset, args: argparse.Namespace) -> Verdicts | Rankings:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk import jobs
-from app.desk.open_run import PAGE, notice_next
+from app.desk.open_run import PAGE, attempt, notice_next
 from app.model_choice import offered, titles
 from app.pair_form import once
 from core.data import DataError, Dataset, read
@@ -20,7 +20,9 @@ from core.data.lines import LARGEST
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk import parts, store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
+from core.desk.jobs import Job
 from core.desk.prediction import PredictionJob
+from core.desk.queue import QUEUE
 from core.desk.run import MOST_MODELS, Run, fitting, load
 from core.errors import MendableError
 
@@ -82,14 +84,18 @@ def new_run() -> None:
     page_style.note(
         "A data file and one to four checkpoints: what they say of every row is kept, and opened again here."
     )
-    for prediction in jobs.running(PredictionJob):
-        jobs.draw(prediction)
+    for job in jobs.running(Job):
+        jobs.draw(job)
     own: PredictionJob | None = st.session_state.get("desk prediction")
     if own is not None and own.finished:
         _finish(own)
     dataset = _file()
     if isinstance(dataset, Run):
-        store.keep(dataset)
+        try:
+            store.keep(dataset)
+        except MendableError as error:
+            page_style.notice([f"{error}."])
+            return
         _open(dataset.dataset.sha256, (model.sha256 for model in dataset.models))
         st.rerun()
     elif dataset is not None:
@@ -227,7 +233,10 @@ def _models(dataset: Dataset) -> None:
             ]
         )
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
-        prediction = PredictionJob(dataset, picked)
-        st.session_state["desk prediction"] = prediction
-        jobs.begin(prediction)
+        attempt(lambda: _begin(PredictionJob(dataset, picked)))
         st.rerun()
+
+
+def _begin(prediction: PredictionJob) -> None:
+    QUEUE.add(prediction)
+    st.session_state["desk prediction"] = prediction

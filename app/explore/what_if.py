@@ -11,15 +11,21 @@ from app.pairs import Version
 from app.panels import verdict
 from app.panels.links import edge_words
 from app.panels.what_if import EditableMap, Step, WhatIf
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint, load_named, records_of
 from core.effects.attention_edits import AttentionEdit, explain_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.why import target_class
 from core.evidence import AttentionMap, Explanation
+from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import the
+from core.guests.card import BI_ENCODER
+from core.guests.guest import Guest
 from core.spreadsheet import csv_text
 
+CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
+READ_APART = "This model reads each text by itself: there is no attention between them that could be changed."
+CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: it comes from elsewhere."
 ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""
 
@@ -53,12 +59,13 @@ class Tried:
     problem: str = ""
 
 
-def tried(state: ExploreState, checkpoint: Checkpoint) -> list[Tried]:
-    """The pair as it was typed, and after each edit. Raises PairError as :func:`core.explain.explain` does."""
+def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[Tried]:
+    """The pair as it was typed, and after each edit; ``head`` as :func:`core.explain.explain` takes it. Raises
+    PairError as :func:`core.explain.explain` does."""
     crossings = state.crossings or not checkpoint.model.counts_crossings
 
     def explained(texts: Version, edits: Sequence[AttentionEdit]) -> Explanation:
-        return explain_under(checkpoint, *texts, edits, temperature=state.temperature, crossings=crossings)
+        return explain_under(checkpoint, *texts, edits, temperature=state.temperature, crossings=crossings, head=head)
 
     texts = state.texts[0].now
     attention: list[AttentionEdit] = []
@@ -84,7 +91,8 @@ def of_attention(edit: AttentionEdit, explanation: Explanation) -> str:
     if edit.map >= len(maps):
         return edit.describe((), ())
     record = maps[edit.map]
-    shape = len(record.scores), len(record.scores[0]) + bool(record.null)
+    cells = record.scores or record.weights
+    shape = len(cells), len(cells[0]) + bool(record.null)
     words = edge_words(record.rows, record.columns, record.units, bool(record.null), shape, explanation)
     where = f" (where {the(record.rows)} looks)" if len(maps) > 1 else ""
     return edit.describe(*words) + where
@@ -105,7 +113,19 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -
         drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change, note, words))
         before = follows
     roles = tuple(side.role for side in (typed.first, typed.second) if side.role)
-    return WhatIf(tuple(drawn), at, verdict.class_names(typed)[target], roles, _editable(steps[at].explanation))
+    note = _why_not_attention(checkpoint)
+    editable = _editable(steps[at].explanation)
+    return WhatIf(tuple(drawn), at, verdict.class_names(typed)[target], roles, editable, note)
+
+
+def _why_not_attention(checkpoint: Checkpoint) -> str:
+    """Why attention cannot be changed by hand, of a model that has some."""
+    records = records_of(checkpoint.card)
+    if not isinstance(checkpoint, Guest) or AttentionMap not in records:
+        return ""
+    if AttentionHeads in records:
+        return CANNOT_BE_SET
+    return READ_APART if checkpoint.card["architecture"] == BI_ENCODER else CANNOT_BE_CHANGED
 
 
 def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
@@ -115,12 +135,12 @@ def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
 
 
 def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:
-    """The maps of weights, which can be changed by hand."""
+    """The maps of weights, which can be changed by hand; none of a model from elsewhere, which has no scores."""
     maps = (record for record in explanation.evidence if isinstance(record, AttentionMap))
     return tuple(
         EditableMap(number, rows=record.rows, columns=record.columns)
         for number, record in enumerate(maps)
-        if record.weights
+        if record.weights and record.scores
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.panels.attention_map import compact
 from app.panels.panel import Panel, Payload
-from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix, PhraseSelection, PooledAttention
+from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix, PhraseSelection, PooledAttention, Record
 from core.evidence.attention_map import FINAL_STATE, NO_WORD
 from core.evidence.effects import LinkEffects
 
@@ -16,9 +16,11 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class LinksFrame(Payload):
-    """What stands before there are effects. ``verdict``: the class that is followed, as people read it."""
+    """What stands before there are effects. ``verdict``: the class that is followed, as people read it; ``costs``: of a
+    transformer, of its strongest links and of every link, which are cut before the softmax."""
 
     verdict: str
+    costs: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -35,18 +37,23 @@ class LinkMap:
     renormalised: bool
     least: float | None
     before: Matrix
-    values: Matrix
+    values: tuple[tuple[float | None, ...], ...]
     high: float
     tau_b: float | None
     heavy: tuple[Cell, ...]
     telling: tuple[Cell, ...]
 
 
-def frame(explanation: Explanation, verdict: str) -> LinksFrame | None:
+def frame(explanation: Explanation, verdict: str, costs: tuple[str, str] | None = None) -> LinksFrame | None:
     """The panel without its matrices; None for a model that shows no attention."""
     kinds = (AttentionMap, PooledAttention, PhraseSelection)
-    attends = any(isinstance(record, kinds) for record in explanation.evidence)
-    return LinksFrame(verdict) if attends else None
+    attends = any(isinstance(record, kinds) and _cuttable(record) for record in explanation.evidence)
+    return LinksFrame(verdict, costs) if attends else None
+
+
+def _cuttable(record: Record) -> bool:
+    """Whether the links of a map can be cut: of what a function says of its attention they cannot."""
+    return not isinstance(record, AttentionMap) or bool(record.scores or record.own)
 
 
 def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
@@ -63,7 +70,7 @@ def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
         links.least,
         compact(links.before),
         compact(links.effects),
-        max((abs(effect) for row in links.effects for effect in row), default=0.0),
+        max((abs(effect) for row in links.effects for effect in row if effect is not None), default=0.0),
         links.tau_b,
         heavy,
         telling,

@@ -7,6 +7,7 @@ import { MatrixPanel } from "../attention_map/matrix.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
+const EVERY = "all";
 const RULES = [
   ["kept", "stays as it is"],
   ["renormalised", "is divided by its sum"],
@@ -18,7 +19,7 @@ const tint = (share) =>
 const SCALE = Array.from({ length: 11 }, (_, i) => tint((i - 5) / 5));
 
 class LinkMatrix extends MatrixPanel {
-  constructor(view, map, verdict) {
+  constructor(view, map, verdict, knockedOut) {
     const { words, null: none, values, before, high } = map;
     const columns = none ? words[1].slice(0, -1) : words[1];
     const parted = (rows) => (none ? rows.map((row) => row.slice(0, -1)) : rows);
@@ -26,6 +27,7 @@ class LinkMatrix extends MatrixPanel {
     super(map.units === "words" || map.units === "final state" ? view : alone(view, [words[0], columns], map.rows), {
       ...map,
       verdict,
+      knockedOut,
       weights: parted(before),
       values: parted(values),
       none: none && { word: words[1].at(-1), weights: last(before), values: last(values) },
@@ -56,16 +58,17 @@ class LinkMatrix extends MatrixPanel {
   }
 
   get labels() {
-    const { rows, columns, verdict, least, renormalised, tau_b, heavy, telling } = this.attention;
+    const { rows, columns, verdict, least, renormalised, tau_b, heavy, telling, knockedOut } = this.attention;
     const apart = rows === columns ? "" : ` into ${the(columns)}`;
     const agreement =
       tau_b === null
         ? "Weight and effect are the same everywhere, so their order cannot be compared."
-        : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over all ${plural(this.attention.before.flat().length, "cell", "cells")}: ${signed(tau_b, 2)}.`;
+        : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over ${this.cells}: ${signed(tau_b, 2)}.`;
     const marked =
       heavy.length + telling.length ? " Ring: much weight, little effect; diamond: the other way round." : "";
-    const rule =
-      least === null
+    const rule = knockedOut
+      ? "All pieces of a word no longer see all pieces of the other, before the softmax of every layer and head, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so that those of largest weight come first. "
+      : least === null
         ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
         : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
@@ -75,6 +78,15 @@ class LinkMatrix extends MatrixPanel {
       what: "effects of links",
       file: `effects-of-links-of-${rows}${renormalised ? "-renormalised" : ""}`,
     };
+  }
+
+  // How many were cut, in words.
+  get cells() {
+    const all = this.attention.before.flat().length;
+    const cut = this.attention.values.flat().filter((value) => value !== null).length;
+    return cut < all
+      ? `the ${plural(cut, "cell", "cells")} that ${cut === 1 ? "was" : "were"} cut`
+      : `all ${plural(all, "cell", "cells")}`;
   }
 
   get scale() {
@@ -105,8 +117,9 @@ class LinkMatrix extends MatrixPanel {
 
   facts(i, j) {
     const mark = this.said(i, j);
+    const effect = this.number("values", i, j);
     return [
-      html("span", `effect ${signed(this.number("values", i, j), 3)}`),
+      html("span", effect === null ? "not cut" : `effect ${signed(effect, 3)}`),
       html("span", this.was(i, j)),
       mark && html("span", mark),
     ].filter(Boolean);
@@ -120,6 +133,7 @@ class LinkMatrix extends MatrixPanel {
         const value = this.number("values", i, j);
         const [x, y] = [this.x(j) + cell / 2, (i + 0.5) * cell];
         const mark = this.sign(i, j);
+        if (value === null) return svg("text.uncut", { x, y }, "·");
         if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return mark;
         const text = cell >= WRITTEN ? signed(value, this.attention.high < 1 ? 2 : 1) : value < 0 ? "\u2212" : "+";
         const ink = Math.abs(value) > 0.55 * this.attention.high ? "var(--paper)" : "var(--ink)";
@@ -163,9 +177,10 @@ function alone(view, words, rows) {
 }
 
 class LinksPanel {
-  constructor(view, { verdict }) {
+  constructor(view, { verdict, costs }) {
     this.view = view;
     this.verdict = verdict;
+    this.costs = costs; // of a transformer, whose links are cut before the softmax
     this.matrices = [];
     this.back = view.lone
       ? html(
@@ -201,7 +216,7 @@ class LinksPanel {
     const maps = view.news?.links ?? null;
     if (maps !== this.known) {
       this.known = maps;
-      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict));
+      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.costs)));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
       this.fresh = true;
     }
@@ -215,6 +230,7 @@ class LinksPanel {
   }
 
   drawRule(asked) {
+    if (this.costs) return this.drawCost(asked);
     const scored = this.known?.some(({ least }) => least !== null);
     this.rule.hidden = scored;
     if (scored) return;
@@ -222,6 +238,20 @@ class LinksPanel {
       this.rule,
       html("span.soft", "A link is cut, and the rest of its row"),
       RULES.map(([name, text]) => choice(name === asked, () => this.view.ask({ links: name }), text)),
+    );
+  }
+
+  // What the strongest links of a transformer cost, and every link.
+  drawCost(asked) {
+    const [strongest, every] = this.costs;
+    this.waiting.say(`Cutting one link after the other, ${asked === EVERY ? every : strongest} …`);
+    const of = { kept: `The strongest of each direction (${strongest})`, [EVERY]: `Every link (${every})` };
+    refill(
+      this.rule,
+      html("span.soft", "Cut in all layers and heads, before the softmax"),
+      Object.entries(of).map(([name, text]) =>
+        choice((asked === EVERY ? EVERY : "kept") === name, () => this.view.ask({ links: name }), text),
+      ),
     );
   }
 
