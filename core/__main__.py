@@ -11,9 +11,13 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from core.command_line import ending_at_once, print_anything, status_of
 from core.errors import MendableError
+
+if TYPE_CHECKING:
+    from core.checkpoint import Checkpoint
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,6 +45,8 @@ def parser() -> argparse.ArgumentParser:
                         "other word lists the methods")  # fmt: skip
     asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
                         "by its sum")  # fmt: skip
+    asking.add_argument("--without-crossings", action="store_true", help="with --links: links of the model if it counted "
+                        "no words that look across a word (q = 0)")  # fmt: skip
     asking.add_argument("--json", action="store_true", help="the Effects as JSON")
     turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
     turning.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
@@ -83,13 +89,10 @@ def _score(values: Mapping[str, float]) -> str:
 
 def _explain(options: argparse.Namespace) -> None:
     with ending_at_once():
-        from core.checkpoint import open_checkpoint
         from core.evidence import AttentiveContext
         from core.explain import explain
 
-    checkpoint, crossings = open_checkpoint(options.model), not options.without_crossings
-    if not crossings and not checkpoint.model.counts_crossings:
-        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    checkpoint, crossings = _crossings(options)
     result = explain(checkpoint, options.first, options.second, crossings=crossings, nearest_for=options.word)
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
@@ -98,14 +101,25 @@ def _explain(options: argparse.Namespace) -> None:
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 
+def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
+    """The model, and whether it counts words that look across a word."""
+    from core.checkpoint import open_checkpoint
+
+    checkpoint = open_checkpoint(options.model)
+    if options.without_crossings and not checkpoint.model.counts_crossings:
+        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    return checkpoint, not options.without_crossings
+
+
 def _why(options: argparse.Namespace) -> None:
     with ending_at_once():
-        from core.checkpoint import open_checkpoint
         from core.effects import why
         from core.effects.links import Taken
 
     links = Taken.RENORMALISED if options.links else None
-    effects = why(open_checkpoint(options.model), options.first, options.second, method=options.method, links=links)
+    checkpoint, crossings = _crossings(options)
+    texts = options.first, options.second
+    effects = why(checkpoint, *texts, method=options.method, links=links, crossings=crossings)
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
 
 

@@ -48,7 +48,7 @@ class Questions:
     nobody asks for them; ``together``: two words whose effect together is asked for; ``offers``: what may stand in each
     word's place, and which models' attention in that of this one; ``turns``: the smallest changes that turn the
     verdict; ``believed``: whether it is asked how far all this can be believed; ``like``: whether training rows like
-    the pair are."""
+    the pair are; ``crossings``: whether the model of whose links it asks counts words that look across a word."""
 
     checkpoint: Checkpoint
     texts: Version
@@ -59,6 +59,7 @@ class Questions:
     turns: bool = False
     believed: bool = False
     like: bool = False
+    crossings: bool = True
 
     @property
     def computed(self) -> str:
@@ -75,7 +76,9 @@ class Questions:
         }
         if self.links:
             taken = Taken(self.links)
-            out[LINKS, *about, taken] = functools.partial(kept_links, checkpoint, *texts, taken)
+            out[LINKS, *about, taken, self.crossings] = functools.partial(
+                kept_links, checkpoint, *texts, taken, self.crossings
+            )
         if self.together is not None:
             chosen = Place(*self.together.one), Place(*self.together.other)
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
@@ -100,7 +103,8 @@ class Questions:
         words = kept_why(self.checkpoint, *self.texts, self.computed, unheard)
         if not self.links:
             return words
-        return replace(words, links=kept_links(self.checkpoint, *self.texts, Taken(self.links), unheard))
+        links = kept_links(self.checkpoint, *self.texts, Taken(self.links), self.crossings, unheard)
+        return replace(words, links=links)
 
 
 def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:

@@ -264,7 +264,16 @@ def _questions(page: ExploreState, read: Read) -> late.Questions:
     fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
     together = page.together if fits else None
     return late.Questions(
-        read.checkpoint, page.pair.now, page.method, page.links, together, True, page.turns, page.believed, True
+        read.checkpoint,
+        page.pair.now,
+        page.method,
+        page.links,
+        together,
+        offers=True,
+        turns=page.turns,
+        believed=page.believed,
+        like=True,
+        crossings=not _without_crossings(page, read),
     )
 
 

@@ -55,17 +55,20 @@ def link_effects(
     progress: Progress = unheard,
     *,
     every: bool = False,
+    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
     """What every link of every attention map does, one map at a time; of a transformer the :data:`STRONGEST` of each
     map, unless ``every`` link is asked for.
 
-    ``target``: the class that is followed; ``progress`` is called with the links done so far, of all maps. Raises
+    ``target``: the class that is followed; without ``crossings`` the model counts no words that look across a word
+    (q = 0), before and after each cut; ``progress`` is called with the links done so far, of all maps. Raises
     LinksError for a model without attention and for a map of more than :data:`MOST_LINKS` cells.
     """
     model = checkpoint.model
     batch = checkpoint.reader.batch(reading)
-    before = torch.log_softmax(model(batch).logits.double(), dim=1)[0, target]
-    maps = model.cuttable(reading, batch)
+    own = model.under(batch, Intervention(crossings=crossings))
+    before = torch.log_softmax(own.logits.double(), dim=1)[0, target]
+    maps = model.cuttable(reading, batch) if crossings else model.links(reading, own)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
     asked = [_asked(links, every) for links in maps]
@@ -82,12 +85,12 @@ def link_effects(
             else:
                 cuts = without(links, some, taken)
                 overrides = [model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in cuts]
-                intervention = Intervention(stacked(overrides))
+                intervention = Intervention(stacked(overrides), crossings)
             logits = model.under(batch, intervention).logits
             of_map[some] = before - torch.log_softmax(logits.double(), dim=1)[:, target]
             done += len(some)
             progress(done, whole)
-        effects.append(_record(links, of_map.view(-1, links.values.shape[-1]), taken))
+        effects.append(_record(links, of_map.view(-1, links.values.shape[-1]), taken, crossings))
     return tuple(effects)
 
 
@@ -127,7 +130,7 @@ def stacked(overrides: Sequence[Override]) -> Override:
     return tuple(None if maps[0] is None else torch.cat(maps) for maps in zip(*overrides, strict=True))
 
 
-def _record(links: AttentionLinks, effects: Tensor, taken: Taken) -> LinkEffects:
+def _record(links: AttentionLinks, effects: Tensor, taken: Taken, crossings: bool) -> LinkEffects:
     before = links.values.view(effects.shape)
     known = ~effects.isnan()
     tau = scipy.stats.kendalltau(before[known].numpy(), effects[known].abs().numpy()).statistic
@@ -141,4 +144,5 @@ def _record(links: AttentionLinks, effects: Tensor, taken: Taken) -> LinkEffects
         before=matrix(before),
         effects=tuple(tuple(None if math.isnan(one) else one for one in row) for row in effects.tolist()),
         tau_b=None if math.isnan(tau) else float(tau),
+        crossings=crossings,
     )

@@ -33,12 +33,12 @@ def kept_why(checkpoint: Checkpoint, first: str, second: str, method: str, progr
 
 
 def kept_links(
-    checkpoint: Checkpoint, first: str, second: str, taken: Taken, progress: Progress
+    checkpoint: Checkpoint, first: str, second: str, taken: Taken, crossings: bool, progress: Progress
 ) -> tuple[LinkEffects, ...]:
     """What :func:`core.effects.why.what_links_do` says. Raises as :func:`kept_why` does."""
     return _kept(
-        (checkpoint.folder, checkpoint.state, first, second, taken, "links"),
-        lambda: what_links_do(checkpoint, first, second, taken, progress),
+        (checkpoint.folder, checkpoint.state, first, second, taken, crossings, "links"),
+        lambda: what_links_do(checkpoint, first, second, taken, progress, crossings=crossings),
         progress,
     )
 

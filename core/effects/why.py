@@ -67,10 +67,12 @@ def why(
     *,
     method: str = TAKEN_AWAY,
     links: Taken | None = None,
+    crossings: bool = True,
     drawing: Drawing = DRAWING,
     progress: Progress = unheard,
 ) -> Effects:
-    """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does.
+    """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does,
+    without ``crossings`` where q is 0 (words are asked about the model as it was trained).
 
     ``first`` and ``second`` as :func:`core.explain.explain` takes them. What ``progress`` raises ends the work.
     Raises PairError as ``explain`` does, MendableError for an unknown method, and LinksError for maps with too many
@@ -93,19 +95,25 @@ def why(
         unit="norm" if method == gradients.NORM else "log p",
         labels=checkpoint.labels,
         words=words,
-        links=() if links is None else link_effects(checkpoint, asked.reading, asked.target, links, progress),
+        links=() if links is None else asked.link_effects(links, progress, crossings),
         completeness=completeness,
         milliseconds=(time.perf_counter() - start) * 1000,
     )
 
 
 def what_links_do(
-    checkpoint: Checkpoint, first: str, second: str, taken: Taken, progress: Progress = unheard
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    taken: Taken,
+    progress: Progress = unheard,
+    *,
+    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
-    """What each link of every attention map does. Raises PairError as ``explain`` does, and LinksError for a model
-    without attention and for maps with too many links."""
-    asked = Asked.about(checkpoint, first, second, DRAWING)
-    return link_effects(checkpoint, asked.reading, asked.target, taken, progress)
+    """What each link of every attention map does to the class that the model as it was trained names, with or without
+    ``crossings``. Raises PairError as ``explain`` does, LinksError for a model without attention and for maps with too
+    many links, and ValueError without crossings for a model that counts none."""
+    return Asked.about(checkpoint, first, second, DRAWING).link_effects(taken, progress, crossings)
 
 
 def together(
@@ -166,6 +174,10 @@ class Asked:
             for place, values in zip(at, self.effects_of(edits, mix, progress), strict=True)
             for side in (self.pair.sides[place.side],)
         )
+
+    def link_effects(self, taken: Taken, progress: Progress, crossings: bool) -> tuple[LinkEffects, ...]:
+        """Of every link of every attention map."""
+        return link_effects(self.checkpoint, self.reading, self.target, taken, progress, crossings=crossings)
 
     def effects_of(
         self,

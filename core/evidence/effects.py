@@ -67,8 +67,10 @@ class LinkEffects:
     """``[R, C]``, log p of the verdict before minus after; positive: the link supports the verdict; None where a link
     was not cut."""
     tau_b: float | None
-    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the same
-    everywhere."""
+    """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
+    same everywhere."""
+    crossings: bool = True
+    """Whether the model counted words that look across a word; without them q is 0 before and after."""
 
     @property
     def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
@@ -154,7 +156,8 @@ class Effects(Record, kind="effects"):
             lines += [f"  {_number(word.effect)} {_spread(word.spread)}  {word.text}" for word in self.of(role)]
         for links in self.links:
             agreement = "" if links.tau_b is None else f", Kendall's τ-b with the weights {links.tau_b:.2f}"
-            lines += ["", f"Links of {the(links.rows)} into {the(links.columns)}{agreement}:"]
+            without = "" if links.crossings else ", without crossings (q = 0)"
+            lines += ["", f"Links of {the(links.rows)} into {the(links.columns)}{without}{agreement}:"]
             lines += ["  " + " ".join(_number(effect) for effect in row) for row in links.effects]
         return lines
 

@@ -25,7 +25,8 @@ class LinksFrame(Payload):
 class LinkMap:
     """The effects of one map, ``values``, on a scale to ``high`` either way; ``before``: its weights, or its scores
     where ``least`` is the one that a cell got. ``words``: what stands along both edges. ``heavy``: cells with much
-    weight and little effect, ``telling``: with little weight and much effect."""
+    weight and little effect, ``telling``: with little weight and much effect. ``crossings``: whether the model counted
+    words that look across a word."""
 
     rows: str
     columns: str
@@ -38,6 +39,7 @@ class LinkMap:
     values: Matrix
     high: float
     tau_b: float | None
+    crossings: bool
     heavy: tuple[Cell, ...]
     telling: tuple[Cell, ...]
 
@@ -65,6 +67,7 @@ def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
         compact(links.effects),
         max((abs(effect) for row in links.effects for effect in row), default=0.0),
         links.tau_b,
+        links.crossings,
         heavy,
         telling,
     )
