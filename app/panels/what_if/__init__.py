@@ -11,6 +11,7 @@ from app.panels.verdict import Share
 from core.effects.offers import offers_for
 from core.effects.turning import Change
 from core.effects.words import Progress
+from core.evidence import Matrix
 from core.reading.tokens import MAX_TOKENS, tokenize
 
 
@@ -40,16 +41,28 @@ class EditableMap:
 
 
 @dataclass(frozen=True)
+class ScoreMap(EditableMap):
+    """A map of scores that can be changed by hand. ``shares``: of the way from the least match to the best, from 0 to
+    1; ``least``: that match's score; ``words``: what stands along both edges; ``units``: what that is."""
+
+    units: str
+    words: tuple[tuple[str, ...], tuple[str, ...]]
+    shares: Matrix
+    least: float
+
+
+@dataclass(frozen=True)
 class WhatIf(Payload):
     """All steps, the pair as typed first. ``at``: how many edits are in effect; ``followed``: the first verdict's
     class, as people read it; ``sides``: the roles of the texts, in the order in which edits number them; ``maps``: of
-    attention, none in a model without weights."""
+    attention, none in a model without weights; ``scores``: those of a model that attends by scores."""
 
     steps: tuple[Step, ...]
     at: int
     followed: str
     sides: tuple[str, ...]
     maps: tuple[EditableMap, ...] = ()
+    scores: tuple[ScoreMap, ...] = ()
 
 
 @dataclass(frozen=True)
