@@ -93,10 +93,6 @@ def summary(measured: Sequence[Faithfulness]) -> dict[str, Any]:
     }
 
 
-def _by_step(curves: Sequence[Sequence[float]]) -> dict[str, float]:
-    return dict(zip(STEPS, np.mean(curves, axis=0).tolist(), strict=True))
-
-
 def _mean(values: Sequence[float]) -> dict[str, Any]:
     numbers = np.array(values)
     return {"mean": float(numbers.mean()), "interval": list(bootstrap_mean(numbers))}

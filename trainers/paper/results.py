@@ -30,6 +30,7 @@ from trainers.bench.row import Row
 from trainers.commands import today
 from trainers.paper import markdown
 from trainers.paper.table import document
+from trainers.point import rows as pointing_rows
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
@@ -103,6 +104,7 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
     parts = {
         "alignment": aligned(cards),
         "faithfulness": believed(cards),
+        "pointing": pointed(cards),
         "systems": document.document(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
@@ -220,6 +222,19 @@ def believed(cards: Mapping[Path, Card]) -> Iterator[str]:
         yield markdown.table(faithfulness_table.by_checkpoint(measured, measure))
     yield "Measured by"
     yield markdown.commands(figures["command"] for stored in measured.values() for figures in stored.values())
+
+
+def pointed(cards: Mapping[Path, Card]) -> Iterator[str]:
+    """The pointing game of every model that played it."""
+    played = [
+        (card["name"], data, figures) for card in cards.values() for data, figures in card.get("pointing", {}).items()
+    ]
+    for name, data, figures in played:
+        yield f"`{name}`, {data}: {figures['judged_right']:,} of {figures['items']:,} items, judged right by the model:"
+        yield markdown.table(pointing_rows(figures))
+    if played:
+        yield "Played by"
+        yield markdown.commands(figures["command"] for *_, figures in played)
 
 
 def minutes(card: Card) -> str:
