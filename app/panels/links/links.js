@@ -33,9 +33,11 @@ class LinkMatrix extends MatrixPanel {
       low: -high,
       high: high || 1,
     });
-    this.heavy = new Set(map.heavy.map(String));
-    this.telling = new Set(map.telling.map(String));
     this.element.classList.add("attention_map"); // whose style it has
+  }
+
+  get cut() {
+    return this.attention;
   }
 
   get agreement() {
@@ -63,15 +65,13 @@ class LinkMatrix extends MatrixPanel {
       tau_b === null
         ? "Weight and effect are the same everywhere, so their order cannot be compared."
         : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over all ${plural(this.attention.before.flat().length, "cell", "cells")}: ${signed(tau_b, 2)}.`;
-    const marked =
-      heavy.length + telling.length ? " Ring: much weight, little effect; diamond: the other way round." : "";
     const rule =
       least === null
         ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
         : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
       title: `What each link of ${the(rows)}${apart} does to “${verdict}”`,
-      how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${marked}${without}`,
+      how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${without}`,
       more: `${rule}An effect is log p of the verdict before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
       file: `effects-of-links-of-${rows}${renormalised ? "-renormalised" : ""}${crossings ? "" : "-without-crossings"}`,
@@ -92,12 +92,6 @@ class LinkMatrix extends MatrixPanel {
     return this.attention.least === null ? `weight ${exactPercent(before)}` : `score ${signed(before, 3)}`;
   }
 
-  said(i, j) {
-    const at = String([i, j]);
-    if (this.heavy?.has(at)) return "much weight, little effect";
-    return this.telling?.has(at) ? "little weight, much effect" : null;
-  }
-
   describe(i, j) {
     return `${this.rows[i]} to ${this.word(j)}: ${this.facts(i, j)
       .map((fact) => fact.textContent)
@@ -105,40 +99,28 @@ class LinkMatrix extends MatrixPanel {
   }
 
   facts(i, j) {
-    const mark = this.said(i, j);
     return [
       html("span", `effect ${signed(this.number("values", i, j), 3)}`),
       html("span", this.was(i, j)),
-      mark && html("span", mark),
-    ].filter(Boolean);
+      ...this.disagreement(i, j),
+    ];
   }
 
-  // Signs and numbers of the cells that do something, and the marks of those whose weight says otherwise.
+  // Signs and numbers of the cells that do something.
   numbers() {
     const { cell } = this;
     const written = this.rows.flatMap((_, i) =>
       this.places.map((j) => {
         const value = this.number("values", i, j);
         const [x, y] = [this.x(j) + cell / 2, (i + 0.5) * cell];
-        const mark = this.sign(i, j);
-        if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return mark;
+        if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return null;
         const text = cell >= WRITTEN ? signed(value, this.attention.high < 1 ? 2 : 1) : value < 0 ? "\u2212" : "+";
         const ink = Math.abs(value) > 0.55 * this.attention.high ? "var(--paper)" : "var(--ink)";
-        return [svg("text", { x, y, style: `fill:${ink}` }, text), mark];
+        return svg("text", { x, y, style: `fill:${ink}` }, text);
       }),
     );
     const size = Math.min(13, Math.max(9, cell * 0.36)) * (this.view.type > 1 ? 1.3 : 1);
     return svg("g.numbers", { "font-size": size, "aria-hidden": "true" }, written);
-  }
-
-  sign(i, j) {
-    const { cell } = this;
-    const [x, y, r] = [this.x(j) + cell - 5, i * cell + 5, Math.max(2, cell / 11)];
-    const at = String([i, j]);
-    const look = { fill: "var(--paper)", stroke: "var(--ink)", "stroke-width": 1.5, "pointer-events": "none" };
-    if (this.heavy.has(at)) return svg("circle", { cx: x, cy: y, r, ...look });
-    if (!this.telling.has(at)) return null;
-    return svg("path", { d: `M${x} ${y - r - 1}l${r + 1} ${r + 1}l${-r - 1} ${r + 1}l${-r - 1} ${-r - 1}z`, ...look });
   }
 }
 
@@ -168,6 +150,7 @@ class LinksPanel {
     this.view = view;
     this.verdict = verdict;
     this.matrices = [];
+    view.cutLinks = null; // those of this drawing, which mark the weights' own matrix too
     this.back = view.lone
       ? html(
           "div.screen",
@@ -202,6 +185,7 @@ class LinksPanel {
     const maps = view.news?.links ?? null;
     if (maps !== this.known) {
       this.known = maps;
+      this.view.cutLinks = maps;
       this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
       this.fresh = true;
