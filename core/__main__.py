@@ -45,8 +45,8 @@ def parser() -> argparse.ArgumentParser:
                         "other word lists the methods")  # fmt: skip
     asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
                         "by its sum")  # fmt: skip
-    asking.add_argument("--without-crossings", action="store_true", help="with --links: links of the model if it counted "
-                        "no words that look across a word (q = 0)")  # fmt: skip
+    asking.add_argument("--without-crossings", action="store_true", help="with --links: of the model if it counted no "
+                        "words that look across a word (q = 0)")  # fmt: skip
     asking.add_argument("--json", action="store_true", help="the Effects as JSON")
     turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
     turning.add_argument("model", help="a name listed by `models`, or a checkpoint folder")

@@ -27,7 +27,7 @@ from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
 from core.models.base import ModelConfig, Output, Settings, register, setting
-from core.models.features import EXTRA_SIZES, PairFeatures
+from core.models.features import PairFeatures, extra_setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -41,7 +41,7 @@ class BaselineConfig(ModelConfig):
     hidden: int = setting(300, least=1)
     embedding_dropout: float = setting(0.3, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
-    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
+    extra: str = extra_setting()
 
     @property
     def linguistic(self) -> str:
