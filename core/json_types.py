@@ -17,6 +17,12 @@ from cattrs.errors import AttributeValidationNote
 from core.wording import hint
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
+"""Keys and plain values, as JSON and YAML have them."""
+JsonMapping = Mapping[str, Any]
+"""The same, which is only read."""
+Card = JsonMapping
+"""Of a checkpoint: what it must hold is checked by :mod:`core.card`."""
 
 
 def is_number(value: object) -> bool:

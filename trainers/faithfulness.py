@@ -15,9 +15,8 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -29,6 +28,7 @@ from core.evaluation.faithfulness import faithfulness
 from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.predict import check_texts
 from core.evidence.faithfulness import STEPS, Faithfulness
+from core.json_types import JsonMapping, JsonObject
 from core.reading.reader import PairError
 from trainers.card import add_to_card
 from trainers.training_data import sample
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def summary(measured: Sequence[Faithfulness]) -> dict[str, Any]:
+def summary(measured: Sequence[Faithfulness]) -> JsonObject:
     """Means over rows with 95 % intervals: curves and their mean (AOPC) by way, and what moving attention does."""
     ways = {}
     for way in measured[0].curves:
@@ -93,12 +93,12 @@ def summary(measured: Sequence[Faithfulness]) -> dict[str, Any]:
     }
 
 
-def _mean(values: Sequence[float]) -> dict[str, Any]:
+def _mean(values: Sequence[float]) -> JsonObject:
     numbers = np.array(values)
     return {"mean": float(numbers.mean()), "interval": list(bootstrap_mean(numbers))}
 
 
-def table(result: Mapping[str, Any]) -> str:
+def table(result: JsonMapping) -> str:
     """The result as text for people, the ways by comprehensiveness."""
     lines = [f"{result['checkpoint']}: {result['rows']:,} rows of {result['file']}, mean and 95 % interval", ""]
     lines.append(f"{'way':<22}{'sufficiency (small is good)':>30}{'comprehensiveness (large)':>30}")
@@ -113,5 +113,5 @@ def table(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _interval(mean: Mapping[str, Any]) -> str:
+def _interval(mean: JsonMapping) -> str:
     return f"{mean['mean']:.3f} ({mean['interval'][0]:.3f} to {mean['interval'][1]:.3f})"

@@ -19,9 +19,8 @@ import json
 import random
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -31,6 +30,7 @@ from core.effects.why import METHODS
 from core.errors import RunError
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, choices, judged_right, play, untrained
 from core.files import parse_json
+from core.json_types import JsonMapping, JsonObject
 from trainers.card import add_to_card
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item], args: argparse.Namespace) -> str:
     """The game's figures as text, written into the card if asked to."""
     models = {"trained": checkpoint} | ({"untrained": untrained(checkpoint, args.seed)} if args.untrained else {})
-    figures: dict[str, Any] = {"items": len(items), "judged_right": len(right), "seed": args.seed}
+    figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
     for name, model in models.items():
         with tqdm(total=len(right), unit="item", desc=name, disable=not sys.stderr.isatty()) as bar:
             game = play(model, right, args.way or WAYS, progress=lambda done, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
@@ -119,7 +119,7 @@ def read_items(path: Path) -> list[Item]:
     return items
 
 
-def rows(figures: Mapping[str, Any]) -> list[dict[str, str]]:
+def rows(figures: JsonMapping) -> list[dict[str, str]]:
     """A line a way, the best first: how often it points right, of all items and of those where the rule is of no use,
     and where that was played on untrained weights."""
     own, fresh = figures["trained"], figures.get("untrained")
@@ -134,7 +134,7 @@ def rows(figures: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def table(result: Mapping[str, Any]) -> str:
+def table(result: JsonMapping) -> str:
     """The result as text for people."""
     lines = rows(result)
     text = [f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right", ""]
@@ -144,7 +144,7 @@ def table(result: Mapping[str, Any]) -> str:
     return "\n".join(text)
 
 
-def _share(score: Mapping[str, Any] | None) -> str:
+def _share(score: JsonMapping | None) -> str:
     if not score or not score["items"]:
         return "–"
     low, high = score["interval"]

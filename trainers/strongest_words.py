@@ -23,7 +23,7 @@ from tqdm import tqdm
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import read
 from core.desk.run import Predictions, Run, load
-from core.desk.strongest_words import AT_ONCE, SAMPLE, WordScores, drawn, scored, strongest_words
+from core.desk.strongest_words import AT_ONCE, SAMPLE, StrongestWord, WordScores, drawn, scored, strongest_words
 from core.effects import METHODS
 from core.effects.words import DROPPED
 from core.errors import RunError
@@ -51,16 +51,16 @@ def run(args: argparse.Namespace) -> int:
     if not of_file.labelled:
         raise RunError(f"{args.file.name} does not have a label of {checkpoint.name} in each row to be judged by")
     places = drawn(of_file.keys, (), args.rows or len(of_file.keys))
-    found = {}
+    found: dict[str, StrongestWord] = {}
     for start in tqdm(range(0, len(places), AT_ONCE), unit=f"{AT_ONCE} rows", disable=not sys.stderr.isatty()):
         some = places[start : start + AT_ONCE]
         words = strongest_words(checkpoint, [of_file.dataset.rows[i] for i in some], method=args.method)
         found |= {of_file.keys[i]: word for i, word in zip(some, words, strict=True)}
     known = scored(of_file, model, found)
     if args.json:
-        words = [{**asdict(word), "share": word.share} for word in known.words]
         about = {"checkpoint": checkpoint.name, "file": args.file.name, "method": args.method}
-        print(json.dumps({**about, **asdict(known), "share": known.share, "words": words}, indent=1))
+        listed = [{**asdict(word), "share": word.share} for word in known.words]
+        print(json.dumps({**about, **asdict(known), "share": known.share, "words": listed}, indent=1))
     else:
         print(table(known, checkpoint.name, args.most))
     return 0

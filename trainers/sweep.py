@@ -28,7 +28,6 @@ import shlex
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -45,6 +44,7 @@ from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
 from core.files import check_writable, whole_file
+from core.json_types import JsonMapping, JsonObject
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import resume
@@ -200,7 +200,7 @@ def with_teachers(
     return dataclasses.replace(recipe, teachers=(*recipe.teachers, *map(str, outs))), columns
 
 
-def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> dict[str, Any]:
+def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> JsonObject:
     """The card of this run, which is trained now unless its folder is finished. ``split``: the seed of the folds."""
     from core.evaluation.predict import probabilities
     from trainers import loop, set_up
@@ -242,7 +242,7 @@ def question_words(data: TrainingData) -> torch.Tensor:
     return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
 
 
-def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, object]]]:
+def questions(out: Path, card: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     """The kinds of question of a run's dev set, each with the columns of its row."""
     tensors = load_file(out / DEV)
     if "question_words" not in tensors:
@@ -286,7 +286,7 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
     return cut, rows
 
 
-def scores(card: Mapping[str, Any]) -> dict[str, object]:
+def scores(card: JsonMapping) -> dict[str, object]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.errors import MendableError
 from core.evaluation.intervals import half_width
-from core.json_types import InTables
+from core.json_types import InTables, JsonObject
 from core.models import REGISTRY
 
 LARGEST = 1_000_000
@@ -99,7 +99,7 @@ class Sweep:
                 return axis
         return None
 
-    def points(self) -> list[dict[str, Any]]:
+    def points(self) -> list[JsonObject]:
         """A point a variant of a table with an axis, else none."""
         if self.axis is None:
             return []

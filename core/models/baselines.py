@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention, Record
+from core.json_types import JsonObject
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
@@ -66,7 +67,7 @@ class ComparingConfig(BaselineConfig):
         return (4 if self.compare else 2) * size
 
 
-BASELINE: dict[str, Any] = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
+BASELINE: JsonObject = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
 """What all baselines register."""
 
 

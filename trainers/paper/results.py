@@ -24,6 +24,7 @@ from core.errors import RunError
 from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
+from core.json_types import Card, JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.row import Row
@@ -36,7 +37,6 @@ DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
 MADE_BY = "python -m trainers.paper results"
 
-Card = Mapping[str, Any]
 
 SIMPLE_PAIRS = """\
 Simple pairs that differ in one respect, written by hand (`core/evaluation/simple_pairs.tsv`), and how many of each kind
@@ -154,7 +154,7 @@ def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
             yield from held_out(card["name"], json.loads((folder / HELD_OUT).read_text(encoding="utf-8")))
 
 
-def held_out(name: str, run: Mapping[str, Any]) -> Iterator[str]:
+def held_out(name: str, run: JsonMapping) -> Iterator[str]:
     """What a run learnt from half of the templates and words of made pairs is right of the other half, by kind and
     label."""
     yield f"Made pairs from the other half of their templates and words, `{name}`. {run['about']}"
@@ -165,7 +165,7 @@ def held_out(name: str, run: Mapping[str, Any]) -> Iterator[str]:
     yield markdown.commands(run["commands"])
 
 
-def _share(part: Mapping[str, Any]) -> str:
+def _share(part: JsonMapping) -> str:
     low, high = part["interval"]
     return f"{part['accuracy']:.2f} ({low:.2f} to {high:.2f})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-Card = Mapping[str, Any]
+from core.json_types import Card
 
 VECTOR = "no reader of paragraph vectors here: it is trained without labels on all of the set's texts at once"
 GRAPH = "needs an Open IE graph of each sentence"

@@ -12,11 +12,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
+from core.json_types import JsonObject
 from core.models import spec_of
 from trainers import loop, resume, set_up
 from trainers.paper.table.systems import System
@@ -82,7 +82,7 @@ def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[S
 
 def one_run(
     recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
-) -> dict[str, Any]:
+) -> JsonObject:
     """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
     if done := resume.finished(options.out, recipe):
         return done
