@@ -9,7 +9,6 @@ candidates of a question with it. The order of candidates stays as it is.
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 
 import torch
@@ -21,6 +20,7 @@ from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
 from trainers.card import add_to_card
+from trainers.commands import as_typed
 from trainers.evaluate import right_answers
 
 
@@ -47,8 +47,6 @@ def run(args: argparse.Namespace) -> int:
     if slope <= 0:
         raise RunError(f"{checkpoint.name} ranks wrong answers of {data.name} above right ones: choose another model")
     before, after = (calibration.log_loss(log_odds, right, *fitted) for fitted in ((), (slope, bias)))
-    # As it is typed, without the folders of this machine.
-    command = ["python", "-m", "trainers", "calibrate", checkpoint.name, args.file.name, "--card", args.card]
     add_to_card(
         checkpoint.folder,
         calibration={
@@ -58,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             "pairs": len(right),
             "right": sum(right),
             "log_loss": {"model": before, "calibrated": after},
-            "command": shlex.join(command),
+            "command": as_typed("trainers calibrate", checkpoint.name, args.file.name, card=args.card),
         },
     )
     print(

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,15 +30,22 @@ from core.evidence.faithfulness import STEPS, Faithfulness
 from core.json_types import JsonMapping, JsonObject
 from core.reading.reader import PairError
 from trainers.card import add_to_card
+from trainers.commands import as_typed
 from trainers.training_data import sample
+
+USUAL = {"rows": 500, "seed": 1}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers faithfulness`."""
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file; its labels are not read")
-    parser.add_argument("--rows", type=int, default=500, help="a sample of so many rows (default: %(default)s; 0: all)")
-    parser.add_argument("--seed", type=int, default=1, help="of random orders and permutations (default: 1)")
+    parser.add_argument(
+        "--rows", type=int, default=USUAL["rows"], help="a sample of so many rows (default: %(default)s; 0: all)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=USUAL["seed"], help="of random orders and permutations (default: 1)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--card", metavar="NAME", help="write the figures into the card, under this name of the data")
 
@@ -58,10 +64,8 @@ def run(args: argparse.Namespace) -> int:
     if not measured:
         raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
     figures = {"rows": len(measured), "seed": args.seed, **summary(measured)}
-    command = ["python", "-m", "trainers", "faithfulness", checkpoint.name, args.file.name]
-    options = {"--rows": (args.rows, 500), "--seed": (args.seed, 1), "--card": (args.card, None)}
-    command += [part for name, (value, usual) in options.items() if value != usual for part in (name, str(value))]
-    figures["command"] = shlex.join(command)
+    unusual = {name: str(getattr(args, name)) for name, usual in USUAL.items() if getattr(args, name) != usual}
+    figures["command"] = as_typed("trainers faithfulness", checkpoint.name, args.file.name, **unusual, card=args.card)
     if args.card:
         known = read_card(checkpoint.folder).get("faithfulness", {})
         add_to_card(checkpoint.folder, faithfulness={**known, args.card: figures})

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, choice
 from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
 from trainers.card import add_to_card
+from trainers.commands import as_typed
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
 NUMBERS = (6, 8, 12, 16)
@@ -78,11 +78,9 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
         with tqdm(total=len(right), unit="item", desc=name, disable=not sys.stderr.isatty()) as bar:
             game = play(model, right, args.way or WAYS, progress=lambda done, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
         figures[name] = game.to_dict()
-    command = ["python", "-m", "trainers", "point", checkpoint.name, args.file.name]
-    command += ["--untrained"] * args.untrained + (["--card", args.card] if args.card else [])
-    for name, value, usual in (("--rows", args.rows, 0), ("--seed", args.seed, 1)):
-        command += [name, str(value)] if value != usual else []
-    figures["command"] = shlex.join([*command, *(part for way in args.way or () for part in ("--way", way))])
+    own = {"untrained": args.untrained, "card": args.card, "rows": args.rows, "way": args.way}
+    own |= {"seed": str(args.seed)} if args.seed != 1 else {}
+    figures["command"] = as_typed("trainers point", checkpoint.name, args.file.name, **own)
     if args.card:
         known = read_card(checkpoint.folder).get("pointing", {})
         add_to_card(checkpoint.folder, pointing={**known, args.card: figures})

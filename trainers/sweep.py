@@ -24,7 +24,6 @@ import argparse
 import dataclasses
 import itertools
 import re
-import shlex
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -48,6 +47,7 @@ from core.json_types import JsonMapping, JsonObject
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import resume
+from trainers.commands import as_typed
 from trainers.csv_file import write_rows
 from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe
@@ -139,15 +139,10 @@ def run(args: argparse.Namespace) -> int:
 
 def command(args: argparse.Namespace) -> str:
     """What to type to make the table again; places of this machine are left out."""
-    parts = ["python", "-m", "trainers", "sweep", Path(args.recipe).stem]
-    for name, values in (("--set", args.changes), ("--vary", args.vary)):
-        parts += [part for value in values for part in (name, value)]
-    parts += ["--alone"] * args.alone
-    parts += [part for path in args.alignments for part in ("--alignments", path.name)] + ["--probe"] * args.probe
-    for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
-        parts += [name, str(value)] if value else []
-    parts += ["--precision", args.precision] if args.precision != AUTO else []
-    return shlex.join(parts)
+    names = ("vary", "alone", "alignments", "probe", "seeds", "teachers", "folds")
+    own = {name: getattr(args, name) for name in names}
+    own |= {"precision": args.precision} if args.precision != AUTO else {}
+    return as_typed("trainers sweep", Path(args.recipe).stem, set=args.changes, **own)
 
 
 def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
