@@ -84,8 +84,8 @@ def explained(
     head: str = "",
 ) -> Explanation:
     """The explanation of a pair at this temperature (:func:`at_temperature`), with or without crossings and of this
-    ``head`` (:func:`explain`), kept for all threads. A checkpoint whose files have changed is another one. Raises PairError and ValueError as
-    :func:`explain` does."""
+    ``head`` (:func:`explain`), kept for all threads. A checkpoint whose files have changed is another one. Raises
+    PairError and ValueError as :func:`explain` does."""
     version = checkpoint.folder, checkpoint.state
 
     def compute() -> Explanation:

@@ -166,8 +166,8 @@ class AttentionMap(Record, kind="attention_map"):
         ):
             columns = len(weights) - len(self.null[:1])
             places: list[object] = [*range(1, columns + 1), *[""] * len(self.null[:1])]
-            scores = scores or ("",) * columns
-            for place, name, score, weight in zip(places, names, [*scores, ""], weights, strict=False):
+            shown: list[object] = [*scores] if scores else [""] * columns
+            for place, name, score, weight in zip(places, names, [*shown, ""], weights, strict=False):
                 cells.append([i, row, place, name, score, weight])
         return csv_text(head, cells)
 

@@ -28,8 +28,8 @@ class Knockout:
 
 
 class Attention(TorchFunctionMode):
-    """While it is entered, the attention over ``pieces`` pieces is seen (``weights``, ``[B, heads, P, P]`` a layer) where
-    ``seen`` is asked for, and cut where there is a :class:`Knockout`."""
+    """While it is entered, the attention over ``pieces`` pieces is seen (``weights``, ``[B, heads, P, P]`` a layer)
+    where ``seen`` is asked for, and cut where there is a :class:`Knockout`."""
 
     def __init__(self, pieces: int, knockout: Knockout | None = None, *, seen: bool = False) -> None:
         super().__init__()

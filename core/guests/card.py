@@ -89,7 +89,7 @@ def size_of(folder: Path) -> int:
 
 
 def needs_asking(folder: Path) -> tuple[str, ...]:
-    """The names of a guest's classes where they do not say what they mean, such as LABEL_0; empty where all is known."""
+    """The names of a guest's classes where they do not say what they mean, such as LABEL_0; else empty."""
     config, settings = _config(folder), _settings(folder)
     labels = _labels(config)
     return () if settings.labels or _task(labels) else labels
@@ -165,8 +165,8 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def fingerprint(folder: Path) -> str:
-    """What tells this model from others, SHA-256 of the configuration and of the first and last megabyte of each file of
-    weights: all of a large one would take a minute to read."""
+    """What tells this model from others, SHA-256 of the configuration and of the first and last megabyte of each file
+    of weights: all of a large one would take a minute to read."""
     digest = hashlib.sha256((folder / "config.json").read_bytes())
     for path in weights_of(folder):
         size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""A model from elsewhere as a checkpoint: loaded by Hugging Face's library, nothing unpickled, no code of its own run."""
+"""A model from elsewhere as a checkpoint: loaded by Hugging Face's library, nothing unpickled, no code of its own."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def load_guest(folder: Path, state: FilesState) -> Guest:
     card = guest_card(folder)
     if card.get("asked"):
         raise CheckpointError(
-            f"the classes of {folder.name} are only numbered ({', '.join(card['labels'])}): say on the page Models what "
-            f"they mean, or write it into its {SETTINGS}"
+            f"the classes of {folder.name} are only numbered ({', '.join(card['labels'])}): say on the page Models "
+            f"what they mean, or write it into its {SETTINGS}"
         )
     tokenizer, body = _tokenizer(folder), _body(folder)
     pieces = PieceReader(tokenizer, _names(tokenizer), _longest(tokenizer, body), bool(card.get("second_first")))
@@ -104,8 +104,8 @@ def _told(folder: Path, what: str) -> Iterator[Any]:
         import transformers
     except ImportError:
         raise CheckpointError(f"{folder.name} needs transformers and tokenizers: {INSTALL}") from None
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
+    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield transformers
     except CheckpointError:

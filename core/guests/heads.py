@@ -79,8 +79,9 @@ def rollout(layers: Sequence[Tensor]) -> Tensor:
 
 @dataclass(frozen=True)
 class Between:
-    """Where the words of one text look: ``weights [rows, columns]`` in the other text, ``special [rows]`` to pieces that
-    stand for no word, ``own [rows]`` in the text itself. Each row adds up to 1, and to 0 for a word without a piece."""
+    """Where the words of one text look: ``weights [rows, columns]`` in the other text, ``special [rows]`` to pieces
+    that stand for no word, ``own [rows]`` in the text itself. Each row adds up to 1; that of a word without a piece to
+    0."""
 
     weights: Tensor
     special: Tensor

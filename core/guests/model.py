@@ -1,4 +1,4 @@
-"""A transformer for pairs of texts, as the other models are: logits, attention as records, and links that can be cut."""
+"""A transformer for pairs of texts, as the other models are: logits, attention as records, links that can be cut."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.panels.panel import Panel, Payload, significant
+from app.panels.panel import Number, Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
 from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
 
@@ -119,7 +119,7 @@ def lead(record: AttentionMap, explanation: Explanation) -> float | None:
     return sum(leads) / len(leads) if leads else None
 
 
-def compact(values: Matrix) -> Matrix:
+def compact(values: Sequence[Sequence[Number]]) -> tuple[tuple[Number, ...], ...]:
     """Each number as :func:`significant` has it."""
     return tuple(map(significant, values))
 

@@ -36,7 +36,7 @@ class LinkMap:
     renormalised: bool
     least: float | None
     before: Matrix
-    values: Matrix
+    values: tuple[tuple[float | None, ...], ...]
     high: float
     tau_b: float | None
     crossings: bool
@@ -65,7 +65,7 @@ def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
         links.least,
         compact(links.before),
         compact(links.effects),
-        max((abs(effect) for row in links.effects for effect in row), default=0.0),
+        max((abs(effect) for row in links.effects for effect in row if effect is not None), default=0.0),
         links.tau_b,
         links.crossings,
         heavy,

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", default="nli-two-sided", help="whose data are read (default: nli-two-sided)")
     parser.add_argument("--teacher", default="nli-two-sided", metavar="CHECKPOINT", help="default: nli-two-sided")
     parser.add_argument("--teacher-share", type=float, default=0.6, metavar="S", help="of the target (default: 0.6)")
-    parser.add_argument("--made", type=float, default=0.25, metavar="S", help="of the made pairs, the share that an epoch draws (default: 0.25)")  # fmt: skip
+    parser.add_argument("--made", type=float, default=0.25, metavar="S", help="of the made pairs (default: 0.25)")
     parser.add_argument("--pieces", type=int, default=7000, metavar="N", help="of the vocabulary (default: 7000)")
     parser.add_argument("--layers", type=int, default=4, metavar="N", help="default: 4")
     parser.add_argument("--width", type=int, default=128, metavar="N", help="numbers of a state (default: 128)")

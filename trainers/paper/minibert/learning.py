@@ -55,7 +55,7 @@ def new_model(recipe: Recipe, tokenizer: Any, layers: int, width: int) -> Any:
         id2label=dict(enumerate(recipe.labels)),
         label2id={label: number for number, label in enumerate(recipe.labels)},
     )
-    model = BertForSequenceClassification(config)
+    model: Any = BertForSequenceClassification(config)
     model.masked_words = BertForMaskedLM(config).cls
     model.masked_words.predictions.decoder.weight = model.bert.embeddings.word_embeddings.weight
     with torch.no_grad():
@@ -97,7 +97,7 @@ class Steps:
     def take(self, loss: Tensor) -> None:
         """One step down this loss."""
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.parameters, 1.0)
         self.optimizer.step()
         self.schedule.step()
@@ -106,8 +106,8 @@ class Steps:
 def learn_masked_words(
     model: Any, rows: Rows, tokenizer: Any, args: argparse.Namespace, generator: np.random.Generator
 ) -> None:
-    """Learn to guess masked words of the training pairs (Devlin et al. 2019, section 3.1; every piece that is guessed is
-    masked, none is replaced or left)."""
+    """Learn to guess masked words of the training pairs (Devlin et al. 2019, section 3.1; every piece that is guessed
+    is masked, none is replaced or left)."""
     if not args.mask_epochs:
         return
     parameters = list({id(one): one for one in (*model.bert.parameters(), *model.masked_words.parameters())}.values())
@@ -141,7 +141,7 @@ def learn(
     tokeniser), rounded to float16, and the curve."""
     parameters = [one for name, one in model.named_parameters() if not name.startswith("masked_words")]
     steps = Steps(parameters, args.lr, args.epochs * _steps(rows, args.batch))
-    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(EMA))
+    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(EMA))  # type: ignore[no-untyped-call]
     best, curve = None, []
     for epoch in range(args.epochs):
         model.train()

@@ -55,7 +55,7 @@ class Rows:
 def fitted_tokenizer(datasets: Sequence[Dataset], pieces: int) -> Any:
     """A lower-casing WordPiece of so many pieces, fitted on the texts of these data sets (each text counted once)."""
     from tokenizers import BertWordPieceTokenizer
-    from transformers import BertTokenizerFast
+    from transformers import BertTokenizerFast  # type: ignore[attr-defined]
 
     texts = dict.fromkeys(text for dataset in datasets for row in dataset.rows for text in (row.first, row.second))
     fitted = BertWordPieceTokenizer(lowercase=True)
