@@ -59,7 +59,7 @@ export class MatrixPanel {
     const key = legend(...this.scale);
     key.append(this.scrolls);
     if (this.agreement) key.append(html("span", this.agreement));
-    this.signs = html("span", "ring: much weight, little effect; diamond: the other way round");
+    this.signs = html("span", { hidden: true }, "ring: much weight, little effect; diamond: the other way round");
     key.append(this.signs);
     const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(

@@ -183,12 +183,12 @@ class LinksPanel {
     this.element.hidden = !asked;
     if (!asked) return;
     const maps = view.news?.links ?? null;
-    if (maps !== this.known) {
+    const other = maps !== this.known;
+    if (other) {
       this.known = maps;
       this.view.cutLinks = maps;
       this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
-      this.fresh = true;
     }
     this.drawRule(asked);
     this.waiting.draw(Boolean(this.known), view.news);
@@ -197,6 +197,8 @@ class LinksPanel {
       matrix.element.hidden = !shown.includes(matrix);
       matrix.draw();
     }
+    // They may come with what is only looked up, after which the page is not laid out anew.
+    if (other && this.width) this.fit(this.width);
   }
 
   drawRule(asked) {
@@ -215,6 +217,7 @@ class LinksPanel {
   }
 
   fit(width) {
+    this.width = width;
     for (const matrix of this.shown) matrix.fit(width);
   }
 
