@@ -359,6 +359,27 @@ def test_cells_whose_weight_and_effect_disagree_are_marked_in_both_matrices(open
         switch.click()
 
 
+def test_matches_of_phrases_are_changed_by_keyboard_and_slider(open_page):
+    page = open_page(link(model="test-te"))
+    panel = page.get_by_label("What if", exact=True)
+    panel.get_by_label("Match of (the hypothesis)").select_option(label="1 A")
+    panel.get_by_label("Match with (the premise)").select_option(label="2 animal")
+    typed = panel.get_by_label(re.compile("^Match of “A” with “animal”.*typed$"))
+    typed.fill("120")
+    typed.press("Enter")
+    expect(panel.get_by_role("alert")).to_contain_text("type a number from 0 to 100")
+    typed.fill("25")
+    typed.press("Enter")
+    row = panel.locator("tr[aria-current]")
+    expect(row).to_contain_text("“A” matches “animal” with 25\u00a0%")
+    page.wait_for_url(re.compile(r"edits=cell\+0\+0\+1\+0\.25"))
+    expect(typed).to_have_value("25\u00a0%")
+    panel.get_by_role("button", name="Nothing matches “animal”").click()
+    expect(row).to_contain_text("no match with “animal”")
+    page.keyboard.press("Control+z")
+    expect(row).to_contain_text("“A” matches “animal”")
+
+
 def test_training_rows_like_the_pair_open_on_explore(open_page):
     page = open_page(link(model="test-other"))
     panel = page.get_by_label("Like these", exact=True)
