@@ -21,7 +21,7 @@ from typing import Any
 
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
-from core.evaluation import alignment_table, faithfulness_table, sweeps
+from core.evaluation import sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.json_types import Card, JsonMapping
@@ -29,9 +29,8 @@ from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.row import Row
 from trainers.commands import today
-from trainers.paper import markdown
+from trainers.paper import markdown, pictures
 from trainers.paper.table import document
-from trainers.point import rows as pointing_rows
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
@@ -102,9 +101,9 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
     parts = {
-        "alignment": aligned(cards),
-        "faithfulness": believed(cards),
-        "pointing": pointed(cards),
+        "alignment": pictures.aligned(cards),
+        "faithfulness": pictures.believed(cards),
+        "pointing": pictures.pointed(cards),
         "systems": document.document(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
@@ -192,49 +191,6 @@ def pairs_by_hand(cards: Sequence[Card]) -> Iterator[str]:
                     f"{name} counts the words that look across a word (q); without that (q = 0) it changes its verdict "
                     f"on {turned} of the {total} pairs that have the same words in another order."
                 )
-
-
-def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
-    """How well the attention of every model that was measured agrees with people's word alignments."""
-    measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
-    if not measured:
-        return
-    lines = []
-    for name, stored in measured.items():
-        head, rows = alignment_table.table(stored)
-        lines += [{"checkpoint": f"`{name}`", **dict(zip(head, row, strict=True))} for row in rows]
-    fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
-    yield markdown.table(lines)
-    yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
-    yield markdown.commands(result["command"] for stored in measured.values() for result in stored["results"].values())
-
-
-def believed(cards: Mapping[Path, Card]) -> Iterator[str]:
-    """How well each way to ask why names the words that decide, of every model that was measured."""
-    measured = {str(card["name"]): card["faithfulness"] for card in cards.values() if card.get("faithfulness")}
-    if not measured:
-        yield "No checkpoint was measured yet: `python -m trainers faithfulness CHECKPOINT FILE --card NAME`."
-        return
-    yield faithfulness_table.CAPTION.format(moved=faithfulness_table.MOVED)
-    yield markdown.table(faithfulness_table.of_attention(measured))
-    for measure in faithfulness_table.MEASURES:
-        yield f"{measure.capitalize()}, AOPC:"
-        yield markdown.table(faithfulness_table.by_checkpoint(measured, measure))
-    yield "Measured by"
-    yield markdown.commands(figures["command"] for stored in measured.values() for figures in stored.values())
-
-
-def pointed(cards: Mapping[Path, Card]) -> Iterator[str]:
-    """The pointing game of every model that played it."""
-    played = [
-        (card["name"], data, figures) for card in cards.values() for data, figures in card.get("pointing", {}).items()
-    ]
-    for name, data, figures in played:
-        yield f"`{name}`, {data}: {figures['judged_right']:,} of {figures['items']:,} items, judged right by the model:"
-        yield markdown.table(pointing_rows(figures))
-    if played:
-        yield "Played by"
-        yield markdown.commands(figures["command"] for *_, figures in played)
 
 
 def minutes(card: Card) -> str:
