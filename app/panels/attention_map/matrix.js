@@ -547,4 +547,29 @@ export class MatrixPanel {
   }
 }
 
+// A view of a matrix that has a selection of its own: along its edges stand no words that could be selected elsewhere.
+// `rows`: the role along the rows; `chosen` is called when another cell is selected.
+export function aloneIn(view, words, rows, chosen, data = view.data) {
+  const alone = {
+    root: view.root,
+    data,
+    get type() {
+      return view.type;
+    },
+    selection: { row: null, column: null },
+    axes: () => ["row", "column"],
+    back() {},
+    sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
+    select({ row = null, column = null }) {
+      alone.selection = { row, column };
+      chosen();
+    },
+    pick({ row = null, column = null }) {
+      const again = row === alone.selection.row && column === alone.selection.column;
+      alone.select(again ? {} : { row, column });
+    },
+  };
+  return alone;
+}
+
 PANELS.attention_map = (view, data) => new (data.units === "windows" ? WindowPanel : MatrixPanel)(view, data);

@@ -3,7 +3,7 @@
 import { choice, exactPercent, html, linkButton, plural, refill, signed, svg, the } from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { PANELS } from "../../components/view.js";
-import { MatrixPanel } from "../attention_map/matrix.js";
+import { MatrixPanel, aloneIn } from "../attention_map/matrix.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
@@ -23,7 +23,9 @@ class LinkMatrix extends MatrixPanel {
     const columns = none ? words[1].slice(0, -1) : words[1];
     const parted = (rows) => (none ? rows.map((row) => row.slice(0, -1)) : rows);
     const last = (rows) => rows.map((row) => row.at(-1));
-    super(map.units === "words" || map.units === "final state" ? view : alone(view, [words[0], columns], map.rows), {
+    const chosen = () => this.draw();
+    const ofWords = ["words", "final state"].includes(map.units);
+    super(ofWords ? view : aloneIn(view, [words[0], columns], map.rows, chosen), {
       ...map,
       verdict,
       weights: parted(before),
@@ -122,27 +124,6 @@ class LinkMatrix extends MatrixPanel {
     const size = Math.min(13, Math.max(9, cell * 0.36)) * (this.view.type > 1 ? 1.3 : 1);
     return svg("g.numbers", { "font-size": size, "aria-hidden": "true" }, written);
   }
-}
-
-// A view of a matrix whose edges are no words that could be selected elsewhere.
-function alone(view, words, rows) {
-  return {
-    get root() {
-      return view.root;
-    },
-    get data() {
-      return view.data;
-    },
-    get type() {
-      return view.type;
-    },
-    selection: { row: null, column: null },
-    axes: () => ["row", "column"],
-    back() {},
-    sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
-    select() {},
-    pick() {},
-  };
 }
 
 class LinksPanel {
