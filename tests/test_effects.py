@@ -202,6 +202,8 @@ def test_the_command_prints_what_the_notebook_has(capsys):
     assert len(answer["links"]) == 2
     assert main(arguments) == 0
     assert "What each word of the hypothesis does" in capsys.readouterr().out
+    assert main([*arguments, "--method", DROPPED, "--links", "--without-crossings"]) == 0
+    assert "Links of the premise into the hypothesis, without crossings (q = 0)" in capsys.readouterr().out
     assert main([*arguments, "--method", "droped"]) == 2
     assert "did you mean 'dropped'" in capsys.readouterr().err
 
