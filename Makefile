@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not in each of the many processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app guests test quick lint types pytest pytest-core chromium wordnet postgresql clean
+.PHONY: app guests test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
@@ -26,7 +26,7 @@ app: $(VENV)/.app
 guests: $(VENV)/.guests
 
 # In a make of its own, so that lint and types run beside the tests.
-test: $(VENV)/.dev app/node_modules chromium wordnet postgresql
+test: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 	@$(call timed,lint types pytest)
 
 quick: $(VENV)/.dev app/node_modules wordnet postgresql
@@ -38,12 +38,13 @@ timed = started=$$(date +%s); $(MAKE) --no-print-directory -j 3 $(1); status=$$?
 lint: $(VENV)/.dev app/node_modules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/hadolint deploy/Dockerfile
 	PATH="$$PWD/$(BIN):$$PATH" npm --prefix app run --silent lint
 
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql
+pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 pytest-core: $(VENV)/.dev wordnet postgresql
@@ -98,6 +99,13 @@ postgresql:
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -q && apt-get install -q -y --no-install-recommends postgresql; \
 	  else echo "The error desk's tests need PostgreSQL: run 'sudo apt-get install postgresql' and try again."; exit 1; fi
+
+# A group's server is tested behind a proxy of the tests' own.
+nginx:
+	@test -x /usr/sbin/nginx || command -v nginx >/dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && apt-get install -q -y --no-install-recommends nginx-light; \
+	  else echo "The tests of a group's server need nginx: run 'sudo apt-get install nginx-light' and try again."; exit 1; fi
 
 clean:
 	rm -rf $(VENV) app/node_modules .mypy_cache .ruff_cache .pytest_cache

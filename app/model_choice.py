@@ -11,6 +11,7 @@ from typing import NamedTuple
 from app.examples import ENTAILMENT, kind_of
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
+from core.guests import card as guests
 from core.json_types import Card as Card
 from core.models import REGISTRY
 
@@ -119,6 +120,25 @@ def judging_alone(card: Card) -> str | None:
         return same and roles and bool(unread(other))
 
     return None if alone(card) else next(iter(offered(alone)), None)
+
+
+def is_guest(card: Card) -> bool:
+    """Whether the model is one from elsewhere, which no trainer here made."""
+    return "guest" in card
+
+
+def size_said(name: str) -> str:
+    """Before a model from elsewhere is loaded, how large it is: “ (1.4 GB)”; empty for one of ours."""
+    folder = available().get(name)
+    known = folder is not None and guests.is_guest(folder)
+    return f" ({megabytes(guests.size_of(folder))})" if folder is not None and known else ""
+
+
+def megabytes(size: int) -> str:
+    """Bytes for people: 3.9 MB, 440 MB, 1.4 GB."""
+    if size >= 999.5e6:
+        return f"{size / 1e9:.1f} GB"
+    return f"{size / 1e6:.{0 if size >= 9.95e6 else 1}f} MB"
 
 
 def shows(record: type[Record]) -> Callable[[Card], bool]:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from app import page_style
 from app.examples import shown_with
-from app.model_choice import Listed
+from app.model_choice import Listed, size_said
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice, folded
 from app.pairs import SIDES, Pair
@@ -153,12 +153,17 @@ class PairForm(ModelForm):
             empty = "Type a sentence into each box above, or choose an example in the sidebar."
         return super().answer(compute, none_installed, empty)
 
-    def explanation(self) -> tuple[Checkpoint, Explanation]:
-        """The model that is shown, and what it says of the pair."""
-        state = self.page.state
-        with page_style.patience("Loading the model …", [state.model]):
-            checkpoint = load_named(state.model)
-            return checkpoint, explained(checkpoint, *state.pair.now)
+    def checkpoint(self) -> Checkpoint:
+        """The model that is shown."""
+        name = self.page.state.model
+        with page_style.patience(f"Loading the model{size_said(name)} …", [name]):
+            return load_named(name)
+
+    def explanation(self, head: str = "") -> tuple[Checkpoint, Explanation]:
+        """The model that is shown, and what it says of the pair; ``head`` as :func:`core.explain.explain` takes it."""
+        checkpoint = self.checkpoint()
+        first, second = self.page.state.pair.now
+        return checkpoint, explained(checkpoint, first, second, head=head)
 
     def sentences(self, models: Mapping[str, Listed]) -> None:
         """Both sentences, labelled with the roles on the model's card, and the button that swaps them; the text alone

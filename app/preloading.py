@@ -1,4 +1,4 @@
-"""What a new server does before anyone visits: import what the pages need and read the first model."""
+"""What a new server does before anyone visits: import what the pages need, read the first model, and begin to log."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from app import minutes
 from core.memory import share_arenas
 
 MODULES = ("app.panels", "app.pair_form", "app.components", "app.explore.candidates", "app.explore.pairs_tried")
@@ -22,6 +23,7 @@ async def preloaded(app: object) -> AsyncIterator[None]:
     # Every visitor's page runs in a thread of its own: more threads for sums as small as a pair's only wait for each
     # other. Read when torch is imported.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    minutes.begin()
     threading.Thread(target=load, name="preloading", daemon=True).start()
     yield
 

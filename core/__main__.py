@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from core.command_line import ending_at_once, print_anything, status_of
@@ -18,6 +19,8 @@ from core.errors import MendableError
 
 if TYPE_CHECKING:
     from core.checkpoint import Checkpoint
+    from core.effects.cost import Cost
+    from core.effects.words import Progress
 
 
 def parser() -> argparse.ArgumentParser:
@@ -26,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     models = commands.add_parser("models", help="list the checkpoints that are here")
     models.add_argument("--json", action="store_true", help="the cards as JSON")
+    models.add_argument("--fetch", metavar="hub:ORG/NAME", help="fetch a model of Hugging Face's hub first")
     explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
     explainer.add_argument("--model", required=True, help="a name listed by `models`, or a checkpoint folder")
     explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
@@ -36,6 +40,8 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="the verdict if the model counted no words that look across a word (q = 0), of a model that counts them",
     )
+    explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="of a transformer, whose attention is "
+                           "shown: 7.4, mean or rollout (default: its card's)")  # fmt: skip
     explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
     asking = commands.add_parser("why", help="what each word, and each link of attention, does to the verdict")
     asking.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
@@ -47,6 +53,11 @@ def parser() -> argparse.ArgumentParser:
                         "by its sum")  # fmt: skip
     asking.add_argument("--without-crossings", action="store_true", help="with --links: of the model if it counted no "
                         "words that look across a word (q = 0)")  # fmt: skip
+    asking.add_argument("--all", action="store_true", help="of a model from elsewhere all replacements, and all "
+                        "links, that an own one has")  # fmt: skip
+    asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="of a transformer, cut links from this "
+                        "layer on (default: 1)")  # fmt: skip
+    asking.add_argument("--heads", action="store_true", help="what each head of a transformer does, cut out whole")
     asking.add_argument("--json", action="store_true", help="the Effects as JSON")
     turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
     turning.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
@@ -66,7 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _models(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import CheckpointError, available, read_card
+        from core.guests.hub import fetched
 
+    if options.fetch:
+        print(f"{options.fetch} is in {fetched(options.fetch)}", file=sys.stderr)
     cards = {}
     for name, folder in available().items():
         try:
@@ -93,7 +107,16 @@ def _explain(options: argparse.Namespace) -> None:
         from core.explain import explain
 
     checkpoint, crossings = _crossings(options)
-    result = explain(checkpoint, options.first, options.second, crossings=crossings, nearest_for=options.word)
+    if options.head and not checkpoint.model.has_heads:
+        raise MendableError(f"{checkpoint.name} has no heads to choose from: leave --head out")
+    result = explain(
+        checkpoint,
+        options.first,
+        options.second,
+        crossings=crossings,
+        nearest_for=options.word,
+        head=options.head,
+    )
     record = result.find(AttentiveContext)
     if options.word is not None and not (record and 0 <= options.word < len(record.nearest)):
         has = f"words 0 to {len(record.nearest) - 1}" if record else "no word with an attentive context"
@@ -113,22 +136,52 @@ def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
 
 def _why(options: argparse.Namespace) -> None:
     with ending_at_once():
-        from core.effects import why
+        from core.effects import cost
         from core.effects.links import Taken
+        from core.effects.why import what_heads_do, what_links_do, why
+        from core.effects.words import DRAWING
 
-    links = Taken.RENORMALISED if options.links else None
-    checkpoint, crossings = _crossings(options)
-    texts = options.first, options.second
-    effects = why(checkpoint, *texts, method=options.method, links=links, crossings=crossings)
+    (checkpoint, crossings), pair, every = _crossings(options), (options.first, options.second), options.all
+    drawing = DRAWING if every else None
+    with _watched(cost.of_words(checkpoint, *pair, options.method, drawing)) as progress:
+        effects = why(checkpoint, *pair, method=options.method, drawing=drawing, progress=progress)
+    if options.links:
+        taken, how = Taken.RENORMALISED, {"every": every, "layer": options.from_layer - 1, "crossings": crossings}
+        with _watched(cost.of_links(checkpoint, *pair, every=every)) as progress:
+            effects = effects.with_links(what_links_do(checkpoint, *pair, taken, progress, **how))
+    if options.heads:
+        with _watched(cost.of_heads(checkpoint, *pair)) as progress:
+            effects = effects.with_links((what_heads_do(checkpoint, *pair, progress),))
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
+
+
+@contextmanager
+def _watched(cost: Cost) -> Iterator[Progress]:
+    """What it costs is said where a person has to wait, with a bar on a terminal; Ctrl-C ends it."""
+    if cost.brisk:
+        yield lambda done, of: None
+        return
+    from tqdm import tqdm
+
+    print(f"{cost}; Ctrl-C ends it", file=sys.stderr)
+    with tqdm(disable=not sys.stderr.isatty()) as bar:
+
+        def progress(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        yield progress
 
 
 def _turn(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import open_checkpoint
+        from core.effects import cost
         from core.effects.turning import smallest_changes
 
-    changes = smallest_changes(open_checkpoint(options.model), options.first, options.second)
+    checkpoint = open_checkpoint(options.model)
+    with _watched(cost.of_smallest_change(checkpoint, options.first, options.second)) as progress:
+        changes = smallest_changes(checkpoint, options.first, options.second, progress=progress)
     if options.json:
         print(json.dumps([change.to_dict() for change in changes], ensure_ascii=False, indent=1))
     else:

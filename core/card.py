@@ -79,6 +79,16 @@ class Measured(Linked):
 
 
 @dataclass(frozen=True)
+class Heads:
+    """Of a transformer, how each head agrees, and the best of them; ``random_95``: by set, what the best of as many
+    random maps reaches."""
+
+    head: str
+    f1: dict[str, float]
+    random_95: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Alignment:
     """How well attention agrees with people's word alignments; ``both_ways``: thresholds of links by both
     directions."""
@@ -88,6 +98,7 @@ class Alignment:
     fixed_on: str
     """The set, a key of ``results``, that the thresholds were fixed on."""
     results: dict[str, Measured]
+    heads: Heads | None = None
 
     def __post_init__(self) -> None:
         if self.fixed_on not in self.results:

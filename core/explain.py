@@ -19,9 +19,12 @@ from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
 from core.shared_memory import SharedMemory
+from core.tally import Tally
 
 LONG = 4
 """Letters of a word that is long enough to be known by."""
+EXPLANATIONS = Tally()
+"""Those that were computed, of any page; what is kept and asked for again is not counted."""
 
 
 @torch.inference_mode()
@@ -72,7 +75,9 @@ def explain(
     )
     if nearest_for is not None:
         result = with_nearest(checkpoint, result, nearest_for)
-    return replace(result, milliseconds=(time.perf_counter() - start) * 1000)
+    seconds = time.perf_counter() - start
+    EXPLANATIONS.add(seconds)
+    return replace(result, milliseconds=seconds * 1000)
 
 
 def explained(
@@ -85,15 +90,16 @@ def explained(
 ) -> Explanation:
     """The explanation of a pair at this temperature (:func:`at_temperature`), with or without crossings and of this
     ``head`` (:func:`explain`), kept for all threads. A checkpoint whose files have changed is another one. Raises
-    PairError and ValueError as :func:`explain` does."""
+    PairError, ValueError and HeadError as :func:`explain` does."""
     version = checkpoint.folder, checkpoint.state
 
     def compute() -> Explanation:
         if temperature != 1:
-            own = explained(checkpoint, first, second, crossings=crossings)
+            own = explained(checkpoint, first, second, crossings=crossings, head=head)
             return at_temperature(checkpoint, own, temperature, crossings)
-        # A model's first run takes longer, and the times of models are compared.
-        _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
+        # A model's first run takes longer, and the times of models are compared; a guest ran when it was loaded.
+        if not checkpoint.seconds:
+            _FIRST_RUNS(version, lambda: explain(checkpoint, "A sentence.", "A sentence."))
         return explain(checkpoint, first, second, crossings=crossings, head=head)
 
     return kept(checkpoint, (first, second, temperature, crossings, head), compute)

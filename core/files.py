@@ -46,6 +46,13 @@ def refusal(error: OSError) -> str:
     return f"{what}{error.strerror or error}; give another path, or mend its permissions and the disk's free space"
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those that it lies in, where they are not there. Raises FileError where the operating system
+    refuses."""
+    with _as_file_error(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A path of this writer's own to write to, with the same name. When the block ends, what was written replaces

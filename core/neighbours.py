@@ -143,6 +143,11 @@ class Index:
 
 def load(checkpoint: Checkpoint) -> Index:
     """The index of a checkpoint. Raises NeighboursError where there is none, a damaged one, or another checkpoint's."""
+    if "guest" in checkpoint.card:
+        raise NeighboursError(
+            f"the training rows of {checkpoint.name} are not known here, because it was trained elsewhere: choose a "
+            "model of ours"
+        )
     folder = neighbours_folder() / checkpoint.name
     try:
         changed = (folder / _CARD).stat().st_mtime_ns

@@ -20,9 +20,9 @@ def score_percent(share: float) -> str:
     return f"{100 * share:.1f}\u00a0%"
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things: 1 row, 2,000 rows."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str, ending: str = "s") -> str:
+    """A number of things: 1 row, 2,000 rows; ``ending``: of several, as of passes."""
+    return f"{count:,} {noun}{'' if count == 1 else ending}"
 
 
 def hint(name: str, known: Iterable[str]) -> str:
@@ -30,3 +30,10 @@ def hint(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(names)}"
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it: 0.3 s, 50 s, 3 minutes, 2 hours."""
+    if seconds < 90:
+        return f"{max(seconds, 0.1):.1f} s" if seconds < 0.95 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else counted(round(seconds / 3600), "hour")

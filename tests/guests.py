@@ -3,12 +3,14 @@ here: what a person's own model looks like."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 TEXTS = (
@@ -94,6 +96,7 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "modernbert": ("byte BPE", {"local_attention": 16, "global_attn_every_n_layers": 2}),
     "electra": ("WordPiece", {"embedding_size": 16}),
+    "distilbert": ("WordPiece", {"dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48}),
     "xlm-roberta": ("unigram", {"max_position_embeddings": 514, "type_vocab_size": 1}),
 }
 """By architecture its tokeniser and what its configuration has beside the sizes."""
@@ -117,4 +120,31 @@ def make(folder: Path, architecture: str = "bert", seed: int = 0, **settings: An
     model = transformers.AutoModelForSequenceClassification.from_config(config)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+POOLED = {"mean": "pooling_mode_mean_tokens", "cls": "pooling_mode_cls_token", "max": "pooling_mode_max_tokens"}
+
+
+def make_tower(folder: Path, pooling: str = "mean", dense: int = 0, normalised: bool = True, seed: int = 0) -> Path:
+    """Write a model of single texts with random weights in sentence-transformers' layout, the transformer in a folder
+    of its own. ``dense``: numbers of a layer more, 0 for none."""
+    kinds = ["Transformer", "Pooling", *["Dense"] * bool(dense), *["Normalize"] * normalised]
+    home = folder / "0_Transformer"
+    make(home, "bert", seed)
+    transformers.AutoModel.from_pretrained(home, add_pooling_layer=False).save_pretrained(home)
+    (home / "sentence_bert_config.json").write_text('{"max_seq_length": 64}')
+    for number, kind in enumerate(kinds[1:], start=1):
+        (folder / f"{number}_{kind}").mkdir()
+    (folder / "1_Pooling/config.json").write_text(json.dumps({key: how == pooling for how, key in POOLED.items()}))
+    if dense:
+        weights = {"linear.weight": torch.randn(dense, 32), "linear.bias": torch.randn(dense)}
+        save_file(weights, folder / "2_Dense/model.safetensors")
+        config = {"in_features": 32, "out_features": dense, "activation_function": "torch.nn.modules.activation.Tanh"}
+        (folder / "2_Dense/config.json").write_text(json.dumps(config))
+    steps = [
+        {"idx": number, "name": str(number), "path": f"{number}_{kind}", "type": f"sentence_transformers.models.{kind}"}
+        for number, kind in enumerate(kinds)
+    ]
+    (folder / "modules.json").write_text(json.dumps(steps))
     return folder

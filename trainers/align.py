@@ -1,11 +1,15 @@
-"""Measure how well a checkpoint's attention agrees with people's word alignments.
+r"""Measure how well a checkpoint's attention agrees with people's word alignments.
 
     python -m trainers align nli-attconv-light rte2_dev.json --fix-threshold --card "RTE-2 dev"
     python -m trainers align nli-attconv-light edinburgh_train_sure.json --card "Edinburgh++ train"
     python -m trainers align nli-attconv-light STSint.input.images.wa --json
+    python -m trainers align guest-minibert rte2_dev.json --heads --card "RTE-2 dev" \
+        --also edinburgh_train_sure.json "Edinburgh++ train"
 
 A word of the target (hypothesis) links to the word of the source (premise) with its largest weight, if that is above
 the threshold in the card and above the null word. --fix-threshold takes the one with the best F1 on this file instead.
+--heads measures all heads of a transformer first, beside the best of as many random maps, and goes on with the best of
+them and its own threshold; --card writes them into its card (of a model from elsewhere its pairlens.json).
 Files: JSON of RTE-2 and Edinburgh++ in Jacana's layout, and the chunks of SemEval-2016 task 2 (.wa), of which the share
 that holds a link is measured.
 """
@@ -15,14 +19,20 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
 from core.evaluation import alignment
+from core.evaluation.alignment_table import in_one_line
+from core.evaluation.head_choice import head_scores
+from core.guests.heads import MEAN, ROLLOUT, title_of
 from trainers.card import add_to_card
 
 
@@ -32,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="a file of alignments")
     parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     parser.add_argument("--fix-threshold", action="store_true", help="take the threshold with the best F1 on this file")
+    parser.add_argument("--heads", action="store_true", help="of a transformer, take the head with the best F1 too")
+    parser.add_argument("--also", nargs=2, default=(), metavar=("FILE", "NAME"), help="with --heads, another file, on "
+                        "which the head and the threshold are measured as they are")  # fmt: skip
     parser.add_argument(
         "--card", metavar="NAME", help="write the figures, and a fixed threshold, into the card as NAME"
     )
@@ -45,6 +58,10 @@ def run(args: argparse.Namespace) -> int:
             f"{data.name} has alignments of chunks, which neither fix a threshold nor stand in a card: "
             "leave --fix-threshold and --card out, or give a file of word alignments"
         )
+    if args.heads:
+        return _run_heads(checkpoint, data, args)
+    if args.also:
+        raise RunError("--also measures the head that --heads chooses: add --heads, or give one file after the other")
     if not args.fix_threshold:
         stored_thresholds(checkpoint)  # says what is missing before the work begins
     attended = list(alignment.attend(checkpoint, data.pairs))
@@ -59,6 +76,58 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(lines(checkpoint, data, scores)))
     return 0
+
+
+def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespace) -> int:
+    """Choose a head and its thresholds on one file, and measure it there and on the other."""
+    name = args.card or data.name
+    files = {name: data} | ({args.also[1]: read(Path(args.also[0]))} if args.also else {})
+    if any(one.chunked for one in files.values()) or len(files) < 1 + bool(args.also):
+        raise RunError("--heads needs word alignments, and files of two names: give others")
+    measured = {}
+    for of, some in files.items():
+        with tqdm(total=len(some.pairs), unit="pair", desc=of, disable=not sys.stderr.isatty()) as bar:
+            measured[of] = head_scores(checkpoint, some.pairs, progress=lambda _, bar=bar: bar.update())  # type: ignore[misc]
+    head = measured[name].best
+    attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
+    thresholds = alignment.fix_thresholds(attended[name])
+    command = ["python", "-m", "trainers", "align", checkpoint.name, args.file.name, "--heads", "--card", name]
+    command += ["--also", Path(args.also[0]).name, args.also[1]] if args.also else []
+    results = {
+        of: {**alignment.word_scores(some, thresholds), "command": shlex.join(command)} for of, some in attended.items()
+    }
+    stored = {
+        "threshold": thresholds[alignment.WORDS],
+        "both_ways": {way: value for way, value in thresholds.items() if way != alignment.WORDS},
+        "fixed_on": name,
+        "results": results,
+        "heads": {
+            "head": head,
+            "f1": measured[name].f1,
+            "random_95": {of: scores.random_95 for of, scores in measured.items()},
+        },
+    }
+    if args.card:
+        add_to_card(checkpoint.folder, head=head, alignment=stored)
+    if args.json:
+        print(json.dumps({"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], **stored}, indent=1))
+    else:
+        print("\n".join(head_lines(checkpoint, files, stored)))
+    return 0
+
+
+def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: Mapping[str, Any]) -> list[str]:
+    """The heads and the figures of the best one, for people."""
+    heads = stored["heads"]
+    most = sorted(heads["f1"].items(), key=lambda item: -item[1])
+    out = [f"{checkpoint.name} on {stored['fixed_on']}: F1 of {len(most)} maps, each at its best threshold"]
+    out += [f"  {title_of(name):<30}{f1:.4f}" for name, f1 in most[:5]]
+    out += [f"  {title_of(name):<30}{f1:.4f}" for name, f1 in most[5:] if name in (MEAN, ROLLOUT)]
+    for name, chance in heads["random_95"].items():
+        out += [f"  95 % of the times, the best of {len(most)} random maps has at most {chance:.4f} on {name}"]
+    for name, scores in stored["results"].items():
+        out += ["", f"{title_of(heads['head'])} on {name}:", *lines(checkpoint, files[name], scores)]
+    return [*out, "", in_one_line(stored)]
 
 
 def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:

@@ -1,9 +1,11 @@
 """Fit what a ranker's score means as a probability on a dev set, and write it into the checkpoint's card.
 
     python -m trainers calibrate as-adaqa DATA/wikiqa/WikiQA-dev.tsv --card "WikiQA dev"
+    python -m trainers calibrate my-minilm DATA/quora/train_18k.tsv --card "Quora train"
 
 The card gets slope and bias of the log-odds (Platt scaling) and the log-loss before and after; the page Explore shows
-candidates of a question with it. The order of candidates stays as it is.
+candidates of a question with it. The order of candidates stays as it is. Of a bi-encoder from elsewhere, whose cosine
+means nothing by itself, the threshold and the scale of its pairlens.json are fitted, on a set with both classes.
 """
 
 from __future__ import annotations
@@ -14,14 +16,16 @@ from pathlib import Path
 import torch
 
 from core.card import ranked_by, right_class
-from core.checkpoint import open_checkpoint
-from core.data import read
+from core.checkpoint import Checkpoint, open_checkpoint
+from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation import calibration
 from core.evaluation.predict import check_texts, predict, read_rows
+from core.guests.bi_encoder import BiEncoder
+from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed
-from trainers.evaluate import right_answers
+from trainers.tally import right_answers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +39,8 @@ def run(args: argparse.Namespace) -> int:
     """Predict, fit, write. Raises RunError for a model or a file that ranks no answers."""
     checkpoint, data = open_checkpoint(args.checkpoint), read(args.file)
     check_texts(checkpoint, data)
+    if isinstance(checkpoint.model, BiEncoder):
+        return _fit_cosine(checkpoint, data, args)
     place, right = right_class(checkpoint.card), right_answers(data, ranked_by(checkpoint.card))
     if place is None or len(checkpoint.labels) != 2 or not any(right) or all(right):
         raise RunError(
@@ -62,5 +68,29 @@ def run(args: argparse.Namespace) -> int:
     print(
         f"{checkpoint.name} on {args.card}: {sum(right):,} of {len(right):,} answers are right; "
         f"σ({slope:.3f} · log-odds {bias:+.3f}), log-loss {before:.4f} → {after:.4f}"
+    )
+    return 0
+
+
+def _fit_cosine(checkpoint: Checkpoint, data: Dataset, args: argparse.Namespace) -> int:
+    """The cosine at which both classes are as probable, and how fast the log-odds grow there. Raises RunError for a
+    classifier that was trained, and for a file without both classes."""
+    config, right = checkpoint.model.config, right_answers(data, checkpoint.labels[-1])
+    if config.trained or not any(right) or all(right):
+        raise RunError(
+            f"{checkpoint.name} has no threshold to fit on {data.name}: give a model that judges by its cosine, and a "
+            "set with pairs of both classes"
+        )
+    logits = predict(checkpoint, read_rows(checkpoint, data)).double()
+    cosines = ((logits[:, 1] - logits[:, 0]) / config.scale + config.threshold).tolist()
+    slope, bias = calibration.fit(cosines, right)
+    if slope <= 0:
+        raise RunError(f"{checkpoint.name} finds pairs of {data.name} that differ more alike: choose another model")
+    threshold = min(1.0, max(-1.0, -bias / slope))
+    add_to_card(checkpoint.folder, threshold=threshold, scale=slope)
+    verdicts = [(cosine > threshold) == alike for cosine, alike in zip(cosines, right, strict=True)]
+    print(
+        f"{checkpoint.name} on {args.card}: {sum(right):,} of {len(right):,} pairs are alike; "
+        f"σ({slope:.2f} · (cosine - {threshold:.3f})) judges {percent(sum(verdicts) / len(verdicts))} of them right"
     )
     return 0

@@ -16,7 +16,11 @@ import torch
 
 from core.card import ranked_by
 from core.checkpoint import load_named, read_card
+from core.errors import RunError
 from core.files import whole_file
+from core.guests.card import is_guest
+from core.guests.names import is_function
+from core.guests.settings import add_settings
 from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
@@ -48,7 +52,13 @@ def device_name(device: torch.device) -> str:
 
 
 def add_to_card(folder: Path, **fields: object) -> None:
-    """Write fields of a finished checkpoint's card anew. Raises FileError where the operating system refuses."""
+    """Write fields of a finished checkpoint's card anew, of a model from elsewhere into its ``pairlens.json``. Raises
+    FileError where the operating system refuses, and RunError for a function, which has no folder."""
+    if is_function(folder):
+        raise RunError(f"{folder} is a function without a folder to write into: leave --card out")
+    if is_guest(folder):
+        add_settings(folder, **fields)
+        return
     card = {**read_card(folder), **fields}
     with whole_file(folder / "card.json") as scratch:
         scratch.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

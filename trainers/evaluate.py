@@ -1,44 +1,52 @@
-"""Score a checkpoint on a data file; the file's layout is recognised from its head.
+"""Score a checkpoint on data files; their layout is recognised from a file's head.
 
     python -m trainers evaluate nli-attconv-light ../shared/data/snli/snli_1.0_dev.jsonl
     python -m trainers evaluate runs/mine FILE --against nli-attconv-light --json
+    python -m trainers evaluate models/my-roberta FILE --card "SNLI dev"
+    python -m trainers evaluate nli-attconv-light "shards/*.parquet"
 
-CHECKPOINT is a shipped name (see `python -m core models`) or a folder. Layouts of pairs: SNLI and MultiNLI jsonl, SICK,
-WikiQA, TrecQA, SelQA, MSRP, Quora, and any CSV or TSV whose header names premise,hypothesis,label or
-sentence1,sentence2,label or question,answer,label; of single texts: jsonl with text and label, 20 Newsgroups, SST-5,
-the headerless class CSV of DBpedia, AG and Yelp, and any table whose header names text,label. Each may be gzipped.
-Sets of questions with candidate answers are scored by MAP and MRR.
+FILE is a data file, a folder of them or a pattern in quotes, all of one layout. CHECKPOINT is a shipped name (see
+`python -m core models`) or a folder. Layouts of pairs: SNLI and MultiNLI jsonl, SICK, WikiQA, TrecQA, SelQA, MSRP,
+Quora, and any CSV or TSV whose header names premise,hypothesis,label or sentence1,sentence2,label or
+question,answer,label, or JSON lines and Parquet with such keys; of single texts: jsonl with text and label, 20
+Newsgroups, SST-5, the headerless class CSV of DBpedia, AG and Yelp, and any table whose header names text,label. Each
+may be packed by gzip or zstd. Sets of questions with candidate answers are scored by MAP and MRR.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 import torch
 
 from core.card import ranked_by
-from core.checkpoint import Checkpoint, open_checkpoint
-from core.data import Dataset, read
+from core.checkpoint import Checkpoint, open_checkpoint, read_card
+from core.data import Dataset, Stream
+from core.data.stream import survey
 from core.errors import RunError
-from core.evaluation.intervals import wilson
-from core.evaluation.predict import check_texts, classify
-from core.evaluation.scores import by_question_word, classification, paired_bootstrap, ranking
-from core.files import check_writable, whole_file
+from core.evaluation.parts import Part, parts, predicted
+from core.evaluation.predict import check_texts
+from core.evaluation.scores import paired_bootstrap
+from core.files import check_writable
 from core.wording import counted
-from trainers.recipe import kind_of
+from trainers.card import add_to_card
+from trainers.prediction_files import Nowhere, one_file
+from trainers.progress import bar
+from trainers.tally import Rankings, Verdicts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers evaluate`."""
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
-    parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file, a folder or a pattern of them")
     parser.add_argument("--json", action="store_true", help="print all scores as JSON")
     parser.add_argument(
         "--kinds",
@@ -46,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also the accuracy of each kind that rows' ids name (kind-NUMBER) and label",
     )
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
+    parser.add_argument(
+        "--card", metavar="NAME", help="write the scores into the card, or pairlens.json, as those of NAME"
+    )
     parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
@@ -70,24 +81,55 @@ def run(args: argparse.Namespace) -> int:
     """Classify, score, print."""
     if args.out:
         check_writable(args.out, "--out")
-    checkpoint = open_checkpoint(args.checkpoint)
-    dataset = translate(read(args.file), args.translate)
-    check_texts(checkpoint, dataset)
-    if not dataset.ranking:
-        check_labels(checkpoint, dataset)
+    checkpoints = [open_checkpoint(name) for name in (args.checkpoint, args.against) if name]
+    stream, known = Stream(args.file), survey(args.file)
+    some = parts(stream, translation(args.translate))
+    first = next(some)
+    tallies = [tally_of(checkpoint, first.dataset, args) for checkpoint in checkpoints]
+    checked = (_checked(part, checkpoints, tallies[0]) for part in itertools.chain([first], some))
+    output = one_file(args.out, checkpoints, "csv") if args.out else nullcontext(Nowhere())
     device = pick_device(args.device)
-    probabilities = classify(checkpoint, dataset, device)
-    scores = score(checkpoint, dataset, probabilities, args.positive)
-    if args.kinds and not dataset.ranking:
-        scores["kinds"] = by_kind(checkpoint, dataset, probabilities)
-    if args.against:
-        other = open_checkpoint(args.against)
-        scores["against"] = compare(checkpoint, other, dataset, probabilities, classify(other, dataset, device))
-    if args.out:
-        with whole_file(args.out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-            write_predictions(file, checkpoint.labels, dataset, probabilities)
+    with output as file, bar(known[1] if known else None) as shown:
+        for part in predicted(checked, checkpoints, device, shown.update):
+            for tally, probabilities in zip(tallies, part.probabilities, strict=True):
+                tally.add(part.part.dataset, probabilities)
+            file.add(part)
+    scores = score(checkpoints, stream, tallies)
+    if args.card:
+        before = read_card(checkpoints[0].folder).get("results") or {}
+        add_to_card(checkpoints[0].folder, results={**before, args.card: for_card(scores)})
     print(json.dumps(scores, indent=1, ensure_ascii=False) if args.json else table(scores))
     return 0
+
+
+def for_card(scores: Mapping[str, Any]) -> dict[str, float]:
+    """What a card holds of scores."""
+    names = ("map", "mrr", "questions") if "map" in scores else ("accuracy", "macro_f1", "items")
+    return {name: scores[name] for name in names}
+
+
+def tally_of(checkpoint: Checkpoint, dataset: Dataset, args: argparse.Namespace) -> Verdicts | Rankings:
+    """What counts a checkpoint's scores on such rows. Raises RunError when no class ranks answers."""
+    if not dataset.ranking:
+        return Verdicts(checkpoint.labels, args.kinds)
+    if args.against:
+        raise RunError("--against compares accuracies; the file is a ranking set")
+    answer = args.positive or ranked_by(checkpoint.card)
+    if answer not in checkpoint.labels:
+        raise RunError(
+            f"{dataset.name} asks for answers to be ranked, and no class of {checkpoint.name} "
+            f"({', '.join(checkpoint.labels)}) is named {args.positive or '1'}; say which one with --positive CLASS"
+        )
+    return Rankings(answer, checkpoint.labels.index(answer))
+
+
+def _checked(part: Part, checkpoints: Sequence[Checkpoint], tally: Verdicts | Rankings) -> Part:
+    """The part, where every checkpoint can be scored on it."""
+    for checkpoint in checkpoints:
+        check_texts(checkpoint, part.dataset)
+        if isinstance(tally, Verdicts):
+            check_labels(checkpoint, part.dataset)
+    return part
 
 
 def pick_device(name: str) -> torch.device:
@@ -97,15 +139,15 @@ def pick_device(name: str) -> torch.device:
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def translate(dataset: Dataset, pairs: Sequence[str]) -> Dataset:
-    """The data set with its labels renamed as ``file=model`` pairs say."""
+def translation(pairs: Sequence[str]) -> Callable[[Dataset], Dataset]:
+    """What renames the labels of a data set as ``file=model`` pairs say. Raises RunError for other texts."""
     names = {}
     for pair in pairs:
         ours, sign, theirs = pair.partition("=")
         if not sign or not ours or not theirs:
             raise RunError(f"--label wants FILE=MODEL, such as entails=entailment, got {pair!r}")
         names[ours.strip().lower()] = theirs.strip()
-    return dataset.relabelled(names) if names else dataset
+    return (lambda dataset: dataset.relabelled(names)) if names else lambda dataset: dataset
 
 
 def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
@@ -118,86 +160,34 @@ def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
         )
 
 
-def score(
-    checkpoint: Checkpoint, dataset: Dataset, probabilities: np.ndarray, positive: str | None = None
-) -> dict[str, Any]:
-    """All scores of ``probabilities [N, C]`` as plain values. Raises RunError when no class ranks answers."""
+def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Verdicts | Rankings]) -> dict[str, Any]:
+    """All scores of the first checkpoint as plain values, and of a second one how it compares."""
+    checkpoint, tally = checkpoints[0], tallies[0]
     head: dict[str, Any] = {
         "checkpoint": checkpoint.name,
         "sha256": checkpoint.card["sha256"],
-        "file": dataset.name,
-        "layout": dataset.layout,
-        "rows": len(dataset.rows),
-        "dropped_without_gold_label": dataset.dropped,
-        "broken": [asdict(problem) for problem in dataset.problems],
+        "file": stream.name,
+        "layout": stream.layout,
+        "rows": stream.rows,
+        "dropped_without_gold_label": stream.dropped,
+        "broken": [asdict(problem) for problem in stream.problems],
+        "broken_rows": stream.broken,
     }
-    if dataset.ranking:
-        answer = positive or ranked_by(checkpoint.card)
-        if answer not in checkpoint.labels:
-            raise RunError(
-                f"{dataset.name} asks for answers to be ranked, and no class of {checkpoint.name} "
-                f"({', '.join(checkpoint.labels)}) is named {positive or '1'}; say which one with --positive CLASS"
-            )
-        column = checkpoint.labels.index(answer)
-        groups = [row.group or "" for row in dataset.rows]
-        right, chances = right_answers(dataset, answer), probabilities[:, column].tolist()
-        ranked = ranking(groups, right, chances)
-        words = by_question_word([row.first for row in dataset.rows], groups, right, chances)
-        return {**head, "ranked_by": answer, **asdict(ranked), "question_words": words}
-    gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
-    return {**head, **classification(gold, probabilities.argmax(1), checkpoint.labels)}
+    if isinstance(tally, Rankings):
+        return {**head, "ranked_by": tally.answer, **tally.scores(), "questions_apart": tally.apart}
+    scores = {**head, **tally.scores()}
+    if tally.kinds:
+        scores["kinds"] = tally.by_kind()
+    for other, theirs in zip(checkpoints[1:], tallies[1:], strict=True):
+        assert isinstance(theirs, Verdicts), "ranking sets are not compared"
+        scores["against"] = compare(other, tally.rights(), theirs.rights())
+    return scores
 
 
-def right_answers(dataset: Dataset, answer: str | None) -> list[bool]:
-    """Which rows of a set of questions are right answers: those labelled 1, as such sets do, or ``answer``, as the
-    model does."""
-    return [row.label in ("1", answer) for row in dataset.rows]
-
-
-def by_kind(checkpoint: Checkpoint, dataset: Dataset, probabilities: np.ndarray) -> dict[str, dict[str, Any]]:
-    """By kind, the part of a row's id before its last hyphen, and by gold label: rows, accuracy and its 95 % interval
-    (:func:`core.evaluation.intervals.wilson`)."""
-    predicted = np.array(checkpoint.labels)[probabilities.argmax(1)]
-    right: dict[tuple[str, str], list[bool]] = {}
-    for row, label in zip(dataset.rows, predicted, strict=True):
-        right.setdefault((kind_of(row.id), row.label or ""), []).append(label == row.label)
-    out: dict[str, dict[str, Any]] = {}
-    for (kind, label), flags in sorted(right.items()):
-        low, high = wilson(sum(flags), len(flags))
-        out.setdefault(kind, {})[label] = {
-            "rows": len(flags),
-            "accuracy": sum(flags) / len(flags),
-            "interval": [low, high],
-        }
-    return out
-
-
-def compare(ours: Checkpoint, theirs: Checkpoint, dataset: Dataset, *probabilities: np.ndarray) -> dict[str, object]:
-    """Paired bootstrap of the accuracies of two checkpoints on the same rows, from their ``probabilities [N, C]``."""
-    if dataset.ranking:
-        raise RunError("--against compares accuracies; the file is a ranking set")
-    check_labels(theirs, dataset)
-    gold = np.array([row.label for row in dataset.rows])
-    right = [np.array(c.labels)[p.argmax(1)] == gold for c, p in zip((ours, theirs), probabilities, strict=True)]
+def compare(theirs: Checkpoint, *right: np.ndarray) -> dict[str, object]:
+    """Paired bootstrap of the accuracies of two checkpoints on the same rows, from which rows each has right, bool
+    ``[N]``."""
     return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
-
-
-def write_predictions(file: TextIO, labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> None:
-    """A CSV row for every row of the data set: id, both sentences, gold label, prediction, probabilities."""
-    rows = list(predictions(labels, dataset, probabilities))
-    writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-
-
-def predictions(labels: Sequence[str], dataset: Dataset, probabilities: np.ndarray) -> list[dict[str, object]]:
-    """One flat record a row: id, first, second, label (empty where none), predicted, and p_CLASS for each class."""
-    out = []
-    for row, chances in zip(dataset.rows, probabilities, strict=True):
-        record = {"id": row.id, "first": row.first, "second": row.second, "label": row.label or ""}
-        record["predicted"] = labels[int(chances.argmax())]
-        out.append({**record, **{f"p_{label}": float(f"{p:.6g}") for label, p in zip(labels, chances, strict=True)}})
-    return out
 
 
 def table(scores: Mapping[str, Any]) -> str:
@@ -207,8 +197,8 @@ def table(scores: Mapping[str, Any]) -> str:
         lines.append(f"dropped for having no gold label: {counted(scores['dropped_without_gold_label'], 'row')}")
     broken = scores["broken"]
     if broken:
-        shown = "; ".join(f"line {b['line']}: {b['what']}" for b in broken[:5])
-        lines.append(f"left out: {counted(len(broken), 'broken row')} ({shown}{'; …' if len(broken) > 5 else ''})")
+        shown, count = "; ".join(f"line {b['line']}: {b['what']}" for b in broken[:5]), scores["broken_rows"]
+        lines.append(f"left out: {counted(count, 'broken row')} ({shown}{'; …' if count > 5 else ''})")
     if "map" in scores:
         lines.append(
             f"MAP {scores['map']:.4f}   MRR {scores['mrr']:.4f}   ranked by the chance of {scores['ranked_by']}"
@@ -216,6 +206,9 @@ def table(scores: Mapping[str, Any]) -> str:
         lines.append(
             f"{counted(scores['questions'], 'question')}; {scores['skipped']:,} without a right answer skipped"
         )
+        if scores["questions_apart"]:
+            apart = counted(scores["questions_apart"], "question")
+            lines.append(f"the answers to {apart} do not stand together in the file; they were ranked together")
         for word, part in scores["question_words"].items():
             lines.append(
                 f"  {word:>6}  MAP {part['map']:.4f}   MRR {part['mrr']:.4f}   {part['questions']:>5,} questions"

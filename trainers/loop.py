@@ -37,6 +37,7 @@ from core.reading.word_table import WordTable
 from trainers import card, linear, resume
 from trainers.folding import fold
 from trainers.precision import used_precision
+from trainers.processes import check_agreement
 from trainers.recipe import Recipe
 from trainers.resume import Progress
 from trainers.set_up import (
@@ -139,7 +140,9 @@ class Run:
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
         self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers, data.taught)  # [N, C]
-        self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)  # [C]
+        of_classes = class_weights(recipe, data.train.labels, data.train.weights).to(device)  # [C]
+        self.row_weights = self.train_set.weights * of_classes[self.train_set.labels]
+        """Of each training row in the loss, ``[N]``."""
         self.steps = len(self.batches(0)) * recipe.epochs
         self.loss = torch.zeros((), dtype=torch.float64, device=device)
         learnt_from = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
@@ -147,9 +150,8 @@ class Run:
         self.progress = Progress(self.fingerprint(self.precision))
 
     def batches(self, epoch: int) -> list[np.ndarray]:
-        """The batches of an epoch, the same in all processes; one with fewer rows than processes is left out."""
-        planned = plan(self.train_set, self.recipe.batch_size, [self.recipe.seed, epoch])
-        return [rows for rows in planned if len(rows) >= self.fabric.world_size]
+        """The batches of an epoch, the same in all processes."""
+        return plan(self.train_set, self.recipe.batch_size, [self.recipe.seed, epoch])
 
     def as_typed(self, epoch: int) -> Encoded:
         """The training rows of an epoch, those drawn for it without their last full stop."""
@@ -160,8 +162,9 @@ class Run:
         return self.train_set.without_last(full_stop, drawn)
 
     def enter(self) -> None:
-        """Start afresh, or resume from the saved state."""
+        """Start afresh, or resume from the saved state. Raises RunError where the processes do not agree on it."""
         saved = resume.read(self.options.out, self.fingerprint, self.precision) if self.options.resume else None
+        check_agreement(self.fabric, self.progress.fingerprint, saved[0].step if saved else 0)
         if saved is None:
             return
         self.progress, tensors = saved
@@ -170,9 +173,10 @@ class Run:
         self.best = {name: value.to(self.fabric.device) for name, value in _part(tensors, "best.").items()}
         resume.restore_optimizer(self.optimizer, tensors)
         self.loss.copy_(tensors["loss"])
-        torch.set_rng_state(tensors["random.cpu"][self.fabric.global_rank])
+        # Copies: torch reads a row as if it were the first one, and finds no state there or ends the process.
+        torch.set_rng_state(tensors["random.cpu"][self.fabric.global_rank].clone())
         if "random.cuda" in tensors and self.fabric.device.type == "cuda":
-            torch.cuda.set_rng_state(tensors["random.cuda"][self.fabric.global_rank])
+            torch.cuda.set_rng_state(tensors["random.cuda"][self.fabric.global_rank].clone())
         self.fabric.print(f"goes on in epoch {self.progress.epoch + 1} after {self.progress.step:,} steps")
 
     def keep(self) -> None:
@@ -181,7 +185,7 @@ class Run:
         tensors |= {f"average.{k}": v for k, v in self.average.state_dict().items()}
         tensors |= {f"best.{k}": v for k, v in self.best.items()}
         tensors |= resume.optimizer_tensors(self.optimizer)
-        tensors["loss"] = self.loss
+        tensors["loss"] = self.fabric.all_reduce(self.loss.clone(), reduce_op="mean")
         tensors["random.cpu"] = self._gathered(torch.get_rng_state())
         if self.fabric.device.type == "cuda":
             tensors["random.cuda"] = self._gathered(torch.cuda.get_rng_state())
@@ -213,12 +217,11 @@ class Run:
         scores are no numbers, and then nothing is noted or saved."""
         batches, progress = self.batches(self.progress.epoch), self.progress
         self.epoch_set = self.as_typed(progress.epoch)
-        rank, world = self.fabric.global_rank, self.fabric.world_size
-        started = time.perf_counter()
+        world, started = self.fabric.world_size, time.perf_counter()
         with self.bar(batches) as bar:
             for rows in batches[progress.batch :]:
                 self.net.train()
-                self.step(rows[rank::world])
+                self.step(rows)
                 progress.batch += 1
                 progress.step += 1
                 bar.update(len(rows))
@@ -243,11 +246,17 @@ class Run:
         return True
 
     def step(self, rows: np.ndarray) -> None:
-        """One step of the optimizer on these rows, and of the running mean of the weights."""
-        recipe, step = self.recipe, self.progress.step
-        batch, labels = self.epoch_set.batch(rows, self.vectors)
-        at = torch.from_numpy(rows).to(labels.device)
-        weights = self.train_set.weights[at] * self.class_weights[labels]  # [B]
+        """One step of the optimizer on these rows, which the processes share, and of the running mean of the weights:
+        the mean of their gradients is the gradient of all rows."""
+        recipe, step, rank, world = self.recipe, self.progress.step, self.fabric.global_rank, self.fabric.world_size
+        weights = self.row_weights[torch.from_numpy(rows).to(self.row_weights.device)]  # [B]
+        total = weights.sum()
+        own, weights = rows[rank::world], weights[rank::world]
+        share = len(own) * world / len(rows)
+        if not share:  # a process without a row would leave the others waiting
+            own, weights = rows[:1], weights.new_zeros(1)
+        batch, labels = self.epoch_set.batch(own, self.vectors)
+        at = torch.from_numpy(own).to(labels.device)
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.lr * schedule(recipe, step, self.steps)
         sides = (batch.first, *batch.contexts)
@@ -255,9 +264,9 @@ class Run:
             [side.words for side in sides], [side.mask for side in sides], batch.judged, batch.extra
         )
         losses = F.cross_entropy(logits, self.targets[at], label_smoothing=recipe.label_smoothing, reduction="none")
-        loss = torch.dot(losses, weights) / weights.sum()
+        loss = world * torch.dot(losses, weights) / total
         if penalty is not None:
-            loss = loss + penalty
+            loss = loss + share * penalty
         if recipe.diversity:
             loss = loss + recipe.diversity * self.model.regulariser()  # type: ignore[operator]
         self.optimizer.zero_grad(set_to_none=True)

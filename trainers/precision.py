@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import os
 import sys
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ import torch
 
 from core.errors import RunError
 from core.processor import native_bf16
+from trainers.processes import number
 
 PRECISIONS = ("32", "bf16", "16")
 """What a run can compute in; bf16 and 16 are mixed (AMP)."""
@@ -48,5 +48,5 @@ def used_precision(asked: str, device: str) -> str:
 @functools.cache
 def warn_of_emulation() -> None:
     """Say it once, and of several processes of one run in the first."""
-    if os.environ.get("LOCAL_RANK", "0") == "0":
+    if number() == 0:
         print(EMULATED, file=sys.stderr)

@@ -1,34 +1,48 @@
-"""Write what checkpoints predict for every row of a data file: as CSV, as JSON lines, or as a run of the error desk.
+"""Write what checkpoints predict for every row of data files: as CSV, as JSON lines, or as a run of the error desk.
 
     python -m trainers predict nli-attconv-light FILE --out predictions.csv
     python -m trainers predict nli-attconv-light FILE --out predictions.jsonl
     python -m trainers predict nli-attconv-light nli-two-sided FILE --out run.parquet
+    python -m trainers predict nli-attconv-light FOLDER --out DIR/
+    python -m trainers predict nli-attconv-light FOLDER --out DIR/ --ray auto
     torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run.parquet
+
+FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all of one layout; gzip, zstd and
+Parquet are unpacked. Rows are read, predicted and written in parts of 4,096 (fewer where texts are long), so that a
+million takes no more memory than a thousand; only FEVER's rows, which depend on each other, are read at once.
 
 Labels may be missing from the file. Every record of a CSV or JSON file: id, first, second, label, predicted and p_CLASS
 for each class. CSV gives texts back byte for byte: quoted where commas, quotes or line ends ask for it, but without the
 apostrophe that keeps a spreadsheet from running them as formulas, which "Rows (CSV)" of the page Error desk has. A run,
-of one to four checkpoints, also holds the file's other columns; the page Error desk opens it. Several processes of
-torchrun, on one machine or more, share the batches and write the same file.
+of one to four checkpoints, also holds the file's other columns; the page Error desk opens it. DIR/ (it ends in a slash,
+or is there already) gets a file for each part, a run in parts where --format is parquet; the same command, begun again
+after it was stopped, writes the parts that are missing, and the result is byte for byte that of an unbroken run.
+Several processes of torchrun, on one machine or more, share the parts and write the same files; so do the machines of a
+Ray cluster (docs/cluster.md), of which one may be lost on the way.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint, open_checkpoint
-from core.data import Dataset, read
+from core.data import Stream
+from core.data.stream import survey
 from core.errors import RunError
-from core.evaluation.predict import classify, rank_of
-from core.files import check_writable, whole_file
+from core.evaluation.parts import Part, agreed, parts, predicted, rank_of
+from core.files import check_writable
 from core.wording import counted
-from trainers.evaluate import add_shared_arguments, pick_device, predictions, translate, write_predictions
+from trainers.cluster import add_ray, cluster, predicted_by
+from trainers.evaluate import add_shared_arguments, pick_device, translation
+from trainers.prediction_files import FORMATS, Nowhere, Output, folder_of_parts, one_file
+from trainers.progress import bar
 
 MOST = 4
 """Checkpoints of one run."""
@@ -42,52 +56,84 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="a shipped name or a checkpoint folder; of a run up to four",
     )
-    parser.add_argument("file", metavar="FILE", type=Path, help="a data file, with or without labels")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="OUT", help="a file ending in .csv, .jsonl or .parquet"
+        "file", metavar="FILE", type=Path, help="a data file, a folder or a pattern of them, with or without labels"
     )
+    parser.add_argument(
+        "--out", required=True, metavar="OUT", help="a file ending in .csv, .jsonl or .parquet, or a folder of parts/"
+    )
+    add_ray(parser, "predict")
+    parser.add_argument("--format", choices=FORMATS, help="of the parts in a folder (default: parquet)")
     add_shared_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Classify and write."""
-    if args.out.suffix not in (".csv", ".jsonl", ".parquet"):
-        raise RunError(f"--out must end in .csv, .jsonl or .parquet, got {args.out.name}")
-    most = MOST if args.out.suffix == ".parquet" else 1
-    if len(args.checkpoints) > most:
-        raise RunError(
-            f"{args.out.name} can hold the predictions of {most} checkpoint{'s' * (most > 1)}, got "
-            f"{len(args.checkpoints)}; a run (--out run.parquet) holds those of up to {MOST}"
-        )
-    check_writable(args.out, "--out")
+    out, into_folder = Path(args.out), args.out.endswith(("/", os.sep))
+    format = _format(args, out, into_folder)
+    check_writable(out, "--out", folder=into_folder)
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
-    dataset = translate(read(args.file, labelled=False), args.translate)
-    if args.out.suffix == ".parquet":
-        from core.desk.run import fitting  # here, so that the other files need no Arrow
-
-        dataset = fitting(dataset)
-    device = pick_device(args.device)
-    probabilities = [classify(checkpoint, dataset, device, shared=True) for checkpoint in checkpoints]
+    stream, known = Stream(args.file, labelled=False), survey(args.file)
+    if into_folder and known is None:
+        raise RunError(f"{args.file} is a pipe, which can be read only once; give a file, or a file as --out")
+    if rank_of():
+        output: AbstractContextManager[Output] = nullcontext(Nowhere())
+    elif into_folder:
+        assert known is not None, "pipes are refused"
+        output = folder_of_parts(out, checkpoints, args.file, known[0], format, args.translate)
+    else:
+        output = one_file(out, checkpoints, format)
+    _write(stream, checkpoints, args, output, known[1] if known else None)
     if rank_of() == 0:
-        _write(args.out, checkpoints, dataset, probabilities)
-        print(f"{dataset.summary()}; {counted(len(dataset.rows), 'prediction')} written to {args.out}", file=sys.stderr)
+        print(f"{stream.summary()}; {counted(stream.rows, 'prediction')} written to {args.out}", file=sys.stderr)
     if torch.distributed.is_initialized():
         torch.distributed.barrier()  # a process that ends while another still talks to it takes that one down
         torch.distributed.destroy_process_group()
     return 0
 
 
-def _write(out: Path, checkpoints: list[Checkpoint], dataset: Dataset, probabilities: list[np.ndarray]) -> None:
-    if out.suffix == ".parquet":
-        from core.desk.run import Predictions, Run, save  # here, so that the other files need no Arrow
+def _format(args: argparse.Namespace, out: Path, into_folder: bool) -> str:
+    """The format of what is written. Raises RunError for options that do not go together."""
+    format = (args.format or "parquet") if into_folder else out.suffix[1:]
+    if format not in FORMATS or (args.format and not into_folder):
+        raise RunError(
+            f"--out must end in .csv, .jsonl or .parquet, or in / for a folder of parts with --format, got {args.out}"
+        )
+    most = MOST if format == "parquet" else 1
+    if len(args.checkpoints) > most:
+        raise RunError(
+            f"{out.name} can hold the predictions of {most} checkpoint{'s' * (most > 1)}, got "
+            f"{len(args.checkpoints)}; a run (--out run.parquet) holds those of up to {MOST}"
+        )
+    return format
 
-        models = tuple(Predictions.of(*both) for both in zip(checkpoints, probabilities, strict=True))
-        save(Run(dataset, models), out)
-        return
-    labels = checkpoints[0].labels
-    with whole_file(out) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
-        if out.suffix == ".csv":
-            write_predictions(file, labels, dataset, probabilities[0])
+
+def _write(
+    stream: Stream,
+    checkpoints: Sequence[Checkpoint],
+    args: argparse.Namespace,
+    output: AbstractContextManager[Output],
+    rows: int | None,
+) -> None:
+    """All parts of the stream into the output, those left out that are there."""
+    device, seen = pick_device(args.device), 0
+
+    def missing(there: Mapping[int, int]) -> Iterator[Part]:
+        nonlocal seen
+        for part in parts(stream, translation(args.translate)):
+            seen, rows = part.number + 1, len(part.dataset.rows)
+            if there.get(part.number) != rows:
+                yield part
+            elif shown.total is not None:
+                shown.total -= rows
+
+    with ExitStack() as stack, output as file, bar(rows) as shown:
+        some = missing(agreed(file.there))
+        if args.ray:
+            ray = stack.enter_context(cluster(args.ray))
+            done = predicted_by(ray, some, checkpoints, shown.update)
         else:
-            for record in predictions(labels, dataset, probabilities[0]):
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            done = predicted(some, checkpoints, device, shown.update)
+        for part in done:
+            file.add(part)
+        file.finish(stream, seen)

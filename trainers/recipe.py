@@ -206,13 +206,36 @@ def names() -> list[str]:
 
 def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
     """A recipe by name or path of a YAML file, with ``key=value`` changes on top (``model.match=bilinear``; of a data
-    set by its name: ``train.SNLI-86k.weight=0.5``).
+    set by its name: ``train.SNLI-86k.weight=0.5``). One that says ``like: NAME`` has the keys of that recipe in all
+    that it does not say itself.
 
     Raises RecipeError for a recipe that does not exist, a broken file, an unknown key or a value of a wrong type.
     """
     path = files().get(recipe, Path(recipe))
     if not path.is_file():
         raise RecipeError(f"there is no recipe {recipe!r}{hint(recipe, names())} (or give the path of a YAML file)")
+    try:
+        return from_dict(_changed(_with_its_model(path), changes))
+    except RecipeError as error:
+        raise RecipeError(f"recipe {path.stem}: {error}") from None
+
+
+def _with_its_model(path: Path) -> dict[str, Any]:
+    """The keys of a recipe, beside those of the one that it is ``like``."""
+    values = _keys(path)
+    like = values.pop("like", None)
+    if like is None:
+        return values
+    if not isinstance(like, str) or like not in files():
+        raise RecipeError(f"like must name a recipe{hint(str(like), names())}")
+    base = _keys(files()[like])
+    if "like" in base:
+        raise RecipeError(f"like: {like} is itself like another recipe; name that one")
+    return base | values
+
+
+def _keys(path: Path) -> dict[str, Any]:
+    """What a YAML file of keys and values says. Raises RecipeError for another file."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
@@ -221,10 +244,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
         raise RecipeError(f"{path.name} is no readable YAML{line}; mend it there") from None
     if not isinstance(values, dict):
         raise RecipeError(f"{path.name} must hold keys and values, such as `lr: 0.002`")
-    try:
-        return from_dict(_changed(values, changes))
-    except RecipeError as error:
-        raise RecipeError(f"recipe {path.stem}: {error}") from None
+    return values
 
 
 def from_dict(values: Mapping[str, Any]) -> Recipe:

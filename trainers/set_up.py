@@ -23,6 +23,7 @@ from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers import linear
 from trainers.precision import AUTO, used_precision
+from trainers.processes import started
 from trainers.recipe import Recipe
 
 
@@ -36,6 +37,9 @@ class Options:
     """As it is asked for (:mod:`trainers.precision`)."""
     compile: bool = False
     devices: int = 1
+    """Processes on this machine, where torchrun does not say how many there are."""
+    threads: int = 0
+    """CPU threads of a process; 0: as many as there are, shared by the processes here."""
     resume: bool = False
     save_every: int = 500
     """Steps between two saved states."""
@@ -50,17 +54,21 @@ def start(options: Options) -> Any:
     if options.device == "cuda" and not cuda:
         raise RunError("no CUDA device is available; use --device cpu, or install torch's CUDA build and a driver")
     device = ("cuda" if cuda else "cpu") if options.device == "auto" else options.device
-    if device == "cuda" and options.devices > torch.cuda.device_count():
-        raise RunError(f"--devices {options.devices} asked for, {torch.cuda.device_count()} there; ask for fewer")
+    devices, machines = started(options.devices)
+    if device == "cuda" and devices > torch.cuda.device_count():
+        raise RunError(f"{devices} GPUs asked for, {torch.cuda.device_count()} there; ask for fewer")
     used = used_precision(options.precision, device)
     precision: Any = {"32": "32-true", "bf16": "bf16-mixed", "16": "16-mixed"}[used]
     fabric = lightning_fabric.Fabric(
         accelerator=device,
-        devices=options.devices,
+        devices=devices,
+        num_nodes=machines,
         precision=precision,
-        strategy="ddp" if options.devices > 1 else "auto",
+        strategy="ddp" if devices * machines > 1 else "auto",
     )
     fabric.launch()
+    if options.threads:
+        torch.set_num_threads(options.threads)  # anew: launching several processes shares out the machine's
     return fabric
 
 

@@ -2,9 +2,11 @@
 
     python -m trainers train nli-attconv-light --data ../shared/data
     python -m trainers train nli-attconv-light --set lr=0.001 --set model.match=bilinear --out runs/bilinear
+    torchrun --nnodes 2 --nproc-per-node 1 --rdzv-backend c10d --rdzv-endpoint HOST:PORT -m trainers train nli-esim
 
 The folder can be used at once: `python -m trainers evaluate FOLDER FILE`, or in the app with PAIRLENS_CHECKPOINTS.
-A run that was killed continues with --resume and gives the same weights as an unbroken one.
+A run that was killed continues with --resume and gives the same weights as an unbroken one. Processes, here or on
+several machines that share --out, take a share of every batch each (docs/cuda.md).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from trainers import recipe as recipes
 from trainers import resume
 from trainers.card import add_to_card
 from trainers.precision import AUTO, add_precision
+from trainers.processes import launcher, number
 from trainers.training_data import load_data, table_for
 
 
@@ -53,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_precision(parser)
     parser.add_argument("--compile", action="store_true", help="torch.compile the model")
-    parser.add_argument("--devices", type=int, default=1, metavar="N", help="processes, one a GPU (or on the CPU)")
+    parser.add_argument(
+        "--devices", type=int, default=1, metavar="N", help="processes on this machine, one a GPU (or on the CPU)"
+    )
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads of a process")
     parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace what --out holds")
@@ -75,11 +80,19 @@ def run(args: argparse.Namespace) -> int:
         torch.set_num_threads(args.threads)
     from trainers import loop, set_up
 
-    quiet = int(os.environ.get("LOCAL_RANK", "0")) > 0
+    quiet = number() > 0
     data = load_data(recipe, folder, quiet)
     words, own = table_for(recipe, folder, args.vectors, data.vocabulary)
     options = set_up.Options(
-        out, args.device, args.precision, args.compile, args.devices, args.resume, args.save_every, command(args)
+        out,
+        args.device,
+        args.precision,
+        args.compile,
+        args.devices,
+        args.threads,
+        args.resume,
+        args.save_every,
+        command(args),
     )
     card = loop.train(recipe, data, words, options, own_words=own)
     if card:
@@ -127,7 +140,7 @@ def scores_text(result: Mapping[str, float]) -> str:
 
 def command(args: argparse.Namespace) -> str:
     """What to type to train this again; folders of this machine are left out."""
-    parts = ["python", "-m", "trainers", "train", Path(args.recipe).name, "--data", "DATA"]
+    parts = [*launcher(args.devices), "-m", "trainers", "train", Path(args.recipe).name, "--data", "DATA"]
     for change in args.changes:
         parts += ["--set", change]
     if args.vectors:

@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from app.panels.attention_map import stays as where_it_stays
 from core.errors import MendableError
 from core.evidence import AttentionMap, Explanation, Matrix, PooledAttention
 
@@ -41,6 +42,13 @@ def looks(explanation: Explanation, role: str) -> Looks | None:
     contexts = len(record.blocks(explanation))
     none = tuple(weight / contexts for weight in record.null) or None
     return Looks(own, other, _matrix(np.array(record.weights) / contexts), none)
+
+
+def stays(explanation: Explanation, role: str) -> Iterator[str]:
+    """What a transformer's words with this role give to others than those of the matrix, in a sentence."""
+    for record in explanation.evidence:
+        if isinstance(record, AttentionMap) and record.own and record.rows == role:
+            yield where_it_stays(record).rstrip(".")
 
 
 def _matrix(numbers: np.ndarray) -> Matrix:

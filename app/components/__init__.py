@@ -43,9 +43,13 @@ def draw(
     fields = {name: value for part in drawn for name, value in vars(part).items()}
     # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
     moving = {"turn": st.session_state.get(f"{key} turn", 0)} | moving
-    data = {"view": view, "drawing": json.dumps(fields, default=vars), "moving": json.dumps(moving, default=vars)}
+    data = {"view": view, "drawing": _compact_json(fields), "moving": _compact_json(moving)}
     drawing = component("pairlens", _read(_FOLDER / "loader.js"), html='<div class="pairlens"></div>')
     drawing(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
+
+
+def _compact_json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, default=vars, separators=(",", ":"))
 
 
 def picked(page: PageSession[Any], key: str) -> Mapping[str, Any]:

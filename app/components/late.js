@@ -57,10 +57,11 @@ export class Waiting {
   constructor(text, what, name) {
     this.name = name;
     this.bar = html("progress");
+    this.text = html("span", text);
     this.kind = null;
     this.parts = {
       working: [
-        html("label.soft", text, " ", this.bar),
+        html("label.soft", this.text, " ", this.bar),
         " ",
         linkButton("Stop", `Stop computing ${what}`, () => sayLate({ stop: name })),
       ],
@@ -70,6 +71,11 @@ export class Waiting {
       ],
     };
     this.element = html("span.soft.screen");
+  }
+
+  // What goes on, in other words.
+  say(text) {
+    this.text.textContent = text;
   }
 
   // `known`: whether there is nothing to wait for; `news`: what has come.

@@ -371,6 +371,7 @@ class LessonView extends View {
         ),
         this.guess(),
         now.note && !secret ? html("p.note", now.note) : null,
+        now.opens ? html("p", html("a", { href: `./?model=${now.opens}` }, `Look on in ${now.opens}`)) : null,
       );
     this.shown = shown;
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));

@@ -241,6 +241,7 @@ export interface DrawnStep {
   guess: string;
   formula: any;
   numbers: Array<any>;
+  opens: string;
 }
 
 // app.lessons.drawing
@@ -396,6 +397,30 @@ export interface SideFilters {
   filters: Array<Array<number>>;
 }
 
+// app.panels.attention_heads
+export interface Heads {
+  rows: string | null;
+  columns: string | null;
+  show: string | null;
+  lead: number | null;
+  head: string;
+  layers: number;
+  heads: number;
+  blocks: number;
+  looking: [HeadsLooking, HeadsLooking];
+  own: string;
+  measured: string;
+  about: string;
+}
+
+// app.panels.attention_heads
+export interface HeadsLooking {
+  role: string;
+  other: string;
+  across: Array<Array<number>>;
+  shades: string;
+}
+
 // app.panels.phrase_selection
 export interface Kept {
   rows: string | null;
@@ -459,6 +484,8 @@ export interface WordMap {
   high: number;
   crossed: Array<Array<number>> | null;
   crossings: Array<number | null> | null;
+  of: string;
+  stays: string;
 }
 
 // app.panels.attention_map

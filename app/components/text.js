@@ -68,9 +68,9 @@ export class TextPanel {
 
   // What a screen reader says of a word: what it puts on the null word, and what looks across it.
   described(side, index) {
-    const { none, crossed } = this.maps.find(({ rows }) => rows === side.role) ?? {};
+    const { none, crossed, of } = this.maps.find(({ rows }) => rows === side.role) ?? {};
     const facts = [
-      none && `${percent(none.weights[index])} of its weight on no word`,
+      none && `${percent(none.weights[index])} of its weight on ${of ? none.word : "no word"}`,
       crossed?.[index].length && `crossed by ${this.crossing(side, index)}`,
     ].filter(Boolean);
     return facts.length ? `${side.tokens[index]}: ${facts.join(", ")}` : null;
@@ -113,20 +113,25 @@ export class TextPanel {
 
   // The share of weight from which ribbons are drawn: as the slider says, or as suits the sentences.
   get floor() {
-    return this.view.floor ?? Math.max(0.08, 1.6 / this.ribbons.weights[0].length);
+    const { weights, of, high } = this.ribbons;
+    // A head gives the words of the other text as much as it leaves them.
+    return this.view.floor ?? (of ? Math.max(0.01, 0.5 * high) : Math.max(0.08, 1.6 / weights[0].length));
   }
 
   drawFoot() {
     const { ribbons, view } = this;
     if (this.footed === (ribbons?.rows ?? "")) return;
     this.footed = ribbons?.rows ?? "";
+    const alike = ribbons?.units === "similarity";
     const who =
       ribbons &&
       ((ribbons.final ?? null) === null
         ? `a word of ${the(ribbons.rows)}`
         : `${the(ribbons.rows)}’s final state, which comes after its last word,`);
     const how = ribbons
-      ? `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.`
+      ? alike
+        ? `A ribbon’s width: how alike two words’ states are (cosine); of this model it is no attention.`
+        : `A ribbon’s width: how much weight ${who} puts on a word of ${the(ribbons.columns)}.`
       : "The words as the model reads them.";
     const words =
       "Use Tab to reach a sentence and the arrow keys to move along it; Escape, a second click or a click beside the words undoes a selection. A dotted line under a word: the word table does not know it, so its vector was made from its letters.";

@@ -1,9 +1,10 @@
-"""Who writes: a name typed once, remembered by the browser, never in the address."""
+"""Who writes: the name of the proxy's login, or one typed once, remembered by the browser, never in the address."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from app import login, page_style
 from app.browser import component
 from app.desk.open_run import PAGE
 from core.desk.changes import clean
@@ -24,11 +25,14 @@ export default function ({ data, setTriggerValue }) {
 
 def name() -> str:
     """The annotator's name; empty before it is typed."""
-    return str(st.session_state.get(_KEY, ""))
+    return login.name() or str(st.session_state.get(_KEY, ""))
 
 
 def ask() -> None:
-    """The box for the name, in the sidebar."""
+    """The box for the name, in the sidebar; or the name that the proxy's login gave, which nobody types over."""
+    if login.name():
+        page_style.terms([("Signed in as", login.name())])
+        return
     generation = st.session_state.setdefault(f"{_KEY} generation", 0)
     key = f"{_KEY} box {generation}"
 

@@ -12,15 +12,17 @@ import streamlit as st
 
 from app import page_style
 from app.desk import jobs
-from app.desk.open_run import PAGE, notice_next
+from app.desk.open_run import PAGE, attempt, notice_next
 from app.model_choice import offered, titles
 from app.pair_form import once
 from core.data import DataError, Dataset, read
 from core.data.lines import LARGEST
 from core.data.picked import Picked, columns_of, read_picked
-from core.desk import store
+from core.desk import parts, store
 from core.desk.folders import SUFFIXES, data_file, data_files, datasets_folder
+from core.desk.jobs import Job
 from core.desk.prediction import PredictionJob
+from core.desk.queue import QUEUE
 from core.desk.run import MOST_MODELS, Run, fitting, load
 from core.errors import MendableError
 
@@ -82,14 +84,18 @@ def new_run() -> None:
     page_style.note(
         "A data file and one to four checkpoints: what they say of every row is kept, and opened again here."
     )
-    for prediction in jobs.running(PredictionJob):
-        jobs.draw(prediction)
+    for job in jobs.running(Job):
+        jobs.draw(job)
     own: PredictionJob | None = st.session_state.get("desk prediction")
     if own is not None and own.finished:
         _finish(own)
     dataset = _file()
     if isinstance(dataset, Run):
-        store.keep(dataset)
+        try:
+            store.keep(dataset)
+        except MendableError as error:
+            page_style.notice([f"{error}."])
+            return
         _open(dataset.dataset.sha256, (model.sha256 for model in dataset.models))
         st.rerun()
     elif dataset is not None:
@@ -130,7 +136,8 @@ def _file() -> Dataset | Run | None:
             return _read(uploaded.file_id, lambda: _as_file(uploaded.name, uploaded.getvalue()), largest)
         if name:
             path = data_file(name)
-            return _read(f"{name} {path.stat().st_mtime_ns}", lambda: nullcontext(path), LARGEST)
+            changed = max(file.stat().st_mtime_ns for file in (path, *(path.iterdir() if path.is_dir() else ())))
+            return _read(f"{name} {changed}", lambda: nullcontext(path), LARGEST)
     except (MendableError, OSError) as error:
         page_style.notice([f"{error}."])
     return None
@@ -173,6 +180,8 @@ def _read(token: str, file: Callable[[], AbstractContextManager[Path]], largest:
 def _recognised(path: Path, largest: int) -> Dataset | Run | list[str]:
     """The data set or run, or the names of columns to pick from. Raises DataError where there are none, and for what
     unpacks to more than ``largest`` bytes."""
+    if path.is_dir():
+        return parts.load(path, largest)
     if path.suffix == ".parquet":
         return load(path, largest)
     try:
@@ -224,7 +233,10 @@ def _models(dataset: Dataset) -> None:
             ]
         )
     if st.button("Predict", type="primary", disabled=not picked or "desk prediction" in st.session_state):
-        prediction = PredictionJob(dataset, picked)
-        st.session_state["desk prediction"] = prediction
-        jobs.begin(prediction)
+        attempt(lambda: _begin(PredictionJob(dataset, picked)))
         st.rerun()
+
+
+def _begin(prediction: PredictionJob) -> None:
+    QUEUE.add(prediction)
+    st.session_state["desk prediction"] = prediction

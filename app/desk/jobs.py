@@ -1,4 +1,4 @@
-"""Jobs of this server, whoever started them: how far one is, and a way to stop it."""
+"""Jobs of this server, whoever started them: how far one is, or its place in the queue, and a way to stop it."""
 
 from __future__ import annotations
 
@@ -7,39 +7,48 @@ from typing import TypeVar
 import streamlit as st
 
 from app import page_style
+from core.desk import job_notes
 from core.desk.jobs import Job
+from core.desk.queue import QUEUE
 from core.wording import counted
 
 J = TypeVar("J", bound=Job)
 
 
-@st.cache_resource(show_spinner=False)
-def _jobs() -> list[Job]:
-    return []
-
-
-def begin(job: Job) -> None:
-    """Start it, for all to see."""
-    _jobs().append(job)
-    job.start()
-
-
 def running(kind: type[J]) -> list[J]:
-    """Those of a kind that go on."""
-    _jobs()[:] = [job for job in _jobs() if not job.finished]
-    return [job for job in _jobs() if isinstance(job, kind)]
+    """Those of a kind that run or wait for their turn."""
+    return [job for job in QUEUE.jobs() if isinstance(job, kind)]
 
 
 @st.fragment(run_every=0.5)
 def draw(job: Job) -> None:
-    """Rows done, speed, time left, and a way to stop."""
+    """Rows done, speed, time left, or how many jobs come before it; and a way to stop."""
     if job.finished:
         st.rerun()
-    line = f"{job.name}: {job.done:,} of {counted(job.rows, 'row')}"
-    if job.speed and job.left is not None:
-        line += f", {counted(round(job.speed), 'row')} a second, {job.left:,.0f} s left"
-    elif not job.done:
-        line += ", reading the texts …"
     left, right = st.columns([5, 1], vertical_alignment="bottom")
-    left.progress(job.done / max(1, job.rows), page_style.plain(line))
-    right.button("Cancel", key=f"cancel {id(job)}", on_click=job.cancel, disabled=job.cancelled)
+    left.progress(job.done / max(1, job.rows), page_style.plain(f"{job.what}: {_how_far(job)}"))
+    right.button("Cancel", key=f"cancel {id(job)}", on_click=QUEUE.cancel, args=(job,), disabled=job.cancelled)
+
+
+def _how_far(job: Job) -> str:
+    place = QUEUE.place(job)
+    if place:
+        return f"{counted(job.rows, 'row')}, number {place} in the queue"
+    line = f"{job.done:,} of {counted(job.rows, 'row')}"
+    if job.speed and job.left is not None:
+        return f"{line}, {counted(round(job.speed), 'row')} a second, {job.left:,.0f} s left"
+    return line if job.done else f"{line}, reading the texts …"
+
+
+def draw_stopped() -> None:
+    """What servers that were stopped have not done, until somebody puts it away."""
+    for job in job_notes.stopped():
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        with left:
+            page_style.notice(
+                [
+                    f"{job.what} ({counted(job.rows, 'row')}) stopped when its server did. What it had finished is "
+                    "kept: begin it again, and it goes on from there."
+                ]
+            )
+        right.button("Put away", key=f"stopped {job.name}", on_click=job_notes.put_away, args=(job.name,))

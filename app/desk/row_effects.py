@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import page_style
 from app.desk.open_run import OpenRun, checkpoint_named, letter
-from app.effects import late, work
+from app.effects import asking, late, work
 from app.panels.verdict import readable
 from core.checkpoint import load_named
 from core.effects.memory import kept_why
@@ -62,7 +62,12 @@ def draw(opened: OpenRun, place: int) -> None:
 
 
 def _asked(name: str, first: str, second: str) -> Callable[[Progress], Effects]:
-    return lambda progress: kept_why(load_named(name), first, second, TAKEN_AWAY, progress)
+    def compute(progress: Progress) -> Effects:
+        checkpoint = load_named(name)
+        way = asking.way(checkpoint, (first, second), TAKEN_AWAY, "")
+        return kept_why(checkpoint, first, second, way.computed, progress, drawing=way.drawing)
+
+    return compute
 
 
 @st.fragment(run_every=0.5)

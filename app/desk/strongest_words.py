@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing, jobs, measures
-from app.desk.open_run import OpenRun, checkpoint_named
+from app.desk.open_run import OpenRun, attempt, checkpoint_named
 from app.pair_form import once
 from core.desk import figures
+from core.desk.queue import QUEUE
 from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, scored
 from core.wording import counted
 
@@ -98,6 +99,10 @@ def _ask(opened: OpenRun) -> None:
 def _begin(opened: OpenRun, name: str) -> None:
     run = opened.run
     sha256 = run.models[opened.model].sha256
-    job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
-    st.session_state[_JOB] = job
-    jobs.begin(job)
+
+    def begin() -> None:
+        job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
+        QUEUE.add(job)
+        st.session_state[_JOB] = job
+
+    attempt(begin)

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import components
-from app.effects import work
+from app.effects import asking, work
 from app.page_state.explore import Selection, TwoWords
 from app.pairs import Version
 from app.panels import Drawing, effects
@@ -20,14 +20,13 @@ from app.panels.links import LinkMap, link_map
 from app.panels.verdict import class_names
 from app.panels.what_if import Offered, Turn, offered, turns
 from core.checkpoint import Checkpoint
-from core.effects.links import Taken
 from core.effects.memory import Answer as Kept
 from core.effects.memory import kept_believed, kept_changes, kept_links, kept_together, kept_why
 from core.effects.other_attention import Source, sources
-from core.effects.why import MIX, target_class
+from core.effects.why import target_class
 from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
 from core.evidence import Explanation
-from core.evidence.effects import Effects
+from core.evidence.effects import Effects, LinkEffects
 from core.evidence.faithfulness import Faithfulness
 from core.neighbours import Neighbours, nearest
 
@@ -44,11 +43,12 @@ Answer = Kept | Offered | tuple[Source, ...] | Neighbours
 
 @dataclass(frozen=True)
 class Questions:
-    """What a page asks about a pair. ``method``: as a person chooses it; ``links``: how links are cut, empty where
-    nobody asks for them; ``together``: two words whose effect together is asked for; ``offers``: what may stand in each
-    word's place, and which models' attention in that of this one; ``turns``: the smallest changes that turn the
-    verdict; ``believed``: whether it is asked how far all this can be believed; ``like``: whether training rows like
-    the pair are; ``crossings``: whether the model of whose links it asks counts words that look across a word."""
+    """What a page asks about a pair. ``method``: as a person chooses it, ``drawn``: with which replacements
+    (:mod:`app.effects.asking`); ``links``: how links are cut, empty where nobody asks for them; ``together``: two words
+    whose effect together is asked for; ``offers``: what may stand in each word's place, and which models' attention in
+    that of this one; ``turns``: the smallest changes that turn the verdict; ``believed``: whether it is asked how far
+    all this can be believed; ``like``: whether training rows like the pair are; ``crossings``: whether the model of
+    whose links it asks counts words that look across a word."""
 
     checkpoint: Checkpoint
     texts: Version
@@ -60,11 +60,25 @@ class Questions:
     believed: bool = False
     like: bool = False
     crossings: bool = True
+    drawn: str = ""
+
+    @functools.cached_property
+    def way(self) -> asking.Way:
+        """How words are asked about: the mean of three ways has each of them."""
+        return asking.way(self.checkpoint, self.texts, self.method, self.drawn)
 
     @property
     def computed(self) -> str:
-        """The method that is computed: the mean of three ways has each of them."""
-        return TAKEN_AWAY if self.method in MIX else self.method
+        """The method that is computed."""
+        return self.way.computed
+
+    def _why(self, progress: Progress) -> Effects:
+        way = self.way
+        return kept_why(self.checkpoint, *self.texts, way.computed, progress, drawing=way.drawing)
+
+    def _links(self, progress: Progress) -> tuple[LinkEffects, ...]:
+        taken, every = asking.cut(self.links)
+        return kept_links(self.checkpoint, *self.texts, taken, progress, every=every, crossings=self.crossings)
 
     @property
     def asked(self) -> work.Asked[Answer]:
@@ -72,13 +86,10 @@ class Questions:
         checkpoint, texts = self.checkpoint, self.texts
         about = checkpoint.folder, checkpoint.state, texts
         out: dict[work.Key, Callable[[Progress], Answer]] = {
-            (WORDS, *about, self.computed): functools.partial(kept_why, checkpoint, *texts, self.computed)
+            (WORDS, *about, self.computed, self.way.drawing): self._why
         }
         if self.links:
-            taken = Taken(self.links)
-            out[LINKS, *about, taken, self.crossings] = functools.partial(
-                kept_links, checkpoint, *texts, taken, self.crossings
-            )
+            out[LINKS, *about, self.links, self.crossings] = self._links
         if self.together is not None:
             chosen = Place(*self.together.one), Place(*self.together.other)
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)
@@ -100,11 +111,8 @@ class Questions:
     def effects(self) -> Effects:
         """Everything that is asked for as one record. It takes as long as it takes: for a file that a person asks
         for."""
-        words = kept_why(self.checkpoint, *self.texts, self.computed, unheard)
-        if not self.links:
-            return words
-        links = kept_links(self.checkpoint, *self.texts, Taken(self.links), self.crossings, unheard)
-        return replace(words, links=links)
+        words = self._why(unheard)
+        return replace(words, links=self._links(unheard)) if self.links else words
 
 
 def followed(checkpoint: Checkpoint, explanation: Explanation) -> str:
@@ -147,7 +155,7 @@ def hear(questions: Questions, explanation: Explanation, id: str) -> Late:
     names, like = class_names(explanation), answer(LIKE)
     return Late(
         id,
-        None if words is None else effects.word_bars(words),
+        None if words is None else effects.word_bars(words, bool(questions.checkpoint.seconds)),
         None if links is None else tuple(link_map(one, explanation) for one in links),
         None if both is None else effects.two_words(str(questions.together), both),
         answer(OFFERS),

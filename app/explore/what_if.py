@@ -12,17 +12,23 @@ from app.panels import verdict
 from app.panels.attention_map import compact
 from app.panels.links import edge_words
 from app.panels.what_if import EditableMap, ScoreMap, Step, WhatIf
-from core.checkpoint import Checkpoint, load_named
+from core.checkpoint import Checkpoint, load_named, records_of
 from core.effects.attention_edits import BEST_MATCH, AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import MOST_LINKS
 from core.effects.why import target_class
 from core.evidence import AttentionMap, Explanation
+from core.evidence.attention_heads import AttentionHeads
 from core.evidence.record import matrix, the
+from core.guests.card import BI_ENCODER
+from core.guests.guest import Guest
 from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
 
+CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
+READ_APART = "This model reads each text by itself: there is no attention between them that could be changed."
+CANNOT_BE_CHANGED = "Where this model says that it looks cannot be changed: it comes from elsewhere."
 ENDED = "ended: the words have changed since"
 """Said of an edit of attention that does not act any more."""
 
@@ -58,12 +64,13 @@ class Tried:
     scores: Sequence[AttentionLinks] = ()
 
 
-def tried(state: ExploreState, checkpoint: Checkpoint) -> list[Tried]:
-    """The pair as it was typed, and after each edit. Raises PairError as :func:`core.explain.explain` does."""
+def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[Tried]:
+    """The pair as it was typed, and after each edit; ``head`` as :func:`core.explain.explain` takes it. Raises
+    PairError as :func:`core.explain.explain` does."""
     crossings = state.crossings or not checkpoint.model.counts_crossings
 
     def explained(texts: Version, edits: Sequence[AttentionEdit]) -> Explanation:
-        return explain_under(checkpoint, *texts, edits, temperature=state.temperature, crossings=crossings)
+        return explain_under(checkpoint, *texts, edits, temperature=state.temperature, crossings=crossings, head=head)
 
     def scores(texts: Version, edits: Sequence[AttentionEdit]) -> Sequence[AttentionLinks]:
         if checkpoint.model.least_score is None:
@@ -101,7 +108,8 @@ def of_attention(edit: AttentionEdit, before: Tried) -> str:
     if edit.map >= len(maps):
         return edit.describe((), ())
     record = maps[edit.map]
-    shape = len(record.scores), len(record.scores[0]) + bool(record.null)
+    cells = record.scores or record.weights
+    shape = len(cells), len(cells[0]) + bool(record.null)
     words = edge_words(record.rows, record.columns, record.units, bool(record.null), shape, explanation)
     where = f" (where {the(record.rows)} looks)" if len(maps) > 1 else ""
     return edit.describe(*words) + where
@@ -129,7 +137,18 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -
         before = follows
     roles = tuple(side.role for side in (typed.first, typed.second) if side.role)
     followed, shown = verdict.class_names(typed)[target], steps[at]
-    return WhatIf(tuple(drawn), at, followed, roles, _editable(shown.explanation), _scored(shown))
+    editable, note = _editable(shown.explanation), _why_not_attention(checkpoint)
+    return WhatIf(tuple(drawn), at, followed, roles, editable, note, scores=_scored(shown))
+
+
+def _why_not_attention(checkpoint: Checkpoint) -> str:
+    """Why attention cannot be changed by hand, of a model that has some."""
+    records = records_of(checkpoint.card)
+    if not isinstance(checkpoint, Guest) or AttentionMap not in records:
+        return ""
+    if AttentionHeads in records:
+        return CANNOT_BE_SET
+    return READ_APART if checkpoint.card["architecture"] == BI_ENCODER else CANNOT_BE_CHANGED
 
 
 def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
@@ -139,12 +158,12 @@ def _ended(steps: Sequence[Tried], number: int, at: int) -> str:
 
 
 def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:
-    """The maps of weights, which can be changed by hand."""
+    """The maps of weights, which can be changed by hand; none of a model from elsewhere, which has no scores."""
     maps = (record for record in explanation.evidence if isinstance(record, AttentionMap))
     return tuple(
         EditableMap(number, rows=record.rows, columns=record.columns)
         for number, record in enumerate(maps)
-        if record.weights
+        if record.weights and record.scores
     )
 
 

@@ -13,7 +13,7 @@ from core.lessons.lesson import Row, at, place_of, rounded
 @dataclass(frozen=True)
 class DrawnStep:
     """A step of a lesson: what it says, the places of the numbers that are lit and of the one that is guessed, its
-    formula and its numbers as MathML."""
+    formula and its numbers as MathML, and the checkpoint in which to look on."""
 
     title: str
     says: str
@@ -22,6 +22,7 @@ class DrawnStep:
     guess: str
     formula: object
     numbers: tuple[object, ...]
+    opens: str
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def drawn(lesson: Lesson, evaluated: Evaluated, texts: Mapping[str, str]) -> Dra
             place_of(numbers, step.guess),
             mathml(step.formula, numbers, digits).to_list(),
             tuple(mathml(line, numbers, digits).to_list() for line in step.numbers),
+            step.opens,
         )
         for step in lesson.steps
     )

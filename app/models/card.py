@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from core.evaluation import alignment_table
 from core.evaluation.probe import CARD_KEYS
 from core.models import REGISTRY
+from core.models.base import GUESTS
 from core.wording import score_percent
 
 Card = Mapping[str, Any]
@@ -27,6 +28,10 @@ def description(card: Card) -> str:
 def one_line(card: Card) -> str:
     """The paper with its section, and a sentence on what the model is."""
     spec, about = REGISTRY.get(str(card["architecture"])), _about(card)
+    if "guest" in card:
+        config = card["config"]
+        heads = f", {config['layers']} layers of {config['heads']} heads" if "heads" in config else ""
+        return f"A model from elsewhere: {card['guest']}{heads}. {about}"
     return f"{spec.paper}, section {spec.section}: {re.sub(SECTION, '', about)}" if spec else about
 
 
@@ -35,7 +40,7 @@ SECTION = r" \(sections? [^)]*\)"
 
 
 def _about(card: Card) -> str:
-    spec = REGISTRY.get(str(card["architecture"]))
+    spec = REGISTRY.get(str(card["architecture"])) or GUESTS.get(str(card["architecture"]))
     return spec.model.about(_mapping(card["config"])) if spec else f"Architecture {card['architecture']}."
 
 
@@ -168,6 +173,12 @@ def agreement(card: Card) -> AgreementLine | None:
     """The line of a model whose attention was measured, None for a card without."""
     stored = card.get("alignment")
     return stored and AgreementLine(card["roles"]["second"], alignment_table.in_one_line(stored))
+
+
+def measured_head(card: Card) -> str | None:
+    """Whose attention was compared with people's, of a transformer; None where that is not said."""
+    heads = _mapping(_mapping(card.get("alignment")).get("heads"))
+    return str(heads["head"]) if "head" in heads else None
 
 
 def tables(folder: Path) -> list[Path]:

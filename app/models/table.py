@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.examples import EXAMPLES, MAP_EXAMPLES, kind_of
-from app.model_choice import Card
+from app.model_choice import Card, is_guest, megabytes
 from app.models import card as lines
-from core.checkpoint import CheckpointError, load_named
+from app.models import guest
+from core.checkpoint import CheckpointError, in_memory, load_named
 from core.evaluation import sweeps
 from core.explain import explain
 from core.reading.reader import PairError
@@ -53,14 +54,26 @@ def row(name: str, card: Card, folder: Path) -> ModelRow:
         name,
         {
             "title": Cell(title, title.lower(), name),
-            "task": Cell(str(card["task"]), str(card["task"])),
-            "data": Cell(data or "–", data.lower()),
+            "task": _task(card),
+            "data": Cell("elsewhere", "elsewhere") if is_guest(card) else Cell(data or "–", data.lower()),
             "score": _measured(_held_out(card, folder)),
             "paper": _measured(lines.papers_result(card)),
-            "size": _size(card),
-            "time": Cell(_milliseconds(time) if known else "…", time),
+            "size": _size_of_guest(folder) if is_guest(card) else _size(card),
+            "time": Cell(_milliseconds(time) if known else "–" if _waits(name, card) else "…", time),
         },
     )
+
+
+def _task(card: Card) -> Cell:
+    if card.get("asked"):
+        return Cell("not said yet", "", "what its classes mean: open its card")
+    return Cell(str(card["task"]), str(card["task"]))
+
+
+def _size_of_guest(folder: Path) -> Cell:
+    numbers, size = guest.parameters(folder), guest.weights(folder)
+    note = f"{megabytes(size)} on disk" if size else ""
+    return Cell(lines.count(numbers) if numbers else "–", numbers or None, note)
 
 
 def _size(card: Card) -> Cell:
@@ -107,7 +120,12 @@ def _measured(result: lines.Result | None) -> Cell:
 
 def unmeasured(cards: Mapping[str, Card]) -> list[str]:
     """Models whose explanation was not timed yet."""
-    return [name for name, card in cards.items() if _of(name, card) not in TIMES]
+    return [name for name, card in cards.items() if _of(name, card) not in TIMES and not _waits(name, card)]
+
+
+def _waits(name: str, card: Card) -> bool:
+    """Whether a model is not loaded for being timed: one from elsewhere may be of any size."""
+    return is_guest(card) and not in_memory(name)
 
 
 def measure(name: str, card: Card) -> None:

@@ -17,6 +17,7 @@ from core.effects.edits import Edit, EditError
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
 from core.effects.links import Taken
 from core.effects.words import TAKEN_AWAY
+from core.guests.heads import parse_head
 
 SHOWN: dict[str, str] = {
     "weight": "Weights, rows add up to 1",
@@ -81,6 +82,14 @@ def _temperature(text: str) -> float | None:
     return next((t for t in TEMPERATURES if f"{t:g}" == text), None)
 
 
+HEAD = Codec(
+    "head",
+    "The link asks for the head “{}”; write 7.4 (layer 7, head 4), mean or rollout: the model’s first choice is shown.",
+    lambda text: text if parse_head(text) is not None else None,
+)
+"""Whose attention is shown, of a transformer, by its name in a link."""
+
+
 METHOD = Codec(
     "method",
     f"The link asks what words do by “{{}}”; it can ask by {', '.join(METHODS)}: the first is used.",
@@ -92,9 +101,18 @@ METHOD = Codec(
 LINKS = Codec(
     "links",
     f"The link asks to cut links by “{{}}”; it can ask for {' and '.join(Taken)}: where words look is shown.",
-    one_of(tuple(Taken)),
+    one_of((*Taken, "all")),
 )
-"""How links are cut, by its name in a link; empty where weights are shown."""
+"""How links are cut, by its name in a link; "all": each one of a transformer, not the strongest alone; empty where
+weights are shown."""
+
+
+DRAWN = Codec(
+    "drawn",
+    "The link asks for “{}” replacements of each word; it can ask for few or all: those that take no wait are drawn.",
+    one_of(("few", "all")),
+)
+"""Which replacements of words are asked for, of a model whose passes take long."""
 
 
 @dataclass(frozen=True)
@@ -182,9 +200,11 @@ _NO_STEP = "The link is at step “{}” of its edits, which has no such step: a
 class ExploreState(TextState):
     """All that decides what Explore shows. ``direction``: the role of the sentence whose words look, in a model whose
     both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
-    (q), where it can. ``method``: how effects of words are asked for; ``links``: how links are cut whose effects are
-    asked for, empty where none are; ``together``: two words whose effect together is asked for; ``believed``: whether
-    it is asked how far all this can be believed. ``candidates``: other answers of the question, one a line.
+    (q), where it can. ``head``: whose attention is shown, of a transformer, empty for the first one of its card.
+    ``method``: how effects of words are asked for; ``drawn``: with which replacements, of a model whose passes take
+    long; ``links``: how links are cut whose effects are asked for, empty where none are; ``together``: two words whose
+    effect together is asked for; ``believed``: whether it is asked how far all this can be believed. ``candidates``:
+    other answers of the question, one a line.
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it, or of the model's attention to it, by
     hand since; ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that
@@ -201,7 +221,9 @@ class ExploreState(TextState):
         Codec("crossings", _NO_SWITCH, lambda text: False if text == "off" else None, lambda counted: "off"),
         belongs_to=("model",),
     )
+    head: str = parameter("", HEAD, belongs_to=("model",))
     method: str = parameter(TAKEN_AWAY, METHOD)
+    drawn: str = parameter("", DRAWN, belongs_to=("model", "texts", "edits"))
     links: str = parameter("", LINKS)
     together: TwoWords | None = parameter(
         None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR

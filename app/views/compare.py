@@ -222,6 +222,7 @@ def _section(
     size, gold = card_lines.size(checkpoint.card), PAGE.state.gold(class_names(explanation))
     facts = [f"parameters: {size}"] if size else []
     facts.append(f"explained in {explanation.milliseconds:.0f} ms")
+    facts += list(comparison.stays(explanation, column.roles(sides)[0]))
     facts += [] if gold is None else [f"gold label: {gold.label}"]
     pooled = {role: comparison.pooled(explanation, role) for role in (explanation.first.role, explanation.second.role)}
     return figures.Section(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import page_style
-from app.desk import all_tags, annotator, choosing, files, measures, rows, strongest_words
+from app.desk import all_tags, annotator, choosing, files, jobs, measures, rows, strongest_words
 from app.desk.open_run import PAGE, draw_notice, open_run
 from app.page_state.error_desk import VIEWS
 from core.errors import MendableError
@@ -24,6 +24,7 @@ def main() -> None:
     PAGE.write_link()
     page_style.notice(PAGE.problems)
     draw_notice()
+    jobs.draw_stopped()
     if PAGE.state.file is None or not PAGE.state.models:
         choosing.new_run()
         return

@@ -14,12 +14,12 @@ import streamlit as st
 from app import components, page_style, panels
 from app.components import About, PairFrame
 from app.desk import back_link
-from app.effects import late
-from app.explore import candidates, pairs_tried, what_if
+from app.effects import asking, late
+from app.explore import candidates, heads, pairs_tried, what_if
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
-from app.page_state.explore import LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
+from app.page_state.explore import DRAWN, HEAD, LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest
@@ -28,10 +28,12 @@ from app.panels import Drawing, DrawnPanel, belief, effects, links, verdict
 from app.panels.panel import Payload
 from app.panels.verdict import Verdict
 from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.effects import cost
 from core.effects.edits import EditError
 from core.effects.words import TAKEN_AWAY
 from core.errors import MendableError
 from core.evidence import Explanation
+from core.evidence.attention_map import SIMILARITY
 from core.evidence.effects import links_csv
 from core.explain import explained, with_nearest
 from core.reading.reader import PairError
@@ -79,13 +81,17 @@ def _selected() -> None:
     else:
         method = METHOD.value(picked.get("method") or "") or PAGE.state.method
         both = TwoWords.parse(picked.get("together") or "")
+        head = HEAD.value(picked.get("head") or "") or ""
+        drawn = DRAWN.value(picked.get("drawn") or "") or ""
         cut = LINKS.value(picked.get("links") or "") or ""
         direction, crossings = picked.get("direction"), picked.get("crossings", True)
         PAGE.change(
             selection=_picked_words(picked),
             direction=direction,
             crossings=crossings,
+            head=head,
             method=method,
+            drawn=drawn,
             links=cut,
             together=both,
             turns=picked.get("turns") == "on",
@@ -111,19 +117,23 @@ def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
     lines = {name: card.one_line(known) for name, known in cards if known is not None}
     if PAGE.state.model in lines:
         page_style.note(lines[PAGE.state.model])
-    for panel in () if drawing is None else drawing.panels:
-        if panel.data.show is not None:
-            _options(panel.data.lead)
-            break
+    shown_map = next((one.data for one in drawing.panels if one.data.show is not None), None) if drawing else None
+    if shown_map is not None:
+        _options(shown_map)
     with st.popover("All models of this task", type="tertiary"):
         page_style.terms([(shown[name], line) for name, line in lines.items()])
     pairs_tried.draw(_reopen)
     FORM.files()
 
 
-def _options(lead: float | None) -> None:
-    """What a matrix can be asked to show; ``lead``: how far its best scores lie above the next."""
-    choice(PAGE, "show", "Matrix shows", SHOWN)
+def _options(shown: Payload) -> None:
+    """What the first matrix can be asked to show; that of a transformer's head has no scores."""
+    of_a_head, lead = bool(vars(shown).get("of")), shown.lead
+    if vars(shown).get("units") == SIMILARITY:
+        return
+    choice(PAGE, "show", "Matrix shows", {name: SHOWN[name] for name in SHOWN if name != "score" or not of_a_head})
+    if of_a_head:
+        return
     st.select_slider(
         "What if: temperature of the softmax",
         TEMPERATURES,
@@ -151,8 +161,9 @@ class Read(NamedTuple):
 
 
 def _read(page: ExploreState) -> Read:
-    checkpoint, trained = FORM.explanation()
-    steps, alone = what_if.tried(page, checkpoint), None
+    head = heads.shown(page, FORM.checkpoint())
+    checkpoint, trained = FORM.explanation(head)
+    steps, alone = what_if.tried(page, checkpoint, head), None
     name = judging_alone(checkpoint.card)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
@@ -173,13 +184,18 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
         gold=page.gold(verdict.class_names(shown)),
         pinned=pairs_tried.pinned(),
     )
-    drawn = panels.drawing(shown, own, page.show, unread(checkpoint.card))
+    drawn = heads.with_first(panels.drawing(shown, own, page.show, unread(checkpoint.card)), checkpoint.card)
     followed = late.followed(checkpoint, trained)
-    bars = DrawnPanel("effects", "first", effects.frame(followed, bool(unlike)))
-    edits = DrawnPanel("what_if", "below", what_if.panel(page, checkpoint, steps))
-    cut = links.frame(shown, followed)
+    about = checkpoint, page.pair.now
+    asked = _questions(page, read).way
+    frame = effects.EffectsFrame(followed, asking.ways(*about, asked), bool(unlike), asking.more(*about, asked))
+    bars = DrawnPanel("effects", "first", frame)
+    turning = asking.price(*about, cost.of_smallest_change)
+    edits = DrawnPanel("what_if", "below", replace(what_if.panel(page, checkpoint, steps), cost=turning))
+    cut = links.frame(shown, followed, asking.price_of_links(*about, shown))
     after = [DrawnPanel("links", "main", cut)] if cut else []
-    believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed))
+    believing = asking.price(*about, cost.of_believing)
+    believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed, believing))
     like = DrawnPanel("like_these", "below", Payload())
     return replace(drawn, panels=(bars, edits, *drawn.panels, *after, believed, like))
 
@@ -217,6 +233,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         problems.append(
             "The link asks for the verdict without crossings, but this model counts none: it is as trained."
         )
+    problems += heads.problems(page, read.checkpoint)
     questions = _questions(page, read)
     if page.together is not None and questions.together is None:
         problems.append(f"The link asks for the words {page.together} together, which this pair does not have.")
@@ -236,7 +253,9 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
         direction=page.direction,
         crossings=page.crossings,
         asked={
-            "method": page.method,
+            "head": heads.shown(page, read.checkpoint),
+            "method": questions.way.method,
+            "drawn": page.drawn,
             "links": page.links,
             "together": str(questions.together or ""),
             "turns": "on" if page.turns else "",
@@ -274,6 +293,7 @@ def _questions(page: ExploreState, read: Read) -> late.Questions:
         believed=page.believed,
         like=True,
         crossings=not _without_crossings(page, read),
+        drawn=page.drawn,
     )
 
 
@@ -292,9 +312,19 @@ def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str])
     """The frame of the drawing. Agreement with people was measured on the attention that the model was trained with."""
     # What the browser adds to the link by itself, which changes without a new drawing.
     unselected = replace(
-        page, selection=None, direction=None, method=TAKEN_AWAY, links="", together=None, believed=False
+        page,
+        selection=None,
+        direction=None,
+        head="",
+        method=TAKEN_AWAY,
+        drawn="",
+        links="",
+        together=None,
+        believed=False,
     )
     frame = components.frame(read.shown, read.checkpoint.card, unselected, problems)
+    if not heads.measured(page, read.checkpoint):
+        frame = replace(frame, agreement=None)
     if not unlike:
         return frame
     *texts, verdict = components.about(read.shown).lines
@@ -303,7 +333,8 @@ def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str])
 
 def _stem(page: ExploreState, read: Read) -> str:
     """A name for files of what is drawn, unlike that of another what if."""
-    stem = components.file_stem(read.shown)
+    head = heads.shown(page, read.checkpoint)
+    stem = components.file_stem(read.shown) + (f"-{head.replace('.', '-')}" if head else "")
     if read.shown is read.trained:
         return stem
     stem += f"-temperature-{page.temperature:g}" if page.temperature != 1 else ""

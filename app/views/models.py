@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from app import components, page_style, palette
 from app.components import Frame
-from app.model_choice import Card, Listed, explains_texts, offered, reads_pairs, shows
+from app.model_choice import Card, Listed, explains_texts, is_guest, offered, reads_pairs, shows
 from app.models import card as lines
-from app.models import table
+from app.models import guest, table
 from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from core.evaluation import alignment_table, faithfulness_table, sweeps
@@ -90,7 +90,8 @@ def main() -> None:
         name = PAGE.state.model
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.button("All models", icon=":material/arrow_back:", type="tertiary", on_click=_close)
-            _shown_on(name, cards[name])
+            if not cards[name].get("asked"):
+                _shown_on(name, cards[name])
         page_style.notice(PAGE.problems)
         try:
             _card(name, cards[name], models[name].folder)
@@ -160,8 +161,12 @@ def _picked() -> None:
 
 def _card(name: str, card: Card, folder: Path) -> None:
     left, right = st.container(key="side by side, card").columns([1.25, 1], gap="large")
-    facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
-    about, command = _with_paper(lines.description(card), card), _command(lines.command(card))
+    if is_guest(card):
+        facts, command = guest.facts(card, folder), Markup()
+    else:
+        facts = [*lines.facts(card, folder), ("Recipe", lines.recipe(card) or "see card.json")]
+        command = _command(lines.command(card))
+    about = _with_paper(lines.description(card), card)
     with left:
         st.html(render("card/facts.html", title=card["title"], about=about, facts=facts, command=command))
     with right:
@@ -169,6 +174,8 @@ def _card(name: str, card: Card, folder: Path) -> None:
         if results:
             st.html(render("card/results.html", results=results))
         _curve(lines.curve(card), str(card["title"]))
+    if card.get("asked"):
+        guest.ask(name, card, folder)
     if card.get("alignment"):
         with st.expander("Attention against people’s word alignments"):
             _alignment(card["alignment"])

@@ -16,13 +16,16 @@ from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
 from core.evidence import Record
 from core.guests.card import is_guest
+from core.guests.hub import cached, fetched
+from core.guests.names import HUB, functions, of_hub
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
 
 
 def available() -> dict[str, Path]:
-    """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder).
+    """Checkpoint folders by name: those shipped, then a person's own (``PAIRLENS_CHECKPOINTS`` names their folder),
+    then what ``PAIRLENS_GUESTS`` names (functions, whose name takes the folder's place, and models of a hub).
 
     A person's checkpoint of a shipped name is listed as ``own/NAME``. Folders without a card, ours or Hugging Face's,
     are skipped; one that cannot be read is listed, so that :func:`read_card` says what is wrong with it.
@@ -31,7 +34,8 @@ def available() -> dict[str, Path]:
     own = os.environ.get("PAIRLENS_CHECKPOINTS")
     for folder in _children(Path(own)) if own else []:
         folders[f"own/{folder.name}" if folder.name in folders else folder.name] = folder
-    return folders
+    folders |= {name: Path(name) for name in functions()}
+    return folders | {name: cached(name) or Path(name) for name in of_hub()}
 
 
 def _children(parent: Path) -> list[Path]:
@@ -53,7 +57,10 @@ def _holds_card(folder: Path) -> bool:
 
 
 def open_checkpoint(name: str) -> Checkpoint:
-    """A checkpoint by the name that ``available`` lists it under, or from its folder. Raises CheckpointError."""
+    """A checkpoint by the name that ``available`` lists it under, from its folder, or ``hub:ORG/NAME`` of Hugging
+    Face's hub (:func:`core.guests.hub.fetched`). Raises CheckpointError."""
+    if name.startswith(HUB):
+        return load(fetched(name))
     return load_named(name) if name in available() or not os.path.isdir(name) else load(name)  # noqa: PTH112
 
 
@@ -75,6 +82,8 @@ def in_memory(name: str) -> bool:
 
 def records_of(card: Mapping[str, Any]) -> tuple[type[Record], ...]:
     """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
+    if "guest" in card:
+        import core.guests.guest  # noqa: F401  registers what a guest can be
     try:
         return spec_of(card["architecture"]).model.shows(card["config"])
     except ConfigError:

@@ -23,6 +23,8 @@ from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.checkpoint.errors import CheckpointError as CheckpointError
 from core.files import read_json, whole_folder
 from core.guests.card import guest_card, guest_files, is_guest
+from core.guests.hub import check_fetched
+from core.guests.names import is_function
 from core.models import ConfigError
 from core.models.base import check_sides
 from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, default_table, file_sha256
@@ -87,8 +89,13 @@ def _stored(value: Tensor) -> Tensor:
 def read_card(folder: Path) -> dict[str, Any]:
     """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
     broken or of another version."""
+    if is_function(folder):
+        from core.guests.functions import function_card
+
+        return function_card(str(folder))
     if is_guest(folder):
         return guest_card(folder)
+    check_fetched(folder)
     file = folder / "card.json"
     try:
         now = file.stat()
@@ -133,6 +140,11 @@ def load(folder: Path | str) -> Checkpoint:
     Raises CheckpointError with one sentence that says what is wrong and what to do.
     """
     folder = Path(folder)
+    if is_function(folder):
+        from core.guests.guest import load_function
+
+        return load_function(str(folder), files_state(folder))
+    check_fetched(folder)
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")
     state, card = files_state(folder), read_card(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from sys import intern
 from typing import Any
@@ -110,11 +110,16 @@ class Dataset:
 
     def summary(self) -> str:
         """One line: rows, rows dropped, the first broken rows by line."""
-        text = f"{self.name}: {counted(len(self.rows), 'row')} ({self.layout})"
-        if self.dropped:
-            text += f", {self.dropped:,} without a gold label dropped"
-        if self.problems:
-            some = "; ".join(str(problem) for problem in self.problems[:3])
-            more = f"; and {len(self.problems) - 3:,} more" if len(self.problems) > 3 else ""
-            text += f", {counted(len(self.problems), 'broken row')} left out ({some}{more})"
-        return text
+        return summary(self.name, self.layout, len(self.rows), self.dropped, self.problems, len(self.problems))
+
+
+def summary(name: str, layout: str, rows: int, dropped: int, problems: Sequence[Problem], broken: int) -> str:
+    """What :meth:`Dataset.summary` says; ``problems`` are some of the ``broken`` rows."""
+    text = f"{name}: {counted(rows, 'row')} ({layout})"
+    if dropped:
+        text += f", {dropped:,} without a gold label dropped"
+    if broken:
+        some = "; ".join(str(problem) for problem in problems[:3])
+        more = f"; and {broken - 3:,} more" if broken > 3 else ""
+        text += f", {counted(broken, 'broken row')} left out ({some}{more})"
+    return text

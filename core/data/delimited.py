@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator
 
 from core.data.dataset import Problem
 from core.data.lines import Line
@@ -28,33 +30,39 @@ def split(text: str, delimiter: str) -> list[str]:
 
 
 def records(
-    lines: list[Line], delimiter: str, width: int, problems: list[Problem], longest: int
+    lines: Iterable[Line], delimiter: str, width: int, problems: list[Problem], longest: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows as lists of ``width`` cells; all others are added to ``problems``.
 
     A quoted cell may hold line ends, up to ``longest`` lines in all; a stray quote costs its own line only.
     """
-    at = 0
-    while at < len(lines):
-        number, text = lines[at]
-        cells, end = _joined(lines, at, delimiter, longest)
+    rest, waiting = iter(lines), deque[Line]()
+    while waiting or (waiting := deque(itertools.islice(rest, 1))):
+        number, text = waiting[0]
+        cells, taken = _joined(waiting, rest, delimiter, longest)
         if len(cells) != width:
-            cells, end = split(text, delimiter), at + 1
+            cells, taken = split(text, delimiter), 1
         if len(cells) == width:
             yield number, cells
         elif cells:
             problems.append(Problem(number, f"{len(cells)} columns instead of {width}"))
         else:
             problems.append(Problem(number, 'a quote (") is opened and never closed'))
-        at = end
+        for _ in range(taken):
+            waiting.popleft()
 
 
-def _joined(lines: list[Line], at: int, delimiter: str, longest: int) -> tuple[list[str], int]:
-    """The record that begins at line ``at`` with all lines that its quotes span, and the number of the next."""
-    end = at + 1
+def _joined(waiting: deque[Line], rest: Iterator[Line], delimiter: str, longest: int) -> tuple[list[str], int]:
+    """The record that begins with the first line that waits, with all lines that its quotes span, and how many these
+    are; lines are taken from the ``rest`` as they are needed."""
+    taken = 1
     # RFC 4180 doubles a quote inside a quoted cell, so a whole record has an even number of them.
-    quotes = 0 if delimiter == "\t" else lines[at][1].count('"')
-    while quotes % 2 and end < min(len(lines), at + longest):
-        quotes += lines[end][1].count('"')
-        end += 1
-    return split("\n".join(text for _, text in lines[at:end]), delimiter), end
+    quotes = 0 if delimiter == "\t" else waiting[0][1].count('"')
+    while quotes % 2 and taken < longest:
+        if taken == len(waiting):
+            waiting.extend(itertools.islice(rest, 1))
+            if taken == len(waiting):
+                break
+        quotes += waiting[taken][1].count('"')
+        taken += 1
+    return split("\n".join(text for _, text in itertools.islice(waiting, taken)), delimiter), taken

@@ -1,4 +1,5 @@
-"""From a file's bytes to numbered lines of text: gzip, byte order mark, CRLF and bytes that are not UTF-8.
+"""From a file's bytes to numbered lines of text: gzip, zstd, byte order mark, CRLF and bytes that are not UTF-8. A row
+of a Parquet file is the line of JSON that holds its columns.
 
 A small file can hold a large one, so that all sizes are bounded while it is read, line by line. Also what readers of
 several layouts ask of lines: their JSON objects, and whether most of them look alike.
@@ -6,12 +7,13 @@ several layouts ask of lines: their JSON objects, and whether most of them look 
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -28,23 +30,43 @@ LARGEST = 1 << 30
 LONGEST_LINE = 1 << 24
 """Bytes of a line."""
 MOST_LINES = 5_000_000
+"""Of a file whose lines are all held at once."""
 MOST_VALUES = 1_000_000
 """Values of a line's JSON: of two bytes each, they take fifty times that in memory."""
 
 
 def read_lines(path: Path, largest: int = LARGEST) -> tuple[list[Line], list[Problem], str]:
-    """Lines of a (gzipped) text file, one problem for every line that is not UTF-8, and the SHA-256 of its bytes.
+    """All lines of a file, one problem for every line that is not UTF-8, and the SHA-256 of its bytes; otherwise as
+    :func:`lines_of`."""
+    problems, digest = list[Problem](), hashlib.sha256()
+    lines = [*lines_of(path, problems, digest, largest, MOST_LINES)]
+    return lines, problems, digest.hexdigest()
+
+
+def lines_of(
+    path: Path, problems: list[Problem], digest: hashlib._Hash, largest: int = LARGEST, most: int | None = None
+) -> Iterator[Line]:
+    """Lines of a (packed) text file one by one; ``problems`` gets one for every line that is not UTF-8, ``digest`` the
+    file's bytes.
 
     A byte order mark and carriage returns at line ends are taken away; lines of only spaces are left out.
-    Raises DataError when the file cannot be read, or unpacks to more than ``largest`` bytes.
+    Raises DataError when the file cannot be read, unpacks to more than ``largest`` bytes or has more than ``most``
+    lines.
     """
-    lines: list[Line] = []
-    problems: list[Problem] = []
+    packing = ""
     try:
         with path.open("rb", buffering=0) as file:
-            source = _Checksummed(file)
+            source = _Checksummed(file, digest)
+            packed = io.BufferedReader(source)
+            packing = _packing(packed)
             # What is not packed takes no more room than its file does.
-            raws = _raw_lines(path, source, max(largest, path.stat().st_size))
+            largest = max(largest, path.stat().st_size)
+            if packing == "Parquet":
+                from core.data.parquet import rows_as_json
+
+                raws = _bounded(path, rows_as_json(path, packed), largest, most)
+            else:
+                raws = _bounded(path, _raw_lines(path, _unpacked(packed, packing)), largest, most)
             for number, raw in enumerate(raws, start=1):
                 try:
                     text = raw.decode("utf-8")
@@ -52,24 +74,71 @@ def read_lines(path: Path, largest: int = LARGEST) -> tuple[list[Line], list[Pro
                     problems.append(Problem(number, f"not valid UTF-8 (byte {error.start + 1} of the line)"))
                     continue
                 if text.strip():
-                    lines.append((number, text))
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist; give the path of a data file (see --help for the layouts)") from None
-    except IsADirectoryError:
-        raise DataError(f"{path} is a folder; give the path of one data file in it") from None
+                    yield number, text
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise DataError(f"{path} is a damaged gzip file; download it again") from None
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
-    return lines, problems, source.digest.hexdigest()
+        if packing and error.errno is None:  # Arrow's own
+            raise DataError(f"{path} is a damaged {packing} file; download it again") from None
+        raise _refused(path, error) from None
+
+
+def _refused(path: Path, error: OSError) -> DataError:
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"{path} does not exist; give the path of a data file (see --help for the layouts)")
+    if isinstance(error, IsADirectoryError):
+        return DataError(f"{path} is a folder; give the path of one data file in it")
+    return DataError(f"{path} cannot be read ({error.strerror}); check its permissions")
+
+
+def size_of(path: Path) -> tuple[str, int]:
+    """The SHA-256 of a file's bytes and its number of lines, of Parquet of rows; the lines of a damaged one are those
+    up to the damage. Raises DataError where it cannot be read."""
+    digest, lines = hashlib.sha256(), 0
+    try:
+        with path.open("rb", buffering=0) as file:
+            packed = io.BufferedReader(_Checksummed(file, digest))
+            packing = _packing(packed)
+            if packing == "Parquet":
+                from core.data.parquet import number_of_rows
+
+                lines = number_of_rows(path)
+            else:
+                with contextlib.suppress(OSError, EOFError, zlib.error):
+                    unpacked = _unpacked(packed, packing)
+                    while block := unpacked.read(1 << 20):
+                        lines += block.count(b"\n")
+            while packed.read(1 << 20):
+                pass
+    except OSError as error:
+        raise _refused(path, error) from None
+    return digest.hexdigest(), lines
+
+
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"}
+"""What a file begins with whose bytes are no lines."""
+
+
+def _packing(file: io.BufferedReader) -> str:
+    return next((name for start, name in _PACKED.items() if file.peek(4).startswith(start)), "")
+
+
+def _unpacked(packed: io.BufferedReader, packing: str) -> IO[bytes]:
+    if packing == "gzip":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=packed))
+    if packing == "zstd":
+        import pyarrow as pa  # here, so that other files need no Arrow
+
+        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd"))
+    return packed
 
 
 class _Checksummed(io.RawIOBase):
     """A file's bytes, with the checksum of those that were read: a pipe can be read only once."""
 
-    def __init__(self, file: io.RawIOBase | IO[bytes]) -> None:
+    def __init__(self, file: io.RawIOBase | IO[bytes], digest: hashlib._Hash) -> None:
         self._file = cast(io.RawIOBase, file)
-        self.digest = hashlib.sha256()
+        self.digest = digest
 
     def readable(self) -> bool:
         return True
@@ -80,24 +149,29 @@ class _Checksummed(io.RawIOBase):
         return size
 
 
-def _raw_lines(path: Path, source: _Checksummed, most: int) -> Iterator[bytes]:
-    """The lines of a (gzipped) file without their ends. Raises DataError beyond the bounds."""
-    packed = io.BufferedReader(source)
-    unpacked = gzip.GzipFile(fileobj=packed) if packed.peek(2)[:2] == b"\x1f\x8b" else packed
-    number, left = 0, most
-    while raw := unpacked.readline(LONGEST_LINE + 1):
-        number, left = number + 1, left - len(raw)
-        if left < 0 or number > MOST_LINES:
-            what = f"{MOST_LINES:,} lines" if left >= 0 else f"{most / 1e6:,.0f} MB of text"
+def _raw_lines(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+    """The lines with their ends, the first without its byte order mark."""
+    first = file.readline(LONGEST_LINE + 1)
+    if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise DataError(f"{path} is UTF-16 text; save it as UTF-8 and try again")
+    if first:
+        yield first.removeprefix(b"\xef\xbb\xbf")
+    while raw := file.readline(LONGEST_LINE + 1):
+        yield raw
+
+
+def _bounded(path: Path, raws: Iterator[bytes], largest: int, most: int | None) -> Iterator[bytes]:
+    """The lines without their ends. Raises DataError beyond the bounds."""
+    left = largest
+    for number, raw in enumerate(raws, start=1):
+        left -= len(raw)
+        if left < 0 or (most is not None and number > most):
+            what = f"{most:,} lines" if left >= 0 else f"{largest / 1e6:,.0f} MB of text"
             raise DataError(f"{path.name} holds more than {what}; divide it")
         if len(raw) > LONGEST_LINE:
             raise DataError(
                 f"line {number} of {path.name} has more than {LONGEST_LINE:,} bytes; give a file with a row a line"
             )
-        if number == 1:
-            if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                raise DataError(f"{path} is UTF-16 text; save it as UTF-8 and try again")
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
         yield raw.removesuffix(b"\n").removesuffix(b"\r")
 
 
@@ -106,7 +180,7 @@ def says_something(text: str) -> bool:
     return any(c.isprintable() and not c.isspace() for c in text)
 
 
-def objects(lines: list[Line], problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+def objects(lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON object of every line; lines that hold none are added to ``problems``."""
     for number, text in lines:
         if len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > MOST_VALUES:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from core.data.dataset import DataError, Dataset, Example, Problem, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, records, split
 from core.data.lines import HEAD, LARGEST, Line, objects, read_lines, says_something
-from core.data.reader import Reader
+from core.data.reader import LeftOut, Reader
 
 NAME = "picked columns"
 
@@ -56,13 +56,14 @@ def read_picked(path: Path, picked: Picked, largest: int = LARGEST) -> Dataset:
         if name and name not in known:
             raise DataError(f"{path.name} has no column {name!r}; it has {', '.join(known[:20])}")
     reader = Reader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
-    rows, broken, _ = reader.read(lines, labelled=False)
-    problems = sorted([*problems, *broken], key=lambda problem: problem.line)
+    left_out = LeftOut(problems)
+    rows = tuple(reader.read(lines, False, left_out))
+    problems.sort(key=lambda problem: problem.line)
     if not rows:
         why = f" ({problems[0]})" if problems else ""
         raise DataError(f"{path.name} has no usable row{why}; pick other columns or mend the file")
     own = hashlib.sha256(f"{digest} {json.dumps(asdict(picked))}".encode()).hexdigest()
-    return Dataset(path.name, NAME, tuple(rows), tuple(problems), 0, own)
+    return Dataset(path.name, NAME, rows, tuple(problems), 0, own)
 
 
 def _names(lines: Sequence[Line]) -> list[str]:
@@ -76,7 +77,8 @@ def _delimiter(head: str) -> str:
     return max("\t,;", key=head.count)
 
 
-def _records(lines: list[Line], problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _records(given: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    lines = [*given]
     if lines and lines[0][1].lstrip().startswith("{"):
         yield from objects(lines, problems)
         return

@@ -6,8 +6,9 @@ def recognise(head: list[Line]) -> Reader | None: ...
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.data.dataset import Example, Problem
@@ -21,8 +22,16 @@ Items = Iterable[tuple[int, Any]]
 """Records (a line, the cells of a row, a JSON object) with the number of their first line."""
 
 
-def _lines(lines: list[Line], problems: list[Problem]) -> Items:
+def _lines(lines: Iterable[Line], problems: list[Problem]) -> Items:
     return lines
+
+
+@dataclass
+class LeftOut:
+    """What is left out of a file: broken rows, and how many lack a gold label."""
+
+    problems: list[Problem] = field(default_factory=list)
+    dropped: int = 0
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Reader:
     row: Callable[[int, Any, bool], Example | None]
     """The row of a record by its line, and whether a label is needed; None where it lacks a gold label. Raises
     ValueError that says what is wrong with a broken record."""
-    items: Callable[[list[Line], list[Problem]], Items] = _lines
+    items: Callable[[Iterable[Line], list[Problem]], Items] = _lines
     """The records of the lines; what is none is added to the problems."""
     finished: Callable[[list[Example]], list[Example | None]] | None = None
     """What becomes of a block of rows once all of them are known; a row that cannot be used becomes None."""
@@ -42,30 +51,35 @@ class Reader:
     no_label: str = ""
     """Why no row has a label; empty where they have."""
 
-    def read(self, lines: list[Line], labelled: bool) -> tuple[list[Example], list[Problem], int]:
-        """Rows, broken ones, and how many lack a gold label (dropped)."""
+    def read(self, lines: Iterable[Line], labelled: bool, left_out: LeftOut) -> Iterator[Example]:
+        """The rows of lines, one by one as far as none depends on others (``finished``); of all others ``left_out`` is
+        told."""
         if labelled and self.no_label:
-            return [], [Problem(lines[0][0], self.no_label)], 0
-        rows: list[Example] = []
-        numbers: list[int] = []
-        problems: list[Problem] = []
-        dropped = 0
-        for number, record in self.items(lines, problems):
+            for number, _ in itertools.islice(lines, 1):
+                left_out.problems.append(Problem(number, self.no_label))
+            return
+        if self.finished is None:
+            yield from (row for _, row in self._rows(lines, labelled, left_out))
+            return
+        numbered = [*self._rows(lines, labelled, left_out)]
+        finished = self.finished([row for _, row in numbered])
+        for (number, _), row in zip(numbered, finished, strict=True):
+            if row is None:
+                left_out.problems.append(Problem(number, self.unfinished))
+            else:
+                yield row
+
+    def _rows(self, lines: Iterable[Line], labelled: bool, left_out: LeftOut) -> Iterator[tuple[int, Example]]:
+        for number, record in self.items(lines, left_out.problems):
             try:
                 row = self.row(number, record, labelled)
             except ValueError as error:
-                problems.append(Problem(number, str(error)))
+                left_out.problems.append(Problem(number, str(error)))
                 continue
             if row is None:
-                dropped += 1
+                left_out.dropped += 1
             else:
-                rows.append(row)
-                numbers.append(number)
-        if self.finished is not None:
-            finished = self.finished(rows)
-            problems += [Problem(n, self.unfinished) for n, row in zip(numbers, finished, strict=True) if row is None]
-            rows = [row for row in finished if row is not None]
-        return rows, problems, dropped
+                yield number, row
 
 
 Recogniser = Callable[[list[Line]], Reader | None]

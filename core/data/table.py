@@ -9,7 +9,8 @@ WikiQA and MSRP files); comma-separated ones with it, as RFC 4180 has it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.data.dataset import Example, other_columns
@@ -101,7 +102,7 @@ def _reader(layout: Layout, columns: dict[str, int], names: list[str], delimiter
     return Reader(
         layout.name,
         functools.partial(_row, layout, names, columns),
-        lambda lines, problems: records(lines[1:], delimiter, len(names), problems, longest),
+        lambda lines, problems: records(itertools.islice(lines, 1, None), delimiter, len(names), problems, longest),
         no_label="" if "label" in columns else f"no column named {' or '.join(layout.label)}",
     )
 
@@ -109,8 +110,16 @@ def _reader(layout: Layout, columns: dict[str, int], names: list[str], delimiter
 def _row(
     layout: Layout, names: list[str], columns: dict[str, int], number: int, cells: list[str], labelled: bool
 ) -> Example | None:
-    """None where the label is ``-`` and one is needed."""
     fields = {what: cells[at] for what, at in columns.items()}
+    others = other_columns(zip(names, cells, strict=True), {names[at] for at in columns.values()})
+    return row_of(layout, fields, others, number, labelled)
+
+
+def row_of(
+    layout: Layout, fields: Mapping[str, str], others: Mapping[str, str], number: int, labelled: bool
+) -> Example | None:
+    """The row of a layout's ``fields``, by what they are, and its other columns; None where the label is ``-`` and one
+    is needed. Raises ValueError for a broken row."""
     label = fields.get("label", "").strip().lower()
     empty = next((side for side in ("first", "second") if not says_something(fields.get(side, "-"))), None)
     if empty:
@@ -122,7 +131,6 @@ def _row(
     if labelled and layout.labels and label not in layout.labels:
         raise ValueError(f"label {label[:40]!r} is none of {', '.join(layout.labels)}")
     key, known = fields.get("id", f"line {number}"), None if label in ("", "-") else label
-    others = other_columns(zip(names, cells, strict=True), {names[at] for at in columns.values()})
     if layout.second:
         return Example(key, fields["first"], fields["second"], known, fields.get("group"), columns=others)
     return Example.document(key, fields["first"], known, fields.get("title", ""), others)

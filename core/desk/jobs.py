@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.errors import MendableError
@@ -13,17 +14,20 @@ class Cancelled(Exception):
     """A person stopped the job."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
-    """Something done to many rows in a thread of its own. A subclass has ``name`` (what the rows are of), ``rows`` and
-    :meth:`work`, which keeps what it has done as it goes, so that a cancelled or killed job loses little."""
+    """Something done to many rows in a thread of its own. A subclass has ``name`` (what the rows are of), ``what`` is
+    done to them, ``rows`` and :meth:`work`, which keeps what it has done as it goes, so that a cancelled or killed job
+    loses little."""
 
     done: int = field(default=0, init=False)
     """Rows that are done."""
     problem: str = field(default="", init=False)
     """One sentence where it could not go on."""
     cancelled: bool = field(default=False, init=False)
-    finished: bool = field(default=False, init=False)
+    started: bool = field(default=False, init=False)
+    """False while it waits for its turn."""
+    _over: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
     _began: float = field(default=0.0, init=False)
     _before: int = field(default=0, init=False)
 
@@ -33,27 +37,40 @@ class Job:
         raise NotImplementedError
 
     @property
+    def what(self) -> str:
+        """What is done to them, as a sentence begins: “The prediction of …”."""
+        raise NotImplementedError
+
+    @property
     def rows(self) -> int:
         """How many there are to do."""
         raise NotImplementedError
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has ended, however it did."""
+        return self._over.is_set()
 
     def work(self) -> None:
         """All of it. It calls :meth:`begin` when its first rows begin and :meth:`progress` as they are done."""
         raise NotImplementedError
 
-    def start(self) -> None:
-        """Begin in the background."""
-        self._thread = threading.Thread(target=self._run, name=type(self).__name__, daemon=True)
-        self._thread.start()
+    def start(self, ended: Callable[[Job], None] = lambda job: None) -> None:
+        """Begin in the background; ``ended`` is called with it afterwards."""
+        self.started = True
+        threading.Thread(target=self._run, args=(ended,), name=type(self).__name__, daemon=True).start()
 
     def cancel(self) -> None:
         """Stop after the batch that is being computed."""
         self.cancelled = True
 
+    def end(self) -> None:
+        """It is over, whether or not it had begun."""
+        self._over.set()
+
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it has ended, at the latest after so many seconds."""
-        self._thread.join(seconds)
-        return self.finished
+        return self._over.wait(seconds)
 
     def begin(self) -> None:
         """Speed is measured from now on."""
@@ -76,7 +93,7 @@ class Job:
         """Seconds until it is done, if it goes on as it did; None while that is unknown."""
         return (self.rows - self.done) / self.speed if self.speed else None
 
-    def _run(self) -> None:
+    def _run(self, ended: Callable[[Job], None]) -> None:
         try:
             self.work()
         except Cancelled:
@@ -86,4 +103,5 @@ class Job:
         except Exception as error:  # a thread's traceback would be seen by nobody
             self.problem = f"This failed ({error or type(error).__name__}): try another file or checkpoint."
         finally:
-            self.finished = True
+            ended(self)
+            self.end()

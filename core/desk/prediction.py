@@ -16,7 +16,7 @@ from core.errors import DeskError
 from core.evaluation.predict import check_texts, classify
 
 
-@dataclass
+@dataclass(eq=False)
 class PredictionJob(Job):
     """The checkpoints named ``models`` over a data set; each is stored as soon as it is done, so that what a cancelled
     or killed prediction had finished is there. ``done`` counts the rows of all checkpoints together."""
@@ -31,6 +31,10 @@ class PredictionJob(Job):
     @property
     def name(self) -> str:
         return self.dataset.name
+
+    @property
+    def what(self) -> str:
+        return f"The prediction of {self.name} by {', '.join(self.models)}"
 
     @property
     def rows(self) -> int:

@@ -8,7 +8,7 @@ checksums. Attention is never stored: it is computed again for the row that is o
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ VERSION = 1
 MOST_MODELS = 4
 MOST_CELLS = 50_000_000
 """Rows times columns of a run."""
-_KEY = b"pairlens_run"
+KEY = b"pairlens_run"
 _FIELDS = ("id", "first", "second", "label", "group", "title")
 _COLUMN = "column/"
 _CONVERTER = converter()
@@ -49,6 +49,13 @@ class RunModel:
     roles: Roles
     ranked_by: str | None = None
     """The class whose probability ranks answers (:func:`core.card.ranked_by`)."""
+
+    @classmethod
+    def named(cls, checkpoint: Checkpoint) -> RunModel:
+        """What a run says of a checkpoint."""
+        card = checkpoint.card
+        texts = checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"])
+        return RunModel(*texts, Roles(**checkpoint.roles), ranked_by(card))
 
 
 @dataclass(frozen=True)
@@ -76,10 +83,7 @@ class Predictions(RunModel):
     @classmethod
     def of(cls, checkpoint: Checkpoint, probabilities: np.ndarray) -> Predictions:
         """From a checkpoint and the probabilities that it gave."""
-        card = checkpoint.card
-        texts = checkpoint.name, str(card["title"]), str(card["sha256"]), checkpoint.labels, str(card["task"])
-        chances = probabilities.astype(np.float32)
-        return cls(*texts, Roles(**checkpoint.roles), ranked_by(card), probabilities=chances)
+        return cls(**vars(RunModel.named(checkpoint)), probabilities=probabilities.astype(np.float32))
 
     @property
     def right_chances(self) -> np.ndarray:
@@ -175,13 +179,32 @@ def column_of(name: str, model: int) -> str:
 def fitting(dataset: Dataset) -> Dataset:
     """The data set, where a run of it would not have too many cells: JSON lines may have other keys in each row. Raises
     DeskError where it would."""
-    names = {name for row in dataset.rows for name in row.columns}
-    if len(names) * len(dataset.rows) > MOST_CELLS:
-        raise DeskError(
-            f"{dataset.name} has {len(names):,} other columns in {len(dataset.rows):,} rows, more than the error desk "
-            "holds: leave columns out"
-        )
+    check_columns(dataset.name, len(other_columns(dataset)), len(dataset.rows))
     return dataset
+
+
+def other_columns(dataset: Dataset) -> dict[str, None]:
+    """The names of the file's other columns, in order of appearance."""
+    return dict.fromkeys(name for row in dataset.rows for name in row.columns)
+
+
+def own_column(name: str) -> str:
+    """What a run's table calls another column of the file."""
+    return _COLUMN + name
+
+
+def in_order(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """The names of a run's columns as its table has them: texts, the file's ``others``, then the models'."""
+    of_models = [name for name in names if name not in _FIELDS and not name.startswith(_COLUMN)]
+    return [*_FIELDS, *map(own_column, others), *of_models]
+
+
+def check_columns(name: str, columns: int, rows: int) -> None:
+    """Raises DeskError where a run of a file would have too many cells."""
+    if columns * rows > MOST_CELLS:
+        raise DeskError(
+            f"{name} has {columns:,} other columns in {rows:,} rows, more than the error desk holds: leave columns out"
+        )
 
 
 def save(run: Run, path: Path) -> None:
@@ -194,13 +217,17 @@ def to_table(run: Run) -> pa.Table:
     """The run as an Arrow table."""
     rows = run.dataset.rows
     columns = {name: pa.array([getattr(row, name) for row in rows], pa.string()) for name in _FIELDS}
-    for name in dict.fromkeys(name for row in rows for name in row.columns):
-        columns[_COLUMN + name] = pa.array([row.columns.get(name) for row in rows], pa.string())
+    for name in other_columns(run.dataset):
+        columns[own_column(name)] = pa.array([row.columns.get(name) for row in rows], pa.string())
     for place, model in enumerate(run.models, start=1):
         columns[f"predicted/{place} {model.model}"] = pa.array(model.predicted, pa.string())
         for i, label in enumerate(model.labels):
             columns[f"p/{place} {model.model}/{label}"] = pa.array(model.probabilities[:, i], pa.float32())
-    data = run.dataset
+    return pa.table(columns).replace_schema_metadata({KEY: header_of(run.dataset, run.models)})
+
+
+def header_of(data: Dataset, models: Sequence[RunModel]) -> bytes:
+    """What the file of a run says of itself (:class:`RunHeader`)."""
     header = {
         "version": VERSION,
         "name": data.name,
@@ -208,10 +235,9 @@ def to_table(run: Run) -> pa.Table:
         "sha256": data.sha256,
         "dropped": data.dropped,
         "problems": data.problems,
-        "models": [{part.name: getattr(model, part.name) for part in fields(RunModel)} for model in run.models],
+        "models": [{part.name: getattr(model, part.name) for part in fields(RunModel)} for model in models],
     }
-    text = json.dumps(header, ensure_ascii=False, default=vars)
-    return pa.table(columns).replace_schema_metadata({_KEY: text.encode()})
+    return json.dumps(header, ensure_ascii=False, default=vars).encode()
 
 
 def _check_size(path: Path, size: int, largest: int) -> None:
@@ -227,7 +253,7 @@ def read_header(path: Path, largest: int = LARGEST) -> RunHeader:
     refused = f"{path.name} is no run of PairLens: write one with `python -m trainers predict … --out run.parquet`"
     try:
         metadata = pq.read_metadata(path)
-        known = json.loads((metadata.metadata or {})[_KEY])
+        known = json.loads((metadata.metadata or {})[KEY])
     except FileNotFoundError:
         raise DeskError(f"there is no run {path.name}: predict the file again") from None
     except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):

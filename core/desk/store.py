@@ -15,7 +15,7 @@ from core.data import Dataset
 from core.desk.folders import desk_folder
 from core.desk.run import Run, RunHeader, load, read_header, save
 from core.errors import DeskError
-from core.files import read_json, whole_file
+from core.files import make_folder, read_json, whole_file
 
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
@@ -43,7 +43,7 @@ def keep(run: Run, folder: Path | None = None) -> None:
     operating system refuses."""
     for model in run.models:
         path = _part(run.dataset.sha256, model.sha256, folder)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         save(run.with_models((model,)), path)
     put_first(run.dataset.sha256, [model.sha256 for model in run.models], folder)
 

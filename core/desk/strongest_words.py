@@ -157,7 +157,7 @@ class StrongestWords:
             connection.execute(sa.insert(table), lines)
 
 
-@dataclass
+@dataclass(eq=False)
 class StrongestWordsJob(Job):
     """The strongest words of the next rows of a file that are not known (:func:`drawn`), kept as it goes on. A job that
     was cancelled or killed is gone on with by another."""
@@ -178,6 +178,10 @@ class StrongestWordsJob(Job):
     @property
     def name(self) -> str:
         return self.dataset.name
+
+    @property
+    def what(self) -> str:
+        return f"The search for the strongest words of {self.name} by {self.model}"
 
     @property
     def rows(self) -> int:

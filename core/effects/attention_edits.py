@@ -18,13 +18,15 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from core.checkpoint import Checkpoint
+from core.checkpoint import Checkpoint, records_of
 from core.effects.edits import EditError
 from core.effects.links import Taken
 from core.effects.other_attention import fits, maps_of, maps_of_another, no_such_model, version_of_another
 from core.evidence import AttentionMap, Explanation
+from core.evidence.attention_heads import AttentionHeads
 from core.evidence.attention_map import WORD_COLUMNS
 from core.explain import explain, explained, kept
+from core.guests.guest import Guest
 from core.layers.attention import Override
 from core.models.base import AttentionLinks
 from core.wording import percent
@@ -276,15 +278,22 @@ def explain_under(
     *,
     temperature: float = 1.0,
     crossings: bool = True,
+    head: str = "",
 ) -> Explanation:
     """What the model says of a pair under these edits of its attention, kept for all threads as
-    :func:`core.explain.explained` keeps what it says without them. The edits begin with the weights at this
-    temperature and with or without crossings. Raises PairError and ValueError as :func:`core.explain.explain` does, and
-    EditError as :func:`edited_attention` does, for a model without attention and for another one that is not there."""
+    :func:`core.explain.explained` keeps what it says without them. The edits begin with the weights at this temperature
+    and with or without crossings; ``head`` as in :func:`core.explain.explain`. Raises PairError and ValueError as
+    :func:`core.explain.explain` does, and EditError as :func:`edited_attention` does, for a model without attention and
+    for another one that is not there."""
     edits = tuple(edits)
-    own = explained(checkpoint, first, second, temperature, crossings)
+    own = explained(checkpoint, first, second, temperature, crossings, head)
     if not edits:
         return own
+
+    if isinstance(checkpoint, Guest):
+        transformer = AttentionHeads in records_of(checkpoint.card)
+        only = "a transformer’s weights cannot be set, only cut: look at what each link does instead"
+        raise EditError(only if transformer else f"the attention of {checkpoint.name} cannot be changed: undo it")
 
     def compute() -> Explanation:
         base = _at(own) if temperature != 1 else None

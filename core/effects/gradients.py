@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from core.checkpoint import Checkpoint
 from core.evidence.effects import WordEffect
+from core.guests.pieces import Pieces
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -20,6 +22,8 @@ METHODS = {
     TIMES_INPUT: "the gradient of log p in its vector, times the vector",
     INTEGRATED: "integrated gradients of log p from vectors of zeros",
 }
+ROWS = 16
+"""Rows of one call of a transformer."""
 STEPS = 50
 """Points of the path of integrated gradients (Gauss-Legendre)."""
 
@@ -32,7 +36,14 @@ def word_effects(
 ) -> tuple[tuple[WordEffect, ...], tuple[float, float] | None]:
     """Of every word of the reading, by one of :data:`METHODS`, and the completeness of integrated gradients
     (:attr:`core.evidence.effects.Effects.completeness`). Linguistic features stay as they are: they have no gradient in
-    the word vectors."""
+    the word vectors. Of a model from elsewhere they are those in the vectors of its pieces (:func:`_of_pieces`)."""
+    batch = checkpoint.reader.batch(reading)
+    if isinstance(batch, Pieces):
+        values, completeness = _of_pieces(checkpoint.model, batch, target, method)
+        texts = reading.texts()
+        found = iter(values.tolist())
+        words = [(side.role, index, token.text) for side in texts for index, token in enumerate(side.tokens)]
+        return tuple(WordEffect(*word, next(found)) for word in words), completeness
     sides = (reading.first, *reading.contexts)
     # Clones: vectors made in inference mode have no gradient.
     vectors = tuple(checkpoint.reader.vectors(side.norms).clone()[None] for side in sides)
@@ -46,14 +57,38 @@ def word_effects(
         unused = sum(0 * words.sum((1, 2)) for words in given)
         return torch.log_softmax(output.logits, dim=1)[:, target] + unused
 
-    values, completeness = _MEASURES[method](log_p, vectors)
+    by_side, completeness = _MEASURES[method](log_p, vectors)
     numbers = dict.fromkeys(dict.fromkeys(side.role for side in sides), 0)
     effects = []
-    for side, of_side in zip(sides, values, strict=True):
+    for side, of_side in zip(sides, by_side, strict=True):
         for token, value in zip(side.tokens, of_side.tolist(), strict=True):
             effects.append(WordEffect(side.role, numbers[side.role], token.text, value))
             numbers[side.role] += 1
     return tuple(effects), completeness
+
+
+def _of_pieces(model: Any, pieces: Pieces, target: int, method: str) -> tuple[Tensor, tuple[float, float] | None]:
+    """A number for each word of both texts of one pair: what its pieces' vectors add up to, of norms as one long
+    vector's; zeroed all at once. The vectors are those before places are added to them."""
+    vectors, log_p = model.by_vectors(pieces, target)
+    owners, count = pieces.owners[0], sum(pieces.words[0])
+    of_word = (owners[None] == torch.arange(count)[:, None]).to(vectors.dtype)  # [words, P]
+    if method == ZEROED:
+        with torch.inference_mode():
+            rows = [vectors * (1 - some[..., None]) for some in torch.split(of_word, ROWS)]
+            return log_p(vectors) - torch.cat([log_p(row) for row in rows]), None
+    if method == INTEGRATED:
+        (values,), completeness = _integrated(log_p, [vectors], ROWS)
+    else:
+        (values,), completeness = _MEASURES[method](log_p, [vectors])
+    if method == NORM:
+        return (of_word @ values.square()).sqrt(), completeness
+    return of_word @ values, completeness
+
+
+def passes(method: str, words: int) -> int:
+    """Passes through the model that one of :data:`METHODS` takes for so many words."""
+    return {ZEROED: words + 1, INTEGRATED: STEPS + 2}.get(method, 1)
 
 
 def _gradients(log_p: Callable[..., Tensor], vectors: Sequence[Tensor]) -> list[Tensor]:
@@ -71,13 +106,17 @@ def _times_input(log_p: Callable[..., Tensor], vectors: Sequence[Tensor]) -> Val
     return [(gradient * words.detach())[0].sum(1) for gradient, words in zip(gradients, vectors, strict=True)], None
 
 
-def _integrated(log_p: Callable[..., Tensor], vectors: Sequence[Tensor]) -> Values:
+def _integrated(log_p: Callable[..., Tensor], vectors: Sequence[Tensor], points: int = STEPS) -> Values:
     """Sundararajan et al. 2017, equation 1, from zeros, by Gauss-Legendre quadrature as Captum has it. Captum itself
     brings matplotlib, which takes a server's first visitor half a minute to load."""
     places, shares = np.polynomial.legendre.leggauss(STEPS)
     along = torch.tensor((places + 1) / 2, dtype=torch.float32)[:, None, None]
     weights = torch.tensor(shares / 2, dtype=torch.float32)[:, None, None]
-    slopes = _gradients(log_p, [(along * words.detach()).clone() for words in vectors])
+    # Of a transformer all points at once would take gigabytes.
+    parts = [
+        _gradients(log_p, [(some * words.detach()).clone() for words in vectors]) for some in torch.split(along, points)
+    ]
+    slopes = [torch.cat(of_side) for of_side in zip(*parts, strict=True)]
     sums = [((weights * slope).sum(0) * words.detach()[0]).sum(1) for slope, words in zip(slopes, vectors, strict=True)]
     with torch.no_grad():
         difference = float(log_p(*vectors) - log_p(*(torch.zeros_like(words) for words in vectors)))

@@ -8,8 +8,10 @@ all heads and layers at once, so that the rest of its row adds up to 1.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 import scipy.stats
@@ -19,11 +21,13 @@ from torch import Tensor
 from core.checkpoint import Checkpoint
 from core.effects.words import Progress, unheard
 from core.errors import MendableError
-from core.evidence.effects import LinkEffects
+from core.evidence.effects import HEADS, LinkEffects
 from core.evidence.record import matrix
+from core.guests.attention import Knockout
 from core.layers.attention import Override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
+from core.wording import counted
 
 MOST_LINKS = 12_000
 """Links of one map that are computed: more would take minutes."""
@@ -55,23 +59,27 @@ def link_effects(
     progress: Progress = unheard,
     *,
     every: bool = False,
+    layer: int = 0,
     crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
     """What every link of every attention map does, one map at a time; of a transformer the :data:`STRONGEST` of each
-    map, unless ``every`` link is asked for.
+    map, unless ``every`` link is asked for, cut from a ``layer`` (from 0) on.
 
     ``target``: the class that is followed; without ``crossings`` the model counts no words that look across a word
     (q = 0), before and after each cut; ``progress`` is called with the links done so far, of all maps. Raises
-    LinksError for a model without attention and for a map of more than :data:`MOST_LINKS` cells.
+    LinksError for a model without attention, for a map of more than :data:`MOST_LINKS` cells and for a layer that there
+    is not.
     """
     model = checkpoint.model
     batch = checkpoint.reader.batch(reading)
-    own = model.under(batch, Intervention(crossings=crossings))
+    own = model(batch) if crossings else model.under(batch, Intervention(crossings=False))
     before = torch.log_softmax(own.logits.double(), dim=1)[0, target]
     maps = model.cuttable(reading, batch) if crossings else model.links(reading, own)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
-    asked = [_asked(links, every) for links in maps]
+    if not 0 <= layer < model.layers:
+        raise LinksError(f"{checkpoint.name} has {counted(model.layers, 'layer')}: links are cut from one of them on")
+    asked = [asked_for(links, every) for links in maps]
     done, whole, effects = 0, sum(map(len, asked)), []
     for number, (links, cells) in enumerate(zip(maps, asked, strict=True)):
         if len(cells) > MOST_LINKS:
@@ -81,7 +89,7 @@ def link_effects(
             if links.knocked_out:
                 width = links.values.shape[-1]
                 places = [divmod(cell, width) for cell in some.tolist()]
-                intervention = model.knocked_out(reading, batch, number, places)
+                intervention = model.knocked_out(reading, batch, number, places, layer)
             else:
                 cuts = without(links, some, taken)
                 overrides = [model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in cuts]
@@ -90,11 +98,31 @@ def link_effects(
             of_map[some] = before - torch.log_softmax(logits.double(), dim=1)[:, target]
             done += len(some)
             progress(done, whole)
-        effects.append(_record(links, of_map.view(-1, links.values.shape[-1]), taken, crossings))
+        record = _record(links, of_map.view(-1, links.values.shape[-1]), taken)
+        effects.append(replace(record, layer=layer, passes=len(cells), crossings=crossings))
     return tuple(effects)
 
 
-def _asked(links: AttentionLinks, every: bool) -> Tensor:
+@torch.inference_mode()
+def head_effects(checkpoint: Checkpoint, reading: Reading, target: int, progress: Progress = unheard) -> LinkEffects:
+    """What each head of a transformer does, cut out whole: its output is 0. A pass a head; ``target`` and ``progress``
+    as in :func:`link_effects`. Raises LinksError for a model without heads."""
+    model = checkpoint.model
+    batch = checkpoint.reader.batch(reading)
+    shares = model.heads_across(reading, batch)
+    if shares is None:
+        raise LinksError(f"{checkpoint.name} has no heads that could be cut out; choose another model")
+    before = torch.log_softmax(model(batch).logits.double(), dim=1)[0, target]
+    effects = torch.zeros_like(shares)
+    for done, (layer, head) in enumerate(itertools.product(*map(range, shares.shape)), start=1):
+        logits = model.under(batch, Intervention(knockout=Knockout(heads=((layer, head),)))).logits
+        effects[layer, head] = before - torch.log_softmax(logits.double(), dim=1)[0, target]
+        progress(done, shares.numel())
+    links = AttentionLinks("layer", "head", shares, HEADS, knocked_out=True)
+    return replace(_record(links, effects, Taken.KEPT), renormalised=False, passes=shares.numel())
+
+
+def asked_for(links: AttentionLinks, every: bool) -> Tensor:
     """The numbers of the cells, of the flattened map, that are cut."""
     count = links.values.numel()
     if every or not links.knocked_out or count <= STRONGEST:
@@ -130,7 +158,7 @@ def stacked(overrides: Sequence[Override]) -> Override:
     return tuple(None if maps[0] is None else torch.cat(maps) for maps in zip(*overrides, strict=True))
 
 
-def _record(links: AttentionLinks, effects: Tensor, taken: Taken, crossings: bool) -> LinkEffects:
+def _record(links: AttentionLinks, effects: Tensor, taken: Taken) -> LinkEffects:
     before = links.values.view(effects.shape)
     known = ~effects.isnan()
     tau = scipy.stats.kendalltau(before[known].numpy(), effects[known].abs().numpy()).statistic
@@ -144,5 +172,4 @@ def _record(links: AttentionLinks, effects: Tensor, taken: Taken, crossings: boo
         before=matrix(before),
         effects=tuple(tuple(None if math.isnan(one) else one for one in row) for row in effects.tolist()),
         tau_b=None if math.isnan(tau) else float(tau),
-        crossings=crossings,
     )

@@ -8,8 +8,8 @@ from typing import TypeVar
 from core.checkpoint import Checkpoint
 from core.effects.links import Taken
 from core.effects.turning import Change, smallest_changes
-from core.effects.why import together, what_links_do, why
-from core.effects.words import DRAWING, Place, Progress
+from core.effects.why import together, what_heads_do, what_links_do, why
+from core.effects.words import Drawing, Place, Progress, usual_drawing
 from core.evaluation.adversary import believed
 from core.evidence.effects import Effects, LinkEffects, PairEffect
 from core.evidence.faithfulness import Faithfulness
@@ -23,22 +23,49 @@ class Ended(Exception):
     """What a progress raises where nobody waits for the answer any more."""
 
 
-def kept_why(checkpoint: Checkpoint, first: str, second: str, method: str, progress: Progress) -> Effects:
+def kept_why(
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    method: str,
+    progress: Progress,
+    *,
+    drawing: Drawing | None = None,
+) -> Effects:
     """What :func:`core.effects.why.why` says. Raises Ended where ``progress`` does, and what ``why`` raises."""
+    drawing = drawing or usual_drawing(checkpoint.card)
     return _kept(
-        (checkpoint.folder, checkpoint.state, first, second, method, DRAWING),
-        lambda: why(checkpoint, first, second, method=method, progress=progress),
+        (checkpoint.folder, checkpoint.state, first, second, method, drawing),
+        lambda: why(checkpoint, first, second, method=method, drawing=drawing, progress=progress),
         progress,
     )
 
 
 def kept_links(
-    checkpoint: Checkpoint, first: str, second: str, taken: Taken, crossings: bool, progress: Progress
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    taken: Taken,
+    progress: Progress,
+    *,
+    every: bool = False,
+    layer: int = 0,
+    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
     """What :func:`core.effects.why.what_links_do` says. Raises as :func:`kept_why` does."""
+    pair = checkpoint, first, second
     return _kept(
-        (checkpoint.folder, checkpoint.state, first, second, taken, crossings, "links"),
-        lambda: what_links_do(checkpoint, first, second, taken, progress, crossings=crossings),
+        (checkpoint.folder, checkpoint.state, first, second, taken, every, layer, crossings, "links"),
+        lambda: what_links_do(*pair, taken, progress, every=every, layer=layer, crossings=crossings),
+        progress,
+    )
+
+
+def kept_heads(checkpoint: Checkpoint, first: str, second: str, progress: Progress) -> tuple[LinkEffects, ...]:
+    """What :func:`core.effects.why.what_heads_do` says, alone. Raises as :func:`kept_why` does."""
+    return _kept(
+        (checkpoint.folder, checkpoint.state, first, second, "heads"),
+        lambda: (what_heads_do(checkpoint, first, second, progress),),
         progress,
     )
 
@@ -48,7 +75,7 @@ def kept_together(
 ) -> PairEffect:
     """What :func:`core.effects.why.together` says. Raises as :func:`kept_why` does."""
     return _kept(
-        (checkpoint.folder, checkpoint.state, first, second, chosen, DRAWING),
+        (checkpoint.folder, checkpoint.state, first, second, chosen, usual_drawing(checkpoint.card)),
         lambda: together(checkpoint, first, second, chosen, progress=progress),
         progress,
     )

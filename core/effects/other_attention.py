@@ -114,7 +114,8 @@ def _of_the_same_texts(checkpoint: Checkpoint) -> dict[str, str]:
         with contextlib.suppress(CheckpointError):
             card = read_card(folder)
             same = all(card["roles"][side] == checkpoint.roles[side] for side in ("first", "second"))
-            if same and name != checkpoint.name and AttentionMap in records_of(card):
+            # A guest's attention is no single map of weights, and reading it may take long.
+            if same and name != checkpoint.name and AttentionMap in records_of(card) and "guest" not in card:
                 listed.append((bool(card.get("for_lessons")), card.get("listed", math.inf), name, str(card["title"])))
     return {name: title for *_, name, title in sorted(listed)}
 

@@ -12,7 +12,7 @@ from core.checkpoint import Checkpoint
 from core.effects.edits import DROP, REPLACE, Edit, edited
 from core.effects.offers import offers_for
 from core.effects.why import Asked
-from core.effects.words import DRAWING, Place, Progress, Sides, places, unheard, with_word, without
+from core.effects.words import Place, Progress, Sides, places, unheard, with_word, without
 from core.evaluation.predict import predict
 from core.wording import percent
 
@@ -66,7 +66,7 @@ def smallest_changes(
     ``progress`` is called with the candidates tried so far, and how many are known by then; what it raises ends the
     search. Raises PairError as :func:`core.explain.explain` does.
     """
-    asked = Asked.about(checkpoint, first, second, DRAWING)
+    asked = Asked.about(checkpoint, first, second)
     singles = _single_edits(asked.pair.sides, progress)
     tried = 0
     texts = asked.pair.sides[0].text, asked.pair.sides[1].text if len(asked.pair.sides) > 1 else ""

@@ -19,9 +19,8 @@ import torch
 from core.card import right_class
 from core.checkpoint import Checkpoint
 from core.effects import gradients
-from core.effects.links import Taken, link_effects
+from core.effects.links import Taken, head_effects, link_effects
 from core.effects.words import (
-    DRAWING,
     DROPPED,
     FREQUENT,
     PARTNER,
@@ -36,6 +35,7 @@ from core.effects.words import (
     places,
     replacements,
     unheard,
+    usual_drawing,
     with_word,
     without,
 )
@@ -68,24 +68,32 @@ def why(
     method: str = TAKEN_AWAY,
     links: Taken | None = None,
     crossings: bool = True,
-    drawing: Drawing = DRAWING,
+    drawing: Drawing | None = None,
     progress: Progress = unheard,
 ) -> Effects:
     """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does,
     without ``crossings`` where q is 0 (words are asked about the model as it was trained).
 
-    ``first`` and ``second`` as :func:`core.explain.explain` takes them. What ``progress`` raises ends the work.
+    ``first`` and ``second`` as :func:`core.explain.explain` takes them; ``drawing``: of replacements, None for the
+    model's usual one (:func:`~core.effects.words.usual_drawing`). What ``progress`` raises ends the work.
     Raises PairError as ``explain`` does, MendableError for an unknown method, and LinksError for maps with too many
     links.
     """
     start = time.perf_counter()
     if method not in METHODS:
         raise MendableError(f"unknown method {method!r}{hint(method, METHODS)}")
+    if method in gradients.METHODS and not checkpoint.model.differentiable:
+        raise MendableError(f"{checkpoint.name} has no gradients: take words away, as {TAKEN_AWAY} or {DROPPED} do")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
         words, completeness = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
+        passes = gradients.passes(method, len(words))
     else:
         words, completeness = asked.word_effects(MIX if method == TAKEN_AWAY else {method: 1.0}, progress), None
+        passes = sum(word.passes for word in words)
+    cut: tuple[LinkEffects, ...] = ()
+    if links is not None:
+        cut = link_effects(checkpoint, asked.reading, asked.target, links, progress, crossings=crossings)
     return Effects(
         model=checkpoint.name,
         model_title=checkpoint.card["title"],
@@ -95,8 +103,9 @@ def why(
         unit="norm" if method == gradients.NORM else "log p",
         labels=checkpoint.labels,
         words=words,
-        links=() if links is None else asked.link_effects(links, progress, crossings),
+        links=cut,
         completeness=completeness,
+        passes=1 + passes + sum(of_map.passes for of_map in cut),
         milliseconds=(time.perf_counter() - start) * 1000,
     )
 
@@ -108,12 +117,24 @@ def what_links_do(
     taken: Taken,
     progress: Progress = unheard,
     *,
+    every: bool = False,
+    layer: int = 0,
     crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
-    """What each link of every attention map does to the class that the model as it was trained names, with or without
-    ``crossings``. Raises PairError as ``explain`` does, LinksError for a model without attention and for maps with too
-    many links, and ValueError without crossings for a model that counts none."""
-    return Asked.about(checkpoint, first, second, DRAWING).link_effects(taken, progress, crossings)
+    """What each link of every attention map does to the class that the model as it was trained names; ``every``,
+    ``layer`` and ``crossings`` as :func:`core.effects.links.link_effects` takes them. Raises PairError as ``explain``
+    does, LinksError for a model without attention and for maps with too many links, and ValueError without crossings
+    for a model that counts none."""
+    asked = Asked.about(checkpoint, first, second)
+    pair = asked.reading, asked.target
+    return link_effects(checkpoint, *pair, taken, progress, every=every, layer=layer, crossings=crossings)
+
+
+def what_heads_do(checkpoint: Checkpoint, first: str, second: str, progress: Progress = unheard) -> LinkEffects:
+    """What each head of a transformer does, cut out whole (:func:`core.effects.links.head_effects`). Raises PairError
+    as ``explain`` does, and LinksError for a model without heads."""
+    asked = Asked.about(checkpoint, first, second)
+    return head_effects(checkpoint, asked.reading, asked.target, progress)
 
 
 def together(
@@ -122,7 +143,7 @@ def together(
     second: str,
     chosen: tuple[Place, Place],
     *,
-    drawing: Drawing = DRAWING,
+    drawing: Drawing | None = None,
     progress: Progress = unheard,
 ) -> PairEffect:
     """What two words do when both are taken away at once, beside the sum of what each does alone, by ``taken-away``: of
@@ -136,7 +157,9 @@ def together(
         edits[way] = [with_word(with_word(sides, chosen[0], one), chosen[1], other) for one, other in drawn]
     one, other = asked.word_effects(MIX, progress, chosen=chosen)
     apart = None if one.effect is None or other.effect is None else one.effect + other.effect
-    return PairEffect((one, other), asked.effects_of([edits])[0].get("effect"), apart)
+    at_once = asked.effects_of([edits])[0]
+    passes = 1 + one.passes + other.passes + at_once.get("passes", 0)
+    return PairEffect((one, other), at_once.get("effect"), apart, passes)
 
 
 @dataclass(frozen=True)
@@ -150,10 +173,11 @@ class Asked:
     target: int
 
     @classmethod
-    def about(cls, checkpoint: Checkpoint, first: str, second: str, drawing: Drawing) -> Asked:
+    def about(cls, checkpoint: Checkpoint, first: str, second: str, drawing: Drawing | None = None) -> Asked:
         """Raises PairError as :func:`core.explain.explain` does."""
         explanation = explain(checkpoint, first, second, records=(AttentionMap,))
         reading = checkpoint.read(first, second)
+        drawing = drawing or usual_drawing(checkpoint.card)
         pair = Pair(reading.texts(), checkpoint.words, drawing, explanation)
         return cls(checkpoint, pair, reading, explanation, target_class(checkpoint, explanation.probabilities))
 
@@ -174,10 +198,6 @@ class Asked:
             for place, values in zip(at, self.effects_of(edits, mix, progress), strict=True)
             for side in (self.pair.sides[place.side],)
         )
-
-    def link_effects(self, taken: Taken, progress: Progress, crossings: bool) -> tuple[LinkEffects, ...]:
-        """Of every link of every attention map."""
-        return link_effects(self.checkpoint, self.reading, self.target, taken, progress, crossings=crossings)
 
     def effects_of(
         self,
@@ -224,6 +244,7 @@ class Asked:
             "probabilities": tuple((weights @ chances).tolist()),
             "by_way": dict(zip(taken, by_way.tolist(), strict=True)) if len(mix) > 1 else {},
             "spread_by_way": {way: float(log_p.std()) for way, log_p in drawn.items()} if len(mix) > 1 else {},
+            "passes": sum(map(len, taken.values())),
         }
 
 

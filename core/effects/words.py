@@ -10,6 +10,7 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from core.evidence import AttentionMap, Explanation
 from core.reading.reader import ReadText
@@ -58,6 +59,13 @@ class Drawing:
 
 
 DRAWING = Drawing()
+FEW = Drawing(2, 2)
+"""Of a model from elsewhere, where each replacement is a pass through it; more are drawn when they are asked for."""
+
+
+def usual_drawing(card: Mapping[str, Any]) -> Drawing:
+    """How replacements are drawn for the model of this card unless another drawing is asked for."""
+    return FEW if "guest" in card else DRAWING
 
 
 @dataclass(frozen=True)

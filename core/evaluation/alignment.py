@@ -20,6 +20,7 @@ from core.checkpoint import Checkpoint
 from core.data import DataError
 from core.data.alignments import AlignedPair, Link
 from core.evidence import AttentionMap
+from core.evidence.attention_map import SIMILARITY
 from core.linguistics.content_words import stop_words
 from core.models.base import Intervention
 from core.reading.reader import ReadText
@@ -174,17 +175,19 @@ class Attended:
 
 
 @torch.inference_mode()
-def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair]) -> Iterator[Attended]:
-    """The attention maps between the words of each pair.
+def attend(checkpoint: Checkpoint, pairs: Iterable[AlignedPair], head: str = "") -> Iterator[Attended]:
+    """The attention maps between the words of each pair, of a transformer those of a ``head``, empty for its card's.
 
     Raises DataError for a model without a map from the words of its second sentence to those of its first.
     """
     source, target = checkpoint.roles["first"], checkpoint.roles["second"]
     for pair in pairs:
         reading = checkpoint.read(pair.source, pair.target)
-        output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=""))
+        output = checkpoint.model.under(checkpoint.reader.batch(reading), Intervention(head=head))
         records = checkpoint.model.evidence(reading, output, (AttentionMap,))
-        maps = {(r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units == "words"}
+        maps = {
+            (r.rows, r.columns): r for r in records if isinstance(r, AttentionMap) and r.units in ("words", SIMILARITY)
+        }
         if (target, source) not in maps:
             raise DataError(
                 f"{checkpoint.name} has no attention from the words of the second sentence to those of the first: "

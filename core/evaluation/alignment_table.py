@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.guests.heads import title_of
+
 CAPTION = (
     "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
     "threshold (fixed on {fixed_on}) and above the null word’s, where a model has one. F1, precision, recall and "
@@ -31,8 +33,15 @@ def table(stored: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def in_one_line(stored: Mapping[str, Any]) -> str:
-    """The figure of the set that the threshold of a card's ``alignment`` was fixed on."""
+    """The figure of the set that the threshold of a card's ``alignment`` was fixed on; of a transformer's head, which
+    was chosen there, that of the next set where there is one, beside the best of as many random maps."""
     name = stored["fixed_on"]
+    if heads := stored.get("heads"):
+        name = next((other for other in stored["results"] if other != name), name)
+        chance = heads["random_95"].get(name)
+        beside = "" if chance is None else f"; the best of {len(heads['f1'])} random maps: {_decimals(chance, 2)}"
+        f1 = _decimals(stored["results"][name]["f1"], 2)
+        return f"{title_of(heads['head'])}: F1 {f1} against people’s word alignments ({name}{beside})"
     return f"F1 {_decimals(stored['results'][name]['f1'], 2)} against people’s word alignments ({name})"
 
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from core.data import DataError, Example
+from core.errors import MendableError
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reader, Reading
 from core.reading.tokens import MAX_TOKENS, Token
@@ -57,7 +58,10 @@ class Vocabulary:
         return [self.ids.setdefault(norm, len(self.ids) + 1) for norm in norms] or [0]
 
     def matrix(self, reader: Reader) -> Tensor:
-        """Vectors by number, ``[len + 1, D]``, row 0 zero."""
+        """Vectors by number, ``[len + 1, D]``, row 0 zero. Raises MendableError for a reader of a model from elsewhere,
+        which has none of words."""
+        if not hasattr(reader, "vectors"):
+            raise MendableError("a model from elsewhere has no vectors of words, which this needs: choose another")
         return torch.cat([torch.zeros(1, reader.width), reader.vectors(list(self.ids))])
 
 

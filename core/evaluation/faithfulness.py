@@ -23,7 +23,7 @@ from core.checkpoint import Checkpoint
 from core.effects import gradients
 from core.effects.links import Taken, link_effects, stacked
 from core.effects.why import MIX, Asked
-from core.effects.words import DRAWING, TAKEN_AWAY, Drawing, Place, Progress, Sides, part, places, unheard
+from core.effects.words import TAKEN_AWAY, Drawing, Place, Progress, Sides, part, places, unheard
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, attention_received
 from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
@@ -43,7 +43,7 @@ def faithfulness(
     second: str = "",
     *,
     ways: Sequence[str] = WAYS,
-    drawing: Drawing = DRAWING,
+    drawing: Drawing | None = None,
     seed: int = 0,
     progress: Progress = unheard,
 ) -> Faithfulness:
@@ -57,35 +57,42 @@ def faithfulness_of(
 ) -> Faithfulness:
     """The same of a pair that was read before."""
     checkpoint = asked.checkpoint
-    values = values_of(asked, ways, part(progress, 0, 3))
+    values, passes = values_of(asked, ways, part(progress, 0, 3))
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
     maps = own_maps(asked)
     cutting = part(progress, 1, 3)
     effects = link_effects(checkpoint, asked.reading, asked.target, Taken.RENORMALISED, cutting) if maps else ()
+    shaken = moved(asked, maps, seed) if maps and all(links.least is None for links in maps) else None
+    passes += 2 * len(STEPS) * (len(orders) + ORDERS) + sum(links.passes for links in effects)
     return Faithfulness(
         model=checkpoint.name,
         labels=checkpoint.labels,
         verdict=checkpoint.labels[asked.target],
         probabilities=asked.explanation.probabilities,
         curves=erase(asked, orders, seed, part(progress, 2, 3)),
-        moved=moved(asked, maps, seed) if maps and all(links.least is None for links in maps) else None,
+        moved=shaken,
         tau_b=tuple(links.tau_b for links in effects),
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),
+        passes=1 + passes + (PERMUTATIONS + 1) * (shaken is not None),
     )
 
 
-def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -> dict[str, list[float]]:
-    """By way, a number for every word of both texts: the larger, the earlier it is ranked. Ways that read attention are
-    left out where no map has these words as columns."""
+def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -> tuple[dict[str, list[float]], int]:
+    """By way, a number for every word of both texts: the larger, the earlier it is ranked; and how many passes that
+    took. Ways that read attention are left out where no map has these words as columns, gradients of a model that has
+    none."""
     values: dict[str, list[float]] = {}
+    passes = 0
     if {TAKEN_AWAY, *MIX} & {*ways}:
         words = asked.word_effects(MIX, progress)
         values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
         values |= {way: [_or_least(word.by_way.get(way)) for word in words] for way in MIX}
+        passes += sum(word.passes for word in words)
     for way in gradients.METHODS:
-        if way in ways:
+        if way in ways and asked.checkpoint.model.differentiable:
             effects, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
             values[way] = [_or_least(word.effect) for word in effects]
+            passes += gradients.passes(way, len(effects))
     received = [attention_received(asked, side.role) for side in asked.pair.sides]
     if any(received):
         # A text that no map looks into is ranked last, whichever way round.
@@ -96,7 +103,7 @@ def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -
         flat = np.concatenate(both)
         values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
         values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
-    return {way: values[way] for way in ways if way in values}
+    return {way: values[way] for way in ways if way in values}, passes
 
 
 def erase(

@@ -20,7 +20,8 @@ from core.checkpoint import Checkpoint
 from core.data import Example
 from core.effects import gradients
 from core.effects.why import MIX, Asked
-from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.effects.words import DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.errors import RunError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import predict
 from core.evidence import AttentionMap
@@ -155,7 +156,7 @@ def play(
     checkpoint: Checkpoint,
     items: Sequence[Item],
     ways: Sequence[str],
-    drawing: Drawing = DRAWING,
+    drawing: Drawing | None = None,
     progress: Callable[[int], None] = lambda items: None,
 ) -> Game:
     """Play the game with these ways (methods of :func:`core.effects.why`, :data:`LEAST_ATTENDED` and
@@ -220,7 +221,10 @@ def _mixed(by_way: Mapping[str, float], mix: Mapping[str, float]) -> float:
 
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
-    """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing."""
+    """The same architecture and words with fresh weights: what a way shows of a model that learnt nothing. Raises
+    RunError for a model from elsewhere, of which nothing but its weights is known."""
+    if "guest" in checkpoint.card:
+        raise RunError(f"{checkpoint.name} cannot be made anew without its training: leave --untrained out")
     torch.manual_seed(seed)
     model = build(checkpoint.card["architecture"], checkpoint.card["config"]).eval()
     return replace(checkpoint, name=f"{checkpoint.name}, untrained", model=model, state=())
@@ -240,7 +244,7 @@ def word_values(asked: Asked, side: int, ways: Sequence[str]) -> dict[str, list[
         if any(word.effect is not None for word in effects):
             values[PARTNER] = [_or_least(word.effect) for word in effects]
     for way in gradients.METHODS:
-        if way in ways:
+        if way in ways and asked.checkpoint.model.differentiable:
             all_words, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
             values[way] = [_or_least(word.effect) for word in all_words if word.role == role]
     if {LEAST_ATTENDED, MOST_ATTENDED} & {*ways}:

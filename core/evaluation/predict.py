@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,10 @@ from core.models.base import Intervention, Output
 from core.reading.reader import Reading
 from core.reading.word_table import default_table
 
-BATCH = 256
+BATCH, WORDS = 64, 2048
+"""Rows of a batch, and words of each side with their pads: more rows at once take longer on a processor, whose caches
+they leave (two and a half times as long in batches of 256), and the longest batch decides how much memory is needed.
+"""
 
 
 def outputs(
@@ -34,11 +37,21 @@ def outputs(
     number, None for a model with vectors of its own; ``share`` picks some of the batches; ``intervention``: with a
     matrix a row where it has attention, in the rows' order."""
     model.eval()
-    for numbers in plan(data, BATCH)[share]:
+    for numbers in _batches(data)[share]:
         batch, rows = data.batch(numbers, vectors)[0], torch.from_numpy(numbers)
         with torch.inference_mode():
             output = model(batch) if intervention is None else model.under(batch, intervention.rows(rows))
         yield rows, output
+
+
+def _batches(data: Encoded) -> list[np.ndarray]:
+    """Row numbers of every batch, from short to long."""
+    longest = np.max(data.lengths, axis=0)
+    out: list[np.ndarray] = []
+    for numbers in plan(data, BATCH):
+        size = max(1, WORDS // max(1, int(longest[numbers].max())))
+        out += [numbers[i : i + size] for i in range(0, len(numbers), size)]
+    return out
 
 
 def probabilities(
@@ -67,6 +80,25 @@ Progress = Callable[[int], None]
 """Called with the number of rows done so far; what it raises ends the work."""
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """Rows made ready for forward passes of a checkpoint: as word numbers with the words' vectors, or, of a model from
+    elsewhere, as it reads them."""
+
+    checkpoint: Checkpoint
+    data: Encoded | None
+    vectors: Tensor | None
+    readings: Sequence[Reading] = ()
+
+
+def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
+    """What :func:`logits` needs of readings of this checkpoint: all that needs no forward pass."""
+    if isinstance(checkpoint, Guest):
+        return Prepared(checkpoint, None, None, list(readings))
+    vocabulary = Vocabulary(checkpoint.reader.tokens)
+    return Prepared(checkpoint, encode_readings(readings, vocabulary), vocabulary.matrix(checkpoint.reader))
+
+
 def predict(
     checkpoint: Checkpoint,
     readings: Iterable[Reading],
@@ -76,20 +108,32 @@ def predict(
     progress: Progress = lambda rows: None,
     intervention: Intervention | None = None,
 ) -> Tensor:
-    """Logits ``[N, C]`` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`), float32 on the host;
-    zeros in the rows of batches outside ``share``, so that the shares of several processes add up to the whole.
-    ``intervention``: of the model's call; attention in it has a matrix a reading, and all texts of a side are as long.
+    """:func:`logits` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`)."""
+    ready = prepare(checkpoint, readings)
+    return logits(ready, device, share=share, progress=progress, intervention=intervention)
+
+
+def logits(
+    ready: Prepared,
+    device: torch.device | str = "cpu",
+    *,
+    share: slice = slice(None),
+    progress: Progress = lambda rows: None,
+    intervention: Intervention | None = None,
+) -> Tensor:
+    """Logits ``[N, C]``, float32 on the host; zeros in the rows of batches outside ``share``, so that the shares of
+    several processes add up to the whole. ``intervention``: of the model's call; attention in it has a matrix a
+    reading, and all texts of a side are as long.
 
     The checkpoint's own model stays where it is: another device gets a copy. Raises PairError for logits that are not
     finite, ValueError for an intervention that the model refuses.
     """
-    device = torch.device(device)
+    checkpoint, device = ready.checkpoint, torch.device(device)
     if isinstance(checkpoint, Guest):
-        return _guest_logits(checkpoint, list(readings), device, share, progress, intervention or Intervention())
-    vocabulary = Vocabulary(checkpoint.reader.tokens)
-    data = encode_readings(readings, vocabulary).to(device)
+        return _guest_logits(checkpoint, ready.readings, device, share, progress, intervention or Intervention())
+    assert ready.data is not None and ready.vectors is not None, "only a guest has neither"
+    data, vectors = ready.data.to(device), ready.vectors.to(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
-    vectors = vocabulary.matrix(checkpoint.reader).to(device)
     out, done = torch.zeros(len(data), len(checkpoint.labels)), 0
     for rows, output in outputs(model, data, vectors, share, intervention):
         out[rows] = output.logits.float().cpu()
@@ -102,7 +146,7 @@ def predict(
 @torch.inference_mode()
 def _guest_logits(
     guest: Guest,
-    readings: list[Reading],
+    readings: Sequence[Reading],
     device: torch.device,
     share: slice,
     progress: Progress,
@@ -111,7 +155,10 @@ def _guest_logits(
     """As :func:`predict`, of a model from elsewhere, which makes pieces of texts by itself."""
     model: Any = guest.model if device.type == "cpu" else copy.deepcopy(guest.model).to(device)
     out, done = torch.zeros(len(readings), len(guest.labels)), 0
-    for rows, pieces in list(guest.batches(readings))[share]:
+    # Several processes cut the rows alike, however fast each of them is.
+    alone = device.type == "cpu" and share.step in (None, 1)
+    most = min(BATCH, guest.rows_heard) if alone else BATCH
+    for rows, pieces in list(guest.batches(readings, most))[share]:
         out[rows] = model.under(pieces.to(device), intervention).logits.float().cpu()
         check_finite(guest, out[rows])
         done += len(rows)
@@ -144,29 +191,16 @@ def classify(
     device: torch.device,
     progress: Progress = lambda rows: None,
     *,
-    shared: bool = False,
     intervention: Intervention | None = None,
 ) -> np.ndarray:
     """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set, under an ``intervention`` as in
-    :func:`predict`; the file's labels are ignored. With ``shared`` all processes that torchrun started call this: each
-    computes a share of the batches, and all have the whole.
-
-    Raises DataError when the model cannot read such rows.
-    """
+    :func:`predict`; the file's labels are ignored. Raises DataError when the model cannot read such rows."""
     check_texts(checkpoint, dataset)
-    own, world = (rank_of(), int(os.environ.get("WORLD_SIZE", "1"))) if shared else (0, 1)
-    share = slice(own, None, world)
     readings = read_rows(checkpoint, dataset)
-    logits = predict(checkpoint, readings, device, share=share, progress=progress, intervention=intervention)
-    if world > 1:
-        # Every number is one process's and zero elsewhere, so the sum is exact.
-        if not torch.distributed.is_initialized():
-            torch.distributed.init_process_group("gloo")
-        torch.distributed.all_reduce(logits)
+    return chances(predict(checkpoint, readings, device, progress=progress, intervention=intervention))
+
+
+def chances(logits: Tensor) -> np.ndarray:
+    """Probabilities of logits ``[N, C]``, float64."""
     chances: np.ndarray = torch.softmax(logits.double(), dim=1).numpy()
     return chances
-
-
-def rank_of() -> int:
-    """The number of this process among those that torchrun started; 0 where it is the only one."""
-    return int(os.environ.get("RANK", "0"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import itertools
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -22,22 +23,29 @@ def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, flo
 
 def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> JsonObject:
     """Accuracy, macro-F1, each class's precision, recall, F1 and items, and the confusion matrix (rows: gold)."""
-    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+    from sklearn.metrics import confusion_matrix
 
-    accuracy, f1 = accuracy_and_f1(gold, predicted)
+    return classification_of(confusion_matrix(gold, predicted, labels=list(range(len(labels)))), labels)
+
+
+def classification_of(counts: np.ndarray, labels: Sequence[str]) -> JsonObject:
+    """The same from the confusion matrix ``[C, C]`` alone."""
+    from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
+
     places = list(range(len(labels)))
-    parts = precision_recall_fscore_support(gold, predicted, labels=places, zero_division=0)
+    gold, predicted = counts.nonzero()
+    weights = counts[gold, predicted]
+    parts = precision_recall_fscore_support(gold, predicted, labels=places, zero_division=0, sample_weight=weights)
     classes = {
         label: {"precision": float(p), "recall": float(r), "f1": float(f), "items": int(n)}
         for label, p, r, f, n in zip(labels, *parts, strict=True)
     }
-    table = confusion_matrix(gold, predicted, labels=places)
     return {
-        "accuracy": accuracy,
-        "macro_f1": f1,
-        "items": len(gold),
+        "accuracy": float(accuracy_score(gold, predicted, sample_weight=weights)),
+        "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0, sample_weight=weights)),
+        "items": int(counts.sum()),
         "classes": classes,
-        "confusion": {"labels": list(labels), "gold_by_predicted": table.tolist()},
+        "confusion": {"labels": list(labels), "gold_by_predicted": counts.tolist()},
     }
 
 
@@ -92,13 +100,15 @@ def ranking(groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequen
     and Najork 2008): neither the file's order nor luck decides. Questions without a right answer are skipped and
     counted; those with only right answers count.
     """
-    questions = _by_question(groups, relevant, scores)
-    judged = [answers for answers in questions if any(right for _, right in answers)]
-    skipped = len(questions) - len(judged)
-    if not judged:
+    pairs, skipped = [], 0
+    for answers in _by_question(groups, relevant, scores):
+        if any(right for _, right in answers):
+            pairs.append(_expected(answers))
+        else:
+            skipped += 1
+    if not pairs:
         return Ranking(0.0, 0.0, 0, skipped)
-    pairs = [_expected(answers) for answers in judged]
-    return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(judged), skipped)
+    return Ranking(float(np.mean([p for p, _ in pairs])), float(np.mean([r for _, r in pairs])), len(pairs), skipped)
 
 
 RESAMPLES, SEED = 10_000, 0
@@ -137,11 +147,16 @@ def question_kind(norms: Iterable[str]) -> str:
 
 def _by_question(
     groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]
-) -> list[list[tuple[float, bool]]]:
-    by_question: dict[Hashable, list[tuple[float, bool]]] = {}
-    for group, right, score in zip(groups, relevant, scores, strict=True):
-        by_question.setdefault(group, []).append((float(score), bool(right)))
-    return list(by_question.values())
+) -> Iterator[list[tuple[float, bool]]]:
+    """Each question's answers, questions and answers in order of appearance."""
+    if not len(groups) == len(relevant) == len(scores):
+        raise ValueError(f"{len(groups)} questions, {len(relevant)} marks and {len(scores)} scores")
+    names: dict[Hashable, int] = {}
+    numbers = np.fromiter((names.setdefault(group, len(names)) for group in groups), np.int64, len(groups))
+    rows = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(np.bincount(numbers, minlength=len(names)))
+    for start, end in itertools.pairwise((0, *ends)):
+        yield [(float(scores[i]), bool(relevant[i])) for i in rows[start:end]]
 
 
 def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from core.evidence.record import Explained, Matrix, Record, matrix, the
+from core.evidence.record import LATER, Explained, Matrix, Record, matrix, the
+from core.guests.heads import title_of
 from core.wording import percent
 
 THUMBNAIL = 8
@@ -28,6 +29,7 @@ class AttentionHeads(Record, kind="attention_heads"):
     layers · heads · 8 · 8 bytes, each head's matrix at that size (the largest weight of a block), 255 its largest.
     """
 
+    name: str
     head: str
     """The one that is shown: "7.4" (layer 7, head 4), "mean" or "rollout"."""
     first: str
@@ -36,11 +38,16 @@ class AttentionHeads(Record, kind="attention_heads"):
     special: Matrix
     own: Matrix
     thumbnails: tuple[str, str]
+    measured: str = field(default="", metadata=LATER)
+    """The head that agrees best with people's word alignments, empty where none was measured; and how well."""
+    f1: float = field(default=0.0, metadata=LATER)
+    random_95: float = field(default=0.0, metadata=LATER)
+    """What the best of as many random maps reaches, its 95 % quantile."""
 
     @classmethod
-    def of(cls, head: str, roles: tuple[str, str], seen: tuple[Any, Any]) -> AttentionHeads:
-        """From what the first and the second text's words look at, each :class:`core.guests.heads.Between` of all heads
-        ``[layers, heads, …]``."""
+    def of(cls, head: str, roles: tuple[str, str], seen: tuple[Any, Any], **measured: Any) -> AttentionHeads:
+        """From what the first and the second text's words look at, each :class:`core.guests.between.Between` of all
+        heads ``[layers, heads, …]``, and what was ``measured``."""
         first, second = seen
         counts = first.special.shape[-1], second.special.shape[-1]
 
@@ -50,17 +57,23 @@ class AttentionHeads(Record, kind="attention_heads"):
 
         across = tuple(matrix(one.weights.sum(-1).mean(-1)) for one in (second, first))
         return cls(
+            "heads",
             head,
             *roles,
             across,  # type: ignore[arg-type]
             mean((first.special, second.special)),
             mean((first.own, second.own)),
             (_thumbnails(second.weights), _thumbnails(first.weights)),
+            **measured,
         )
 
     @property
-    def name(self) -> str:  # type: ignore[override]
-        return "heads"
+    def agreement(self) -> str:
+        """Why the head that is shown first is the one: what was measured, or that nothing was."""
+        if not self.measured:
+            return "No head was measured against people’s word alignments."
+        f1, chance = (f"{share:.2f}".removeprefix("0") for share in (self.f1, self.random_95))
+        return f"{title_of(self.measured)}: F1 {f1} against people (the best of as many random maps: {chance})"
 
     def to_text(self, explanation: Explained) -> list[str]:
         shares = [
@@ -70,7 +83,7 @@ class AttentionHeads(Record, kind="attention_heads"):
         ]
         most = sorted(shares, reverse=True)[:5]
         looking = f"Heads whose words of {the(self.second)} look most at {the(self.first)}:"
-        return ["", looking, "  " + ", ".join(f"{title} {percent(share)}" for share, title in most)]
+        return ["", looking, "  " + ", ".join(f"{title} {percent(share)}" for share, title in most), self.agreement]
 
 
 def _thumbnails(weights: Tensor) -> str:

@@ -17,7 +17,10 @@ FINAL_STATE = "final state"
 CROSSES = 0.5
 """How far a word has to look across another one to be named, where all of it would be 1."""
 
-WORD_COLUMNS = ("words", FINAL_STATE)
+SIMILARITY = "similarity"
+"""Units of a map of words whose weights are cosines of their states, not attention: rows do not add up to 1."""
+
+WORD_COLUMNS = ("words", FINAL_STATE, SIMILARITY)
 """Units of the maps whose columns are words."""
 
 
@@ -35,7 +38,9 @@ class AttentionMap(Record, kind="attention_map"):
     ``units`` is "words"; or "phrases": then rows and columns are the phrases of the ``PhraseSelection`` beside it,
     ``scores`` are cosines, and ``weights`` is empty, because each phrase takes its best partner alone; or "windows":
     row i is the window of h words that begins at word i (h is the ``FilterProvenance``'s width); or "final state": the
-    one row is the state after the last word of the sentence along the rows, which looks once for all of them.
+    one row is the state after the last word of the sentence along the rows, which looks once for all of them; or
+    "similarity": ``weights`` are the cosines of the words' states in a model that reads each sentence by itself, 0
+    where they are negative.
 
     ``apart``: each line of the columns' text is a context of its own, over which each row adds up to 1. ``reach``: the
     first column that each row can look at, and the one after its last (local attention); empty where rows see all.
@@ -97,10 +102,15 @@ class AttentionMap(Record, kind="attention_map"):
     def to_text(self, explanation: Explained) -> list[str]:
         if not self.tabular:
             return []
-        who = "each word" if self.units == "words" else "the final state"
+        who = "the final state" if self.units == FINAL_STATE else "each word"
         blocks = self.blocks(explanation)
         each = ", in each of its lines by itself" if self.apart else ""
         lines = ["", f"Where {who} of {the(self.rows)} looks in {the(self.columns)}{each}:"]
+        if self.units == SIMILARITY:
+            lines = [
+                "",
+                f"What each word of {the(self.rows)} is similar to in {the(self.columns)} (cosines, no attention):",
+            ]
         names = self._column_names(explanation)
         for row, weights in zip(self._row_names(explanation), self.override, strict=True):
             looks = []
@@ -127,7 +137,9 @@ class AttentionMap(Record, kind="attention_map"):
         if not self.tabular:
             return ""
         caption = (
-            f"Rows: {the(self.rows)}; columns: {the(self.columns)}. "
+            f"Rows: {the(self.rows)}; columns: {the(self.columns)}. Darker: more similar (cosine); it is no attention."
+            if self.units == SIMILARITY
+            else f"Rows: {the(self.rows)}; columns: {the(self.columns)}. "
             f"Darker: more weight on that word; each row adds up to 100{' over each line' if self.apart else ''}."
         )
         lines = zip(self._row_names(explanation), self.override, strict=True)

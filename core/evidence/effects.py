@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from core.evidence.codec import to_dict as as_dict
-from core.evidence.record import Explained, Record, the
+from core.evidence.record import LATER, Explained, Record, the
 from core.spreadsheet import csv_text
-from core.wording import percent
+from core.wording import counted, percent
+
+HEADS = "heads"
+"""Units of effects of whole heads."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class WordEffect:
     """Of a mean of several ways, the effect by each of them alone."""
     spread_by_way: dict[str, float] = field(default_factory=dict)
     """The same of ``spread``, of the ways that draw words."""
+    passes: int = field(default=0, metadata=LATER)
+    """Texts that the model read for it."""
 
 
 Cell = tuple[int, int]
@@ -48,7 +53,11 @@ def _high_and_low(one: np.ndarray, other: np.ndarray) -> tuple[Cell, ...]:
 
 @dataclass(frozen=True)
 class LinkEffects:
-    """What each link of one attention map does, in the order of the map's rows and columns."""
+    """What each link of one attention map does, in the order of the map's rows and columns.
+
+    With the units :data:`HEADS` its rows are the layers of a transformer and its columns their heads, each cut out
+    whole, and ``before`` is what a word gives to the other text on average.
+    """
 
     rows: str
     """Role of the sentence along the rows."""
@@ -69,8 +78,21 @@ class LinkEffects:
     tau_b: float | None
     """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
     same everywhere."""
-    crossings: bool = True
+    crossings: bool = field(default=True, metadata=LATER)
     """Whether the model counted words that look across a word; without them q is 0 before and after."""
+    layer: int = field(default=0, metadata=LATER)
+    """Of a transformer, the first layer (from 0) in which links were cut."""
+    passes: int = field(default=0, metadata=LATER)
+    """Links that were cut, each a pass through the model."""
+
+    @property
+    def title(self) -> str:
+        """What its rows and columns are, in words."""
+        if self.units == HEADS:
+            return "Heads that are cut out whole, a line a layer"
+        since = f", cut from layer {self.layer + 1} on" if self.layer else ""
+        without = "" if self.crossings else ", without crossings (q = 0)"
+        return f"Links of {the(self.rows)} into {the(self.columns)}{since}{without}"
 
     @property
     def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
@@ -104,6 +126,8 @@ class PairEffect:
     together: float | None
     apart: float | None
     """The sum of both single effects."""
+    passes: int = field(default=0, metadata=LATER)
+    """Texts that the model read."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +154,8 @@ class Effects(Record, kind="effects"):
     """Of integrated gradients: the sum of all effects, and log p(verdict) minus that of the baseline, which it should
     be."""
     milliseconds: float = 0.0
+    passes: int = field(default=0, metadata=LATER)
+    """How often the model was asked: texts read and links cut."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -145,6 +171,11 @@ class Effects(Record, kind="effects"):
         """Those of one sentence."""
         return tuple(word for word in self.words if word.role == role)
 
+    def with_links(self, links: Sequence[LinkEffects]) -> Effects:
+        """The same with what more links do, and their passes."""
+        more = sum(of_map.passes for of_map in links)
+        return replace(self, links=(*self.links, *links), passes=self.passes + more)
+
     def to_dict(self) -> dict[str, object]:
         """Plain dicts, lists, strings and numbers."""
         return as_dict(self)
@@ -156,10 +187,9 @@ class Effects(Record, kind="effects"):
             lines += [f"  {_number(word.effect)} {_spread(word.spread)}  {word.text}" for word in self.of(role)]
         for links in self.links:
             agreement = "" if links.tau_b is None else f", Kendall's τ-b with the weights {links.tau_b:.2f}"
-            without = "" if links.crossings else ", without crossings (q = 0)"
-            lines += ["", f"Links of {the(links.rows)} into {the(links.columns)}{without}{agreement}:"]
+            lines += ["", f"{links.title}{agreement}:"]
             lines += ["  " + " ".join(_number(effect) for effect in row) for row in links.effects]
-        return lines
+        return [*lines, "", counted(self.passes, "pass", "es")] if self.passes else lines
 
     def to_csv(self, explanation: Explained | None = None) -> str:
         """One line a word: its sentence, position (from 1), text, effect, spread and log-odds, the probabilities

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from core.evidence.codec import to_dict as as_dict
-from core.evidence.record import Explained, Matrix, Record
+from core.evidence.record import LATER, Explained, Matrix, Record
 from core.spreadsheet import csv_text
 from core.wording import percent
 
@@ -98,6 +98,8 @@ class Faithfulness(Record, kind="faithfulness"):
     """The model's own attention, where an adversary was looked for."""
     adversary: Adversary | None = field(default=None, repr=False)
     """None where none was looked for, and where maps hold scores."""
+    passes: int = field(default=0, metadata=LATER)
+    """How often the model was asked: texts read, links cut, attention moved."""
 
     @property
     def name(self) -> str:  # type: ignore[override]

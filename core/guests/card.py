@@ -1,73 +1,54 @@
-"""The card of a model from elsewhere: what Hugging Face's configuration says, and what ``pairlens.json`` adds to it.
-
-``pairlens.json`` beside the model, all of it optional::
-
-    {"title": "RoBERTa large, MNLI", "task": "entailment", "labels": ["contradiction", "neutral", "entailment"],
-     "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
-
-``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
-whose attention is shown first (:mod:`core.guests.heads`).
-"""
+"""The card of a model from elsewhere: what Hugging Face's configuration says, and what ``pairlens.json`` adds."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.card import problems
 from core.checkpoint.errors import CheckpointError
 from core.evidence import BOTH
-from core.files import read_json, whole_file
-from core.guests.heads import MEAN
-from core.json_types import checked
+from core.files import read_json
+from core.guests.hub import called
+from core.guests.settings import (
+    SETTINGS,
+    TASKS,
+    GuestSettings,
+    add_settings,
+    check,
+    checked_settings,
+    settings_of,
+    task_of,
+)
 
-SETTINGS = "pairlens.json"
 ARCHITECTURE = "cross-encoder"
-TASKS: Mapping[str, tuple[str, str]] = {
-    "entailment": ("premise", "hypothesis"),
-    "fact checking": ("claim", "evidence"),
-    "answer selection": ("question", "answer"),
-    "paraphrase": ("question 1", "question 2"),
-}
-"""By task the names of both texts."""
-_ENTAILMENT = ("entailment", "neutral", "contradiction")
-_USUAL: Mapping[str, Sequence[set[str]]] = {
-    "entailment": (set(_ENTAILMENT), {"entailment", "not_entailment"}, {"entailment", "contradiction"}),
-    "fact checking": ({"supports", "refutes", "not enough info"}, {"supports", "refutes"}),
-    "paraphrase": ({"duplicate", "not duplicate"}, {"paraphrase", "not paraphrase"}, {"equivalent", "not_equivalent"}),
-}
-"""Names of classes that say what the task is."""
+BI_ENCODER = "bi-encoder"
+MODULES = "modules.json"
+"""What sentence-transformers writes beside the parts of a model of its own."""
+HEAD = "pairlens-head.safetensors"
+"""The classifier of a bi-encoder that was trained here."""
+ALIKE = ("0", "1")
+"""The classes of a bi-encoder without a trained classifier, unless they are named."""
 LARGEST_CONFIG = 4 << 20
 
 
-@dataclass(frozen=True)
-class GuestSettings:
-    """What ``pairlens.json`` may say."""
-
-    title: str = ""
-    task: str = ""
-    labels: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    second_first: bool = False
-    head: str = MEAN
-    alignment: dict[str, Any] | None = None
-    """What `python -m trainers align` measured, as a card has it."""
-    results: dict[str, Any] | None = None
-
-
 def is_guest(folder: Path) -> bool:
-    """Whether a folder is in Hugging Face's format."""
-    return (folder / "config.json").is_file() and not (folder / "card.json").is_file()
+    """Whether a folder is in Hugging Face's format, or in sentence-transformers'."""
+    try:
+        own, config, modules = ((folder / name).is_file() for name in ("card.json", "config.json", MODULES))
+    except OSError:  # what reads its card says what is wrong
+        return False
+    return (config or modules) and not own
 
 
 def guest_card(folder: Path) -> dict[str, Any]:
     """The card of a folder in Hugging Face's format, read again when one of its files has changed. Raises
     CheckpointError with what is wrong in one sentence."""
-    card = _card(folder, tuple(_stamp(folder / name) for name in ("config.json", SETTINGS)), _weights_stamp(folder))
+    card = _card(folder, tuple(map(_stamp, guest_files(folder))))
     if isinstance(card, str):
         raise CheckpointError(card)
     return dict(card)
@@ -75,12 +56,31 @@ def guest_card(folder: Path) -> dict[str, Any]:
 
 def weights_of(folder: Path) -> list[Path]:
     """The files of the weights, in the order of their names."""
-    return sorted(folder.glob("*.safetensors"))
+    return [path for path in sorted(_home(folder).glob("*.safetensors")) if path.name != HEAD]
 
 
 def guest_files(folder: Path) -> list[Path]:
     """The files that make a guest."""
-    return [folder / "config.json", folder / SETTINGS, folder / "tokenizer.json", *weights_of(folder)]
+    named = (folder / name for name in (MODULES, HEAD, SETTINGS))
+    return [*named, _home(folder) / "config.json", _home(folder) / "tokenizer.json", *weights_of(folder)]
+
+
+def modules_of(folder: Path) -> list[dict[str, Any]]:
+    """What ``modules.json`` lists. Raises CheckpointError for what is no list of steps with types and paths."""
+    try:
+        steps = read_json(folder / MODULES)
+        return [{"type": str(step["type"]), "path": str(step["path"])} for step in steps]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CheckpointError(f"{called(folder)}/{MODULES} is no list of steps: copy the model again") from None
+
+
+def _home(folder: Path) -> Path:
+    """Where the transformer lies: of sentence-transformers' layout perhaps in a folder of its own."""
+    if (folder / "config.json").is_file() or not (folder / MODULES).is_file():
+        return folder
+    with contextlib.suppress(CheckpointError, IndexError):
+        return folder / str(modules_of(folder)[0]["path"])
+    return folder
 
 
 def size_of(folder: Path) -> int:
@@ -90,24 +90,19 @@ def size_of(folder: Path) -> int:
 
 def needs_asking(folder: Path) -> tuple[str, ...]:
     """The names of a guest's classes where they do not say what they mean, such as LABEL_0; else empty."""
-    config, settings = _config(folder), _settings(folder)
+    config, settings = _config(folder), settings_of(folder)
     labels = _labels(config)
-    return () if settings.labels or _task(labels) else labels
+    if (folder / MODULES).is_file():
+        return ()
+    return () if settings.labels or task_of(labels) else labels
 
 
 def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = False) -> None:
     """Write what a person said of a guest into its ``pairlens.json``. Raises CheckpointError for what cannot be, and
     FileError where the operating system refuses."""
-    kept = read_json(folder / SETTINGS) if (folder / SETTINGS).is_file() else {}
-    said = {**kept, "task": task, "labels": list(labels), "second_first": second_first}
-    _check(folder, _settings_of(folder, said), _labels(_config(folder)))
-    write_settings(folder, said)
-
-
-def write_settings(folder: Path, values: Mapping[str, Any]) -> None:
-    """Write ``pairlens.json`` whole. Raises FileError where the operating system refuses."""
-    with whole_file(folder / SETTINGS) as scratch:
-        scratch.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    said = {"task": task, "labels": list(labels), "second_first": second_first}
+    check(folder, checked_settings(folder, said), _labels(_config(folder)))
+    add_settings(folder, **said)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -116,10 +111,6 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return now.st_mtime_ns, now.st_size
-
-
-def _weights_stamp(folder: Path) -> tuple[tuple[int, int] | None, ...]:
-    return tuple(map(_stamp, weights_of(folder)))
 
 
 @functools.lru_cache(maxsize=64)
@@ -132,43 +123,67 @@ def _card(folder: Path, *changed: Any) -> dict[str, Any] | str:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    config, settings = _config(folder), _settings(folder)
-    labels = settings.labels or _labels(config)
-    _check(folder, settings, _labels(config))
-    task = settings.task or _task(labels)
+    pair = (folder / MODULES).is_file()
+    if pair:
+        modules_of(folder)
+    config, settings = _config(folder), settings_of(folder)
+    known = settings.labels or ALIKE if pair else _labels(config)
+    labels = settings.labels or known
+    check(folder, settings, known if (folder / HEAD).is_file() or not pair else ALIKE)
+    task = settings.task or task_of(labels) or ("paraphrase" if pair else "")
     if not weights_of(folder):
-        raise CheckpointError(_no_safetensors(folder))
+        raise CheckpointError(without_safetensors(folder))
     unknown = not task
     roles = settings.roles or TASKS[task or "entailment"]
     lowered = tuple(label.lower() for label in labels)
-    return {
-        "name": folder.name,
-        "title": settings.title or folder.name,
-        "architecture": ARCHITECTURE,
-        "config": {
-            "classes": len(labels),
-            "layers": int(config.get("num_hidden_layers") or 1),
-            "heads": int(config.get("num_attention_heads") or 1),
-            "head": settings.head,
-        },
+    card = {
+        "name": called(folder),
+        "title": settings.title or called(folder),
+        "architecture": BI_ENCODER if pair else ARCHITECTURE,
+        "config": {"classes": len(labels), **(_of_pair(folder, settings) if pair else _of_cross(config, settings))},
         "task": task or "entailment",
         "labels": list(labels if unknown or len(set(lowered)) < len(lowered) else lowered),
         "roles": {"first": roles[0], "second": roles[1], "judged": BOTH},
         "words": {"sha256": "", "name": "its own pieces"},
-        "licence": "not stated: see the model’s own page",
+        "licence": settings.licence or "not stated: see the model’s own page",
+        "notes": settings.notes,
         "sha256": fingerprint(folder),
         "guest": str(config.get("model_type", "transformer")),
         "asked": unknown,
         "second_first": settings.second_first,
-        **{name: value for name in ("alignment", "results") if (value := getattr(settings, name))},
+        **settings.measured,
     }
+    if wrong := problems(card):
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} is damaged ({', '.join(wrong)}): mend or remove it")
+    return card
+
+
+def _of_cross(config: Mapping[str, Any], settings: GuestSettings) -> dict[str, Any]:
+    # As most configurations name them; what the model itself has is known when it is loaded.
+    layers, heads = (int(config.get(f"num_{what}") or 1) for what in ("hidden_layers", "attention_heads"))
+    return {"layers": layers, "heads": heads, "head": settings.head, **_agreement(settings.alignment)}
+
+
+def _of_pair(folder: Path, settings: GuestSettings) -> dict[str, Any]:
+    return {"threshold": settings.threshold, "scale": settings.scale, "trained": (folder / HEAD).is_file()}
+
+
+def _agreement(alignment: dict[str, Any] | None) -> dict[str, Any]:
+    """What `python -m trainers align --heads` measured of the best head, on the set that did not choose it where there
+    is one; nothing where that cannot be read, which the check of the card says."""
+    try:
+        heads, results = (alignment or {})["heads"], (alignment or {})["results"]
+        name = next((name for name in results if name != alignment["fixed_on"]), alignment["fixed_on"])  # type: ignore[index]
+        return {"measured": heads["head"], "f1": results[name]["f1"], "random_95": heads["random_95"][name]}
+    except (KeyError, TypeError):
+        return {}
 
 
 def fingerprint(folder: Path) -> str:
     """What tells this model from others, SHA-256 of the configuration and of the first and last megabyte of each file
     of weights: all of a large one would take a minute to read."""
-    digest = hashlib.sha256((folder / "config.json").read_bytes())
-    for path in weights_of(folder):
+    digest = hashlib.sha256((_home(folder) / "config.json").read_bytes())
+    for path in [*weights_of(folder), *([folder / HEAD] if (folder / HEAD).is_file() else [])]:
         size = path.stat().st_size
         with path.open("rb") as file:
             digest.update(f"{path.name} {size}".encode() + file.read(1 << 20))
@@ -178,47 +193,14 @@ def fingerprint(folder: Path) -> str:
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    file = folder / "config.json"
+    file = _home(folder) / "config.json"
     try:
         config = read_json(file) if file.stat().st_size <= LARGEST_CONFIG else None
     except (OSError, ValueError):
         config = None
     if not isinstance(config, dict):
-        raise CheckpointError(f"{folder.name}/config.json is no readable JSON: copy the model again")
+        raise CheckpointError(f"{called(folder)}/config.json is no readable JSON: copy the model again")
     return config
-
-
-def _settings(folder: Path) -> GuestSettings:
-    file = folder / SETTINGS
-    if not file.is_file():
-        return GuestSettings()
-    try:
-        values = read_json(file)
-    except (OSError, ValueError):
-        raise CheckpointError(f"{folder.name}/{SETTINGS} is no readable JSON: mend or remove it") from None
-    return _settings_of(folder, values)
-
-
-def _settings_of(folder: Path, values: Any) -> GuestSettings:
-    try:
-        return checked(values if isinstance(values, dict) else {"": values}, GuestSettings)
-    except ValueError as error:
-        raise CheckpointError(f"{folder.name}/{SETTINGS} cannot be used ({error}): mend or remove it") from error
-
-
-def _check(folder: Path, settings: GuestSettings, labels: Sequence[str]) -> None:
-    """Raises CheckpointError for settings that do not fit the model."""
-    problem = ""
-    if settings.labels and len(settings.labels) != len(labels):
-        problem = f"it names {len(settings.labels)} labels for {len(labels)} classes"
-    elif len(set(settings.labels)) < len(settings.labels):
-        problem = "its labels must be different names"
-    elif settings.task and settings.task not in TASKS:
-        problem = f"its task must be one of {', '.join(TASKS)}"
-    elif settings.roles and (len(set(settings.roles)) != 2 or not all(settings.roles)):
-        problem = "its roles must be two different names"
-    if problem:
-        raise CheckpointError(f"{folder.name}/{SETTINGS} cannot be used ({problem}): mend or remove it")
 
 
 def _labels(config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -233,16 +215,11 @@ def _labels(config: Mapping[str, Any]) -> tuple[str, ...]:
     return ("LABEL_0", "LABEL_1")
 
 
-def _task(labels: Sequence[str]) -> str:
-    """The task that these names of classes belong to, empty where none is known."""
-    names = {label.lower() for label in labels}
-    return next((task for task, usual in _USUAL.items() if names in usual), "")
-
-
-def _no_safetensors(folder: Path) -> str:
+def without_safetensors(folder: Path) -> str:
     if any(folder.glob("*.bin")):
         return (
-            f"{folder.name} has its weights in a pickle (*.bin), which could run any code when it is read: where you "
-            f"trust it, convert it with `python -m trainers convert {folder.name}`"
+            f"{called(folder)} has its weights in a pickle (*.bin), which could run any code when it is read: where "
+            "you trust it, let Hugging Face’s library convert it with `python -c 'from transformers import "
+            'AutoModelForSequenceClassification as M; M.from_pretrained("FOLDER").save_pretrained("FOLDER")\'`'
         )
-    return f"{folder.name} has no *.safetensors: copy the model again, with its weights"
+    return f"{called(folder)} has no *.safetensors: copy the model again, with its weights"

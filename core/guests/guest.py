@@ -2,85 +2,152 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from core.checkpoint.checkpoint import Checkpoint, FilesState
 from core.checkpoint.errors import CheckpointError
-from core.guests.card import SETTINGS, guest_card, weights_of
+from core.guests.between import chosen_attention
+from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
+from core.guests.card import BI_ENCODER, guest_card
+from core.guests.functions import FunctionConfig, FunctionModel, TextReader, function_card, made
+from core.guests.heads import HeadError
+from core.guests.hub import called
+from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
 from core.guests.model import CrossEncoder, GuestConfig
 from core.guests.pieces import PieceReader
+from core.guests.settings import SETTINGS
+from core.guests.towers import tower_of
 from core.json_types import checked
-from core.reading.reader import Reading, ReadText
-from core.reading.tokens import MAX_TOKENS
+from core.models.base import Intervention, PairModel
+from core.reading.reader import PairError, Reading, ReadText
+from core.reading.tokens import Token
 from core.reading.word_table import default_table
 
-INSTALL = "install them with `make guests`, or `pip install -r requirements-guests.txt`"
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
 """A pair of usual length, by which a pass is timed."""
+HEARD = 0.3
+"""Seconds of one call, about: more than a person who watches a progress, or ends it, waits for."""
+LONGEST_TRIAL = 2.0
+"""Seconds after which a pass is not timed once more."""
 PARTS_OF_BATCH = 4_000
 """Pieces of one call: more take long before a progress is heard."""
 
 
+class GuestReader(Protocol):
+    """What splits texts into our words, and makes of readings what a model from elsewhere is called with."""
+
+    def tokens(self, text: str) -> list[Token]: ...
+
+    def known(self, norm: str) -> bool: ...
+
+    def batch(self, reading: Reading) -> Any: ...
+
+    def batch_of(self, readings: Sequence[Reading]) -> Any:
+        """B readings, as something with a length and a method ``to(device)``."""
+
+    def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
+        """The texts without the last words that the model has no room for."""
+
+
 @dataclass(frozen=True)
 class Guest(Checkpoint):
-    """A transformer ready to use. ``words`` is the shared word table, which replacements are drawn from.
+    """A model from elsewhere ready to use. ``words`` is the shared word table, which replacements are drawn from.
 
     ``seconds``: of one pass over a pair of usual length, measured when it was loaded.
     """
 
-    pieces: PieceReader
-    seconds: float = 0.0
+    own_reader: GuestReader
+    seconds: float = 0.0  # type: ignore[misc]
 
     @property
-    def reader(self) -> PieceReader:  # type: ignore[override]
-        return self.pieces
+    def reader(self) -> GuestReader:  # type: ignore[override]
+        return self.own_reader
 
     def reading(self, sides: Sequence[ReadText], extra: Sequence[float] | None = None) -> Reading:
-        first, second = self.pieces.fitting(sides)
+        first, second = self.own_reader.fitting(sides)
         return Reading(first, (second,), self.judged)
 
-    def batches(self, readings: Sequence[Reading]) -> Iterator[tuple[torch.Tensor, Any]]:
-        """The readings in pieces, in batches of like length, each with the numbers of its rows."""
+    @property
+    def rows_heard(self) -> int:
+        """Rows of one call on this machine's processor after which a progress is heard soon."""
+        return max(4, int(HEARD / self.seconds)) if self.seconds else 256
+
+    def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, Any]]:
+        """The readings as the model is called with them, in batches of like length and of at most so many rows, each
+        with the numbers of its rows."""
         lengths = [sum(len(side.text) for side in reading.texts()) for reading in readings]
         order = sorted(range(len(readings)), key=lengths.__getitem__)
         start = 0
         while start < len(order):
             # The longest of a batch decides what it costs; a piece has three letters at least, on average.
             longest = max(16, lengths[order[min(start + 255, len(order) - 1)]] // 3)
-            rows = order[start : start + max(1, min(256, PARTS_OF_BATCH // longest))]
-            yield torch.tensor(rows), self.pieces.batch_of([readings[row] for row in rows])
+            rows = order[start : start + max(1, min(most, PARTS_OF_BATCH // longest))]
+            yield torch.tensor(rows), self.own_reader.batch_of([readings[row] for row in rows])
             start += len(rows)
 
 
-def load_guest(folder: Path, state: FilesState) -> Guest:
-    """A folder in Hugging Face's format as a checkpoint. Raises CheckpointError with one sentence that says what is
-    wrong and what to do."""
+def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Guest:
+    """A folder in Hugging Face's format as a checkpoint, one whose classes are only ``numbered`` where that is asked
+    for. Raises CheckpointError with one sentence that says what is wrong and what to do."""
     card = guest_card(folder)
-    if card.get("asked"):
+    if card.get("asked") and not numbered:
+        named = ", ".join(card["labels"])
+        unclear = f"are only numbered ({named})" if "_0" in named else f"({named}) are of no task that is known here"
         raise CheckpointError(
-            f"the classes of {folder.name} are only numbered ({', '.join(card['labels'])}): say on the page Models "
-            f"what they mean, or write it into its {SETTINGS}"
+            f"the classes of {called(folder)} {unclear}: say on the page Models what they mean, or write it into its "
+            f"{SETTINGS}"
         )
-    tokenizer, body = _tokenizer(folder), _body(folder)
-    pieces = PieceReader(tokenizer, _names(tokenizer), _longest(tokenizer, body), bool(card.get("second_first")))
-    model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
-    guest = Guest(card["name"], folder, model, card, default_table(), state, pieces)
-    return _tried(guest)
+    reader: GuestReader
+    if card["architecture"] == BI_ENCODER:
+        tower = tower_of(folder)
+        model: PairModel = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
+        reader = TowerReader(tower.tokenizer, names_of(tower.tokenizer), tower.longest)
+    else:
+        tokenizer, body = tokenizer_of(folder), body_of(folder)
+        second_first = bool(card.get("second_first"))
+        reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
+        model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
+    guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
+    return _counted(guest, model) if isinstance(model, CrossEncoder) else guest
+
+
+@torch.inference_mode()
+def _counted(guest: Guest, model: CrossEncoder) -> Guest:
+    """The guest with the layers and heads that were seen at work: configurations name them in many ways. Raises
+    CheckpointError for a head that it does not have."""
+    layers = model.under(guest.reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.layers
+    seen = {"layers": len(layers), "heads": layers[0].shape[1] if layers else 0}
+    model.config = replace(model.config, **seen)
+    if layers:
+        try:
+            chosen_attention(layers, model.config.head)
+        except HeadError as error:
+            raise CheckpointError(f"{SETTINGS} of {guest.name}: {error}") from error
+    return replace(guest, card={**guest.card, "config": {**guest.card["config"], **seen}})
+
+
+def load_function(name: str, state: FilesState) -> Guest:
+    """A function of ``PAIRLENS_GUESTS`` as a checkpoint. Raises CheckpointError as :func:`load_guest` does."""
+    card = function_card(name)
+    model = FunctionModel(checked(card["config"], FunctionConfig), name, made(name)).eval()
+    return _tried(Guest(name, Path(name), model, card, default_table(), state, TextReader()))
 
 
 def _tried(guest: Guest) -> Guest:
     """The guest with the time of a pass, after one that shows that it answers as its card says."""
-    batch = guest.pieces.batch(guest.read(*TYPICAL))
+    batch = guest.reader.batch(guest.read(*TYPICAL))
     with torch.inference_mode():
+        start = time.perf_counter()
         try:
             logits = guest.model(batch).logits
+        except PairError as error:
+            raise CheckpointError(str(error)) from error
         except Exception as error:
             reason = str(error).split("\n")[0][:200]
             raise CheckpointError(f"{guest.name} cannot be run ({reason}): choose another model") from error
@@ -89,78 +156,9 @@ def _tried(guest: Guest) -> Guest:
                 f"{guest.name} answers with {logits.shape[-1]} numbers for {len(guest.labels)} classes: mend the "
                 "id2label of its config.json"
             )
-        passes = []
-        for _ in range(2):
+        passes = [time.perf_counter() - start]
+        while len(passes) < 3 and sum(passes) < LONGEST_TRIAL:
             start = time.perf_counter()
             guest.model(batch)
             passes.append(time.perf_counter() - start)
     return replace(guest, seconds=min(passes))
-
-
-@contextlib.contextmanager
-def _told(folder: Path, what: str) -> Iterator[Any]:
-    """Hugging Face's library, its errors told in one sentence."""
-    try:
-        import transformers
-    except ImportError:
-        raise CheckpointError(f"{folder.name} needs transformers and tokenizers: {INSTALL}") from None
-    transformers.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield transformers
-    except CheckpointError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CheckpointError(f"{folder.name}: {what} cannot be read ({reason}): copy the model again") from error
-
-
-def _tokenizer(folder: Path) -> Any:
-    with _told(folder, "its tokeniser") as transformers:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        if not tokenizer.is_fast:
-            raise CheckpointError(
-                f"{folder.name} has a tokeniser that does not say where its pieces stand: save it as a fast one "
-                "(tokenizer.json)"
-            )
-        if len(tokenizer) <= len(tokenizer.all_special_tokens):
-            raise CheckpointError(
-                f"the tokeniser of {folder.name} has no vocabulary: copy the model again, all its files"
-            )
-        return tokenizer
-
-
-def _body(folder: Path) -> torch.nn.Module:
-    if not weights_of(folder):
-        guest_card(folder)  # says what is wrong
-    with _told(folder, "its weights") as transformers:
-        body, report = transformers.AutoModelForSequenceClassification.from_pretrained(
-            folder,
-            local_files_only=True,
-            trust_remote_code=False,
-            use_safetensors=True,
-            attn_implementation="eager",
-            dtype=torch.float32,
-            output_loading_info=True,
-        )
-    lacking = sorted({*report["missing_keys"], *(str(key) for key in report.get("mismatched_keys", ()))})
-    if lacking:
-        raise CheckpointError(
-            f"the weights of {folder.name} do not fit its config.json (without {lacking[0][:80]}): copy the model again"
-        )
-    return body.eval()  # type: ignore[no-any-return]
-
-
-def _names(tokenizer: Any) -> tuple[str, ...]:
-    """What the model is called with beside the mask."""
-    return tuple(name for name in tokenizer.model_input_names if name != "attention_mask")
-
-
-def _longest(tokenizer: Any, body: Any) -> int:
-    """Pieces that the model can read: the tokeniser's limit, and no more than it has positions for."""
-    places = getattr(body.config, "max_position_embeddings", None) or MAX_TOKENS * 4
-    for module in body.modules():
-        if isinstance(module, torch.nn.Embedding) and module.num_embeddings == places and module.padding_idx:
-            places -= module.padding_idx + 1  # RoBERTa counts positions from behind the padding's
-            break
-    return int(min(tokenizer.model_max_length, places))

@@ -66,6 +66,26 @@ class Pieces:
         return Pieces(inputs, self.owners.to(device), self.real.to(device), self.words)
 
 
+Row = tuple[Mapping[str, Any], list[int]]
+"""What the tokeniser makes of a row, and of each piece the number of its word."""
+
+
+def padded_pieces(
+    tokenizer: Any, names: Sequence[str], rows: Sequence[Row], words: tuple[tuple[int, int], ...]
+) -> Pieces:
+    """Rows of different lengths as one batch; ``names``: what the model is called with."""
+    pad = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
+    longest = max(len(owners) for _, owners in rows)
+
+    def padded(values: Iterable[Sequence[int]], filler: int) -> Tensor:
+        return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in values])
+
+    inputs = {name: padded([row[name] for row, _ in rows], pad.get(name, 0)) for name in names if name in rows[0][0]}
+    lengths = torch.tensor([len(owners) for _, owners in rows])
+    real = torch.arange(longest)[None] < lengths[:, None]
+    return Pieces(inputs, padded([owners for _, owners in rows], NO_WORD), real, words)
+
+
 @dataclass(frozen=True)
 class PieceReader:
     """Splits texts into our words, and pairs of them into the pieces of a tokeniser of Hugging Face's.
@@ -90,20 +110,8 @@ class PieceReader:
 
     def batch_of(self, readings: Sequence[Reading]) -> Pieces:
         """The readings' texts in pieces."""
-        rows = [self._row(reading) for reading in readings]
-        pad = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
-        longest = max(len(owners) for _, owners in rows)
-
-        def padded(values: Iterable[Sequence[int]], filler: int) -> Tensor:
-            return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in values])
-
-        inputs = {
-            name: padded([row[name] for row, _ in rows], pad.get(name, 0)) for name in self.names if name in rows[0][0]
-        }
-        lengths = torch.tensor([len(owners) for _, owners in rows])
-        real = torch.arange(longest)[None] < lengths[:, None]
         words = tuple((len(reading.first.tokens), len(reading.second.tokens)) for reading in readings)
-        return Pieces(inputs, padded([owners for _, owners in rows], NO_WORD), real, words)
+        return padded_pieces(self.tokenizer, self.names, [self._row(reading) for reading in readings], words)
 
     def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
         """The texts without the last words that the model has no room for, taken from the longer text first."""
@@ -127,7 +135,7 @@ class PieceReader:
     def _ordered(self, texts: Sequence[Any]) -> Sequence[Any]:
         return texts[::-1] if self.second_first else texts
 
-    def _row(self, reading: Reading) -> tuple[Mapping[str, Any], list[int]]:
+    def _row(self, reading: Reading) -> Row:
         sides = (reading.first, reading.second)
         spellings = [spelt(side) for side in sides]
         texts = [text for text, _ in spellings]

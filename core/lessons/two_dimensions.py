@@ -169,7 +169,7 @@ def softmax(given: Given) -> Evaluated:
 @torch.no_grad()
 def transformer_step(given: Given) -> Evaluated:
     """Words ``x`` of two numbers each, the last of which looks at those before it: the sum with their places, scores
-    divided by √d, weights and the sum of inputs."""
+    divided by √d, weights and the sum of inputs; and the weights of every word over all of them."""
     inputs = given.inputs
     words = tensor(inputs["x"])
     at = places(len(words), words)
@@ -180,8 +180,10 @@ def transformer_step(given: Given) -> Evaluated:
     products = others @ own
     scores = products / math.sqrt(size)
     weights = attention_weights(scores[None, None], torch.ones(1, len(before), dtype=torch.bool))[0, 0]
+    everyone = torch.ones(1, len(placed), dtype=torch.bool)
     values: Values = {
         **inputs,
+        "all": attention_weights((placed @ placed.T / math.sqrt(size))[None], everyone)[0].tolist(),
         "p": at.tolist(),
         "input": placed.tolist(),
         "product": products.tolist(),

@@ -177,6 +177,8 @@ class PairModel(nn.Module):
     """Whether its classifier reads both sides; a model that represents one of them needs to know which."""
     counts_crossings: ClassVar[bool] = False
     """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
+    differentiable: ClassVar[bool] = True
+    """Whether its verdict has a gradient in what it reads."""
     least_score: ClassVar[float | None] = None
     """The least score that a match can have, of a model whose override is scores; None where it is weights."""
     config: Any
@@ -265,10 +267,27 @@ class PairModel(nn.Module):
         """The maps of one pair (a batch of 1) whose links can be cut."""
         return self.links(reading, self(batch))
 
-    def knocked_out(self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]]) -> Intervention:
+    def knocked_out(
+        self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
+    ) -> Intervention:
         """One pair without each of some links (row and column) of one of its maps, where they are
-        :attr:`AttentionLinks.knocked_out`."""
+        :attr:`AttentionLinks.knocked_out`, from a ``layer`` (from 0) on."""
         raise NotImplementedError
+
+    def heads_across(self, reading: Reading, batch: Any) -> Tensor | None:
+        """What a word gives to the other text on average, by layer and head, ``[layers, heads]``, of one pair (a batch
+        of 1); None of a model without heads that could be cut out."""
+        return None
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether it has heads of which one is shown."""
+        return False
+
+    @property
+    def layers(self) -> int:
+        """Of those that links can be cut in."""
+        return 1
 
     def under(self, batch: Batch, intervention: Intervention) -> Output:
         """:meth:`forward` with something else in the place of what the model computes: the one door for it. Of a batch

@@ -32,6 +32,7 @@ from core.models import build
 from core.reading.word_table import WordTable, default_table
 from tests.app.pages import come_to_rest, components
 from tests.core.made_up_runs import made_up_run
+from tests.guests import make
 from trainers.map import draw
 
 PATIENCE = 60_000
@@ -277,6 +278,17 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def guests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Models from elsewhere with random weights: a small one, and one whose classes are only numbered."""
+    folder = tmp_path_factory.mktemp("guests")
+    make(folder / "small-bert")
+    numbers = {number: f"LABEL_{number}" for number in range(3)}
+    names = {name: number for number, name in numbers.items()}
+    make(folder / "small-numbered", seed=1, id2label=numbers, label2id=names)
+    return folder
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _manifests_are_read_once() -> Iterator[None]:
     """Each AppTest would read the metadata of every installed package in search of components: .3 s a page."""
@@ -293,10 +305,14 @@ def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture(scope="session")
-def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(checkpoints: Path, guests: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the running app, whose Error desk has a run over the made-up file, with tags of Ann and Bob, and where
-    test-other has an index of training rows."""
+    test-other has an index of training rows. Beside the checkpoints it has a model from elsewhere."""
     folder = tmp_path_factory.mktemp("server")
+    own = folder / "checkpoints"
+    own.mkdir()
+    for model in (*checkpoints.iterdir(), guests / "small-bert"):
+        (own / model.name).symlink_to(model)
     run = made_up_run(folder)
     keep(run, folder / "desk")
     with pytest.MonkeyPatch.context() as patch:
@@ -307,7 +323,7 @@ def server(checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
             annotations.give(annotator, run.dataset.sha256, "1c", tag)
         patch.setenv("PAIRLENS_NEIGHBOURS", str(folder / "neighbours"))
         save_neighbours(checkpoint.load(checkpoints / "test-other"))
-    yield from serve("streamlit_app.py", checkpoints, folder / "log.txt")
+    yield from serve("streamlit_app.py", own, folder / "log.txt")
 
 
 TRAINING_ROWS = [
@@ -344,6 +360,7 @@ def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:
                 "PAIRLENS_DB": "",
                 "PAIRLENS_DESK": str(log.parent / "desk"),
                 "PAIRLENS_DATASETS": "",
+                "PAIRLENS_LOG_SECONDS": "0",
             },
         )
     address = f"http://localhost:{port}"

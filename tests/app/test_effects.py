@@ -92,7 +92,7 @@ def test_an_unknown_way_in_a_link_is_one_sentence(drawn):
 def test_a_newer_pair_ends_the_older_computation(monkeypatch):
     begun, ended = threading.Event(), threading.Event()
 
-    def slow(*args):
+    def slow(*args, drawing):
         progress = args[-1]
         begun.set()
         try:

@@ -10,20 +10,24 @@ from html import escape, unescape
 
 import numpy as np
 import pytest
+from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
 from app.desk import choosing
 from app.page_state.error_desk import DeskState
 from core.checkpoint import load_named, read_card
 from core.data import DataError, read
-from core.desk import exchange, store
+from core.desk import exchange, job_notes, store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.figures import CHOSEN
+from core.desk.queue import JobQueue
 from core.desk.run import Run, save
 from core.effects import why
 from tests.app.conftest import make_checkpoint
 from tests.app.pages import components, open_view, query, sentences
 from tests.core.made_up_runs import ONE, ROWS, TWO, made_up_run, predictions, taxi
+from tests.core.test_job_queue import queue_of
+from trainers.__main__ import main
 
 pytestmark = pytest.mark.usefixtures("desk")
 
@@ -175,6 +179,16 @@ def test_tags_are_given_and_undone_under_ones_name(run):
     undo.click().run()
     assert annotations.state(run.dataset.sha256).row("2n").notes == {}
     assert "name" not in app.query_params and "Ann" not in json.dumps(dict(app.query_params))
+
+
+def test_the_name_of_the_login_stands_in_place_of_a_typed_one(run, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_USER_HEADER", "X-Remote-User")
+    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("x-remote-user", "Ann <b>")]))
+    app = page(run, row="2n")
+    assert not app.exception and "Signed in as" in texts(app) and "Ann &lt;b&gt;" in texts(app)
+    assert not any(one.label == "Your name" for one in app.text_input)
+    next(group for group in app.button_group if group.label == "Tags").set_value(["other"]).run()
+    assert Annotations(open_database()).state(run.dataset.sha256).row("2n").tags == {"other": {"Ann <b>"}}
 
 
 def test_a_change_that_another_tab_has_undone_is_not_undone_again(run):
@@ -393,6 +407,55 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     app.run()
     assert any("The kept run of Test light could not be read" in sentence for sentence in sentences(app))
     assert not app.exception and "6 of 6 rows" in texts(app)
+
+
+def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
+    queue = JobQueue()
+    monkeypatch.setattr("app.desk.jobs.QUEUE", queue)
+    jobs = queue_of(3, queue)
+    assert jobs[0].works.wait(30)
+    app = open_view("error_desk")
+    bars = [bar.proto.text.replace("\\", "") for bar in app.get("progress")]
+    assert bars[0].startswith("The prediction of 0.csv: 0 of 3 rows")
+    assert bars[1:] == [f"The prediction of {n}.csv: 3 rows, number {n} in the queue" for n in (1, 2)]
+    [one for one in app.button if one.label == "Cancel"][1].click().run()
+    assert not app.exception and jobs[1].finished and queue.jobs() == (jobs[0], jobs[2])
+    assert app.get("progress")[1].proto.text.endswith("number 1 in the queue")
+    for job in (jobs[0], jobs[2]):
+        job.let_go.set()
+        assert job.wait(30)
+
+
+def test_a_job_that_stopped_with_its_server_is_told_until_somebody_puts_it_away(monkeypatch):
+    note = job_notes.JobNote("The prediction of <b>taxi.tsv</b> by test-light", 6)
+    assert not any("stopped" in sentence for sentence in sentences(open_view("error_desk"))), "its server lives"
+    note._lock.release()  # as the system does when the process ends
+    app = open_view("error_desk")
+    told = "The prediction of &lt;b&gt;taxi.tsv&lt;/b&gt; by test-light (6 rows) stopped when its server did."
+    assert any(told in sentence for sentence in sentences(app))
+    button(app, "Put away").click().run()
+    assert not app.exception and not any("stopped" in sentence for sentence in sentences(app))
+
+
+def test_a_folder_of_parts_opens_as_one_run(tmp_path, monkeypatch, checkpoints):
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    made_up_run(folder)
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
+    monkeypatch.setattr("core.evaluation.parts.ROWS", 4)
+    command = ["predict", str(checkpoints / "test-light"), str(folder / "taxi.tsv"), "--out", f"{folder}/in-parts/"]
+    assert main(command) == 0
+    app = open_view("error_desk")
+    box = next(box for box in app.selectbox if box.label.startswith("or choose"))
+    assert box.options == ["in-parts", "taxi.tsv"] and len(list(folder.glob("in-parts/*.parquet"))) == 2
+    box.set_value("in-parts").run()
+    assert not app.exception and "6 of 6 rows" in texts(app)
+    (known,) = store.runs()
+    assert (known.name, known.rows) == ("taxi.tsv", 6)
+    (folder / "in-parts/part-00001.parquet").unlink()
+    button(app, "New run").click().run()
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("in-parts").run()
+    assert any("part-00001.parquet of in-parts is missing or cut off" in sentence for sentence in sentences(app))
 
 
 def test_fevers_claims_are_read_and_labels_get_the_models_names_on_screen(tmp_path, monkeypatch):

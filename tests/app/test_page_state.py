@@ -63,8 +63,10 @@ def some_state(page, seed):
         "direction": source.choice(ODD[1:]),
         "together": TwoWords((0, source.randrange(200)), (1, source.randrange(9))),
         "believed": source.choice([True, False]),
-        "links": source.choice(["", *Taken]),
+        "links": source.choice(["", "all", *Taken]),
         "method": source.choice(list(METHODS)),
+        "head": source.choice(["", "mean", "rollout", "7.4", "24.16"]),
+        "drawn": source.choice(["", "few", "all"]),
         "candidates": source.choice(["", "\n".join(ODD)]),
         "edits": (
             Edit("insert", 0, 0, "two  %\u2028 words"),

@@ -44,6 +44,7 @@ def test_every_folder_declares_the_panel_of_its_name_and_its_script_registers_it
         scripts = "".join(script.read_text(encoding="utf-8") for script in folder.glob("*.js"))
         assert (f"PANELS.{folder.name} =" in scripts) == bool(scripts)
     assert {folder.name for folder in panels.folders()} == {
+        "attention_heads",
         "attention_map",
         "attentive_context",
         "belief",

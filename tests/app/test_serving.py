@@ -1,14 +1,18 @@
 """Who may open the app: this machine alone, unless a person asks for more."""
 
 import gc
+import json
 import subprocess
 import tomllib
 from pathlib import Path
 
 import psutil
+import pytest
+from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 
-from app import preloading
-from core.checkpoint import memory
+from app import login, minutes, preloading
+from core.checkpoint import load_named, memory
+from core.explain import EXPLANATIONS, explain
 from core.shared_memory import SharedMemory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,3 +37,59 @@ def test_what_a_new_server_reads_is_left_out_of_the_search_for_garbage(monkeypat
     monkeypatch.setattr(memory, "_CHECKPOINTS", SharedMemory(0, memory._size))
     preloading.load()
     assert [len(read) for read in frozen] == [1]
+
+
+def test_a_line_of_the_log_counts_what_was_computed_since_the_last_one(monkeypatch, capsys):
+    EXPLANATIONS.take()
+    checkpoint = load_named("test-light")
+    for _ in range(2):
+        explain(checkpoint, "a man is outside", "a dog is outside")
+
+    class Enough(Exception):
+        pass
+
+    slept = []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        if len(slept) == 3:
+            raise Enough
+
+    monkeypatch.setattr("time.sleep", sleep)
+    with pytest.raises(Enough):
+        minutes._write(minutes.seconds_between())
+    lines = [json.loads(text) for text in capsys.readouterr().err.splitlines()]
+    assert slept == [60] * 3 and [line["explanations"] for line in lines] == [2, 0]
+    assert lines[0]["seconds"] > 0 == lines[1]["seconds"] and lines[0]["memory_mb"] > 50
+    assert lines[0]["sessions"] == lines[0]["jobs"] == 0
+    for text, seconds in (("0", 0), ("5", 5), ("often", 60), ("-1", 0)):
+        monkeypatch.setenv("PAIRLENS_LOG_SECONDS", text)
+        assert minutes.seconds_between() == seconds
+
+
+def visited_with(monkeypatch, address, *headers):
+    """The name of a login on a server at this address, from these headers of the visit."""
+    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders(headers))
+    monkeypatch.setattr("streamlit.get_option", {"server.address": address}.get)
+    return login.name()
+
+
+def test_a_logins_name_counts_only_where_a_setting_names_its_header_and_the_server_is_behind_its_proxy(
+    monkeypatch, capsys
+):
+    ann = ("x-remote-user", "Ann")
+    assert visited_with(monkeypatch, "127.0.0.1", ann) == "", "no setting names it"
+    monkeypatch.setenv("PAIRLENS_USER_HEADER", "X-Remote-User")
+    for address in ("localhost", "127.0.0.1", "127.8.9.1", "::1"):
+        assert visited_with(monkeypatch, address, ann) == "Ann"
+    assert visited_with(monkeypatch, "localhost", ("x-remote-user", "Zo\u00c3\u00ab")) == "Zoë"
+    assert visited_with(monkeypatch, "localhost", ("x-remote-user", "\u00eb" + 90 * "b")) == "ë" + 79 * "b"
+    assert visited_with(monkeypatch, "localhost", ("x-remote-user", "Mallory"), ann) == "", "two of them"
+    assert visited_with(monkeypatch, "localhost", ("x_remote_user", "Mallory")) == ""
+    assert capsys.readouterr().err == ""
+    login._say_once.cache_clear()
+    for _ in range(2):
+        for address in (None, "", "0.0.0.0", "::", "192.0.2.7", "localhost.example.org"):
+            assert visited_with(monkeypatch, address, ann) == ""
+    told = capsys.readouterr().err
+    assert told.count("X-Remote-User is not believed") == 5 and "listens on all addresses" in told

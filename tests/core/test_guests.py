@@ -23,8 +23,9 @@ from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
 from core.guests.attention import Attention, Knockout
+from core.guests.between import rollout
 from core.guests.card import answer, needs_asking
-from core.guests.heads import HeadError, rollout
+from core.guests.heads import HeadError
 from core.guests.pieces import NO_WORD, words_of_pieces
 from core.guests.texts import spelt
 from core.models.base import Intervention
@@ -290,14 +291,24 @@ def _without_weights(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
 
 
+def _config(folder, **changes):
+    config = json.loads((folder / "config.json").read_text()) | changes
+    kept = {name: value for name, value in config.items() if value is not None}
+    (folder / "config.json").write_text(json.dumps(kept))
+
+
 def _other_weights(folder):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "intermediate_size": 40}))
+    _config(folder, intermediate_size=40)
 
 
 def _more_layers(folder):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 5}))
+    _config(folder, num_hidden_layers=5)
+
+
+def _slow_tokenizer(folder):
+    """One of characters, which is written in Python."""
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "CanineTokenizer"}')
 
 
 def _no_tokenizer(folder):
@@ -307,12 +318,18 @@ def _no_tokenizer(folder):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (_without_weights, "pickle.*trainers convert"),
+        (_without_weights, "pickle.*python -c .*save_pretrained"),
         (lambda folder: (folder / "model.safetensors").unlink(), "has no .*safetensors: copy the model again"),
         (lambda folder: (folder / "config.json").write_text("{"), "no readable JSON"),
         (lambda folder: (folder / "pairlens.json").write_text('{"roles": ["a"]}'), "two different names"),
         (lambda folder: (folder / "pairlens.json").write_text('{"labls": []}'), "labls"),
         (lambda folder: (folder / "pairlens.json").write_text("[1]"), "mend or remove it"),
+        (lambda folder: (folder / "pairlens.json").write_text('{"head": "first"}'), "head must be as 7.4"),
+        (lambda folder: (folder / "pairlens.json").write_text('{"head": "4.1"}'), "no head 4.1.*3 layers of 4 heads"),
+        (lambda folder: _config(folder, id2label=None, label2id=None), "LABEL_0, LABEL_1.*page Models"),
+        (lambda folder: _config(folder, id2label={"0": "good", "1": "bad", "2": "odd"}), "no task that is known here"),
+        (lambda folder: (folder / "pairlens.json").write_text('{"task": "NLI"}'), "task must be one of"),
+        (_slow_tokenizer, "does not say where its pieces stand"),
         (_other_weights, "copy the model again"),
         (_more_layers, "do not fit its config.json"),
         (_no_tokenizer, "no vocabulary.*copy the model again"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.checkpoint import load_named
+from core.checkpoint import available, load_named
 from core.effects import why
 from core.effects.links import Taken
 from core.effects.why import what_links_do
@@ -101,6 +101,19 @@ def test_a_transformers_place_is_a_sine_and_a_cosine_and_its_score_is_scaled():
     values = own("transformer")
     assert values["p"] == [pytest.approx([math.sin(i), math.cos(i)]) for i in range(3)]
     assert values["score"] == pytest.approx([product / math.sqrt(2) for product in values["product"]])
+
+
+def test_in_a_transformer_every_word_looks_at_all():
+    values = own("transformer")
+    for word, weights in zip(values["input"], values["all"], strict=True):
+        scores = [sum(a * b for a, b in zip(word, other, strict=True)) / math.sqrt(2) for other in values["input"]]
+        total = sum(map(math.exp, scores))
+        assert weights == pytest.approx([math.exp(score) / total for score in scores], abs=1e-6)
+
+
+def test_a_step_opens_a_model_that_is_listed():
+    opened = {step.opens for lesson in LESSONS.values() for step in lesson.steps} - {""}
+    assert opened == {"guest-minibert"} and opened <= available().keys()
 
 
 def test_a_softmax_sees_differences_alone_and_spreads_with_temperature():

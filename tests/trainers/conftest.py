@@ -100,6 +100,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(json.dumps(pair(source, i)) + "\n" for i in range(rows)))
+    whole = "".join(json.dumps(pair(random.Random(i), i)) + "\n" for i in range(96))
+    (folder / "snli/snli_1.0_train.jsonl").write_text(whole)
     (folder / "sick").mkdir()
     for name, count in (("SICK_train.txt", 120), ("SICK_trial.txt", 24)):
         pairs = [pair(source, i) for i in range(count)]

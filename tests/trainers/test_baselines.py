@@ -1,9 +1,12 @@
 """Baselines without a network on pairs."""
 
+import sys
+
 import numpy as np
 import pytest
 
-from trainers.paper.baselines import of_pairs, overlaps, skipped
+from trainers.paper import paragraph_vectors
+from trainers.paper.baselines import of_pairs, of_texts, overlaps, skipped
 
 
 def test_n_grams_may_leave_out_one_word():
@@ -38,3 +41,24 @@ def test_the_mlp_reads_the_words_of_both_texts():
     labels = np.array(["yes" if i % 2 and i % 3 else "no" for i in range(600)])
     predict = dict(of_pairs(texts, labels))["TF-IDF, MLP"]
     assert (predict(texts) == labels).mean() == 1
+
+
+def test_paragraph_vectors_tell_topics_apart_alike_on_every_call():
+    source = np.random.default_rng(0)
+    words = {"sea": ["wave", "fish", "salt", "ship", "tide"], "wood": ["tree", "leaf", "bird", "root", "deer"]}
+    texts, labels = [], []
+    for i in range(60):
+        labels.append("sea" if i % 2 else "wood")
+        texts.append(" ".join(source.choice(words[labels[-1]], 6)))
+    predict = paragraph_vectors.fitted(texts, np.array(labels))
+    seen = ["fish ship wave salt", "bird deer leaf tree", "unknown", ""]
+    found = predict(seen).tolist()
+    assert found[:2] == ["sea", "wood"] and predict(seen[:2]).tolist() == found[:2]
+    assert paragraph_vectors.fitted(texts, np.array(labels))(seen).tolist() == found
+
+
+def test_without_gensim_paragraph_vectors_are_left_out_with_a_sentence(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "gensim.models.doc2vec", None)
+    texts = [("a tree", ""), ("a fish", "")]
+    assert [name for name, _ in of_texts(texts, np.array(["wood", "sea"]))] == ["TF-IDF, linear SVM"]
+    assert capsys.readouterr().err == 'left out: paragraph vectors need gensim: pip install "gensim>=4.4,<5"\n'

@@ -35,6 +35,27 @@ def test_the_paper_s_set_up() -> None:
         assert (found.model["hidden"], found.model["width"]) == (300, 3)
 
 
+@pytest.mark.parametrize("name", ["nli-two-sided", "nli-attconv-light", "nli-esim"])
+def test_recipes_for_all_of_snli_differ_in_data_and_epochs_alone(name: str) -> None:
+    part, full = (recipe.load(each).to_dict() for each in (name, f"{name}-full"))
+    assert {key for key in part if part[key] != full[key]} == {"name", "train", "epochs"}
+    assert [source["path"] for source in full["train"]] == ["snli/snli_1.0_train.jsonl"]
+    assert recipe.load(f"{name}-full", ["lr=0.5"]).lr == 0.5
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [("like: nli-esin", "did you mean 'nli-esim'"), ("like: [1]", "like must name"), ("like: nli-esim-full", "itself")],
+)
+def test_a_recipe_is_like_one_that_is_there(keys: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(keys)
+    with pytest.raises(RecipeError, match=says):
+        recipe.load(str(path))
+    path.write_text("like: nli-esim\nname: mine")
+    assert recipe.load(str(path)).lr == recipe.load("nli-esim").lr
+
+
 def test_changes_on_top() -> None:
     found = recipe.load("nli-attconv-light", ["lr=1e-3", "epochs=2", "model.match=bilinear", "report=[]"])
     assert (found.lr, found.epochs, found.model["match"], found.report) == (0.001, 2, "bilinear", ())

@@ -8,11 +8,13 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -169,14 +171,66 @@ def test_nothing_is_lost_by_a_second_call(data: Path, tmp_path: Path, capsys: py
     assert "damaged" in capsys.readouterr().err
 
 
-def test_two_processes_train_one_model(data: Path, tmp_path: Path) -> None:
-    more = ["--set", "epochs=2", "--set", "batch_size=16", "--devices", "2", "--threads", "1", "--save-every", "3"]
-    command = [sys.executable, "-m", "trainers", *arguments(data, tmp_path / "run", *more)]
-    told = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300)
+def test_two_machines_train_what_one_process_trains(data: Path, tmp_path: Path) -> None:
+    """In float32 and without dropout, whose masks are a process's own. The two machines are two torchruns; they are
+    killed, and two processes of one machine go on. Batches of 3 of 112 rows: the last one has a row for one process."""
+    sizes = ["epochs=3", "batch_size=3", "ema=0.9", "model.dropout=0", "model.embedding_dropout=0"]
+    more = [*(part for size in sizes for part in ("--set", size)), "--precision", "32", "--threads", "1"]
+    assert main(arguments(data, tmp_path / "one", *more)) == 0
+    several = arguments(data, tmp_path / "two", *more, "--save-every", "3")
+    random = kill_two_machines(several, tmp_path / "two/resume.safetensors")["random.cpu"]
+    seed = recipes.load("nli-attconv-light").seed
+    assert random.equal(torch.stack([torch.Generator().manual_seed(seed + 1000 * i).get_state() for i in range(2)]))
+    told = subprocess.run(
+        [sys.executable, "-m", "trainers", *several, "--devices", "2", "--resume"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert told.returncode == 0, told.stderr
-    card = load(tmp_path / "run").card
-    assert card["training"]["processes"] == 2 and len(card["epochs"]) == 2
-    assert card["results"]["SNLI dev"]["accuracy"] == pytest.approx(max(e["snli_dev"] for e in card["epochs"]))
+    assert told.stdout.count("goes on in epoch") == told.stdout.count("written: ") == 1
+    one, two = (load(tmp_path / name).card for name in ("one", "two"))
+    assert (one["training"]["processes"], two["training"]["processes"]) == (1, 2)
+    assert [e["snli_dev"] for e in two["epochs"]] == [e["snli_dev"] for e in one["epochs"]]
+    assert [e["loss"] for e in two["epochs"]] == pytest.approx([e["loss"] for e in one["epochs"]], abs=1e-3)
+    assert two["results"]["SNLI dev"]["accuracy"] == pytest.approx(max(e["snli_dev"] for e in two["epochs"]))
+
+
+def kill_two_machines(arguments: list[str], state: Path) -> dict[str, torch.Tensor]:
+    """Start this training on two machines that are both this one, kill all of it in the middle of an epoch, and return
+    the tensors of the state that is left."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nnodes",
+        "2",
+        "--nproc-per-node",
+        "1",
+        "--rdzv-backend",
+    ]
+    command += ["c10d", "--rdzv-endpoint", f"127.0.0.1:{port}", "--local-addr", "127.0.0.1", "-m", "trainers"]
+    machines = [
+        psutil.Popen([*command, *arguments], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    try:
+        deadline, middle = time.monotonic() + 600, False
+        while not middle:
+            assert all(machine.poll() is None for machine in machines), "the run ended before it could be killed"
+            assert time.monotonic() < deadline
+            middle = state.is_file() and _progress(state)["batch"] > 0
+            time.sleep(0.01)
+    finally:
+        workers = [worker for machine in machines for worker in machine.children(recursive=True)]
+        for process in (*machines, *workers):
+            process.kill()
+        psutil.wait_procs([*machines, *workers], timeout=60)
+    assert not (state.parent / "card.json").exists()
+    return load_file(state)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +242,21 @@ def test_two_processes_train_one_model(data: Path, tmp_path: Path) -> None:
         (["--set", "labels=[yes, no]"], "labels"),
         (["--set", "model.match=cosine"], "model.match must be one of dot, bilinear, additive, got 'cosine'"),
         (["--precision", "16"], "needs CUDA"),
+        (["--devices", "3"], "torchrun started 2 processes here and --devices asks for 3; leave --devices out"),
         (["--vectors", "/nowhere.txt"], "vector file /nowhere.txt does not exist"),
     ],
 )
 def test_mistakes_are_one_sentence(
-    more: list[str], says: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    more: list[str],
+    says: str,
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if "torchrun" in says:
+        for name, value in {"TORCHELASTIC_RUN_ID": "none", "LOCAL_WORLD_SIZE": "2", "WORLD_SIZE": "4"}.items():
+            monkeypatch.setenv(name, value)
     assert main([*arguments(data, tmp_path / "run"), *more]) == 2
     told = capsys.readouterr().err
     assert says in told and len(told.strip().splitlines()) == 1 and not (tmp_path / "run").exists()

@@ -12,8 +12,10 @@ all scripts, without memory), training (light at batch 256), threads (training o
 process, with threads that sleep soon and as libgomp has them), rivals (steps of ESIM and ABCNN against plain forms,
 explanations of a pair), effects (what words and links do to a verdict of nli-two-sided), app (first page, visits, click
 and verdict beside an empty Streamlit page, and memory), map (a new text on the filter map), predict (10,000 pairs from
-file to run against the forward passes alone), desk (the Error desk's answer to a filter and to a click, with 10,000
-rows).
+file to run against the forward passes alone), guests (a model in Hugging Face's format explained against its own
+library's forward pass), desk (the Error desk's answer to a filter and to a click, with 10,000 rows), load (where it is
+named: 1, 20, 50 and 100 visitors that each type a sentence every five seconds, their answers against serial ones, then
+5,000 different pairs, and the server's memory).
 """
 
 from __future__ import annotations
@@ -37,6 +39,8 @@ from trainers.bench.desk import answers, prediction
 from trainers.bench.effects import effects
 from trainers.bench.explaining import by_time
 from trainers.bench.filters import generated_filters
+from trainers.bench.guests import guests
+from trainers.bench.load import load
 from trainers.bench.phrases import phrase_states
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
@@ -57,12 +61,16 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "training": training,
     "threads": threads,
     "rivals": rivals,
+    "guests": guests,
     "app": pages,
     "map": filter_map,
     "predict": prediction,
     "desk": answers,
+    "load": load,
 }
 """What measures the rows of each, with fewer repetitions where it is called with True."""
+BY_NAME_ALONE = ("load",)
+"""Half an hour of work: only where it is asked for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.json, "--json")
     load = os.getloadavg()[0]
     rows: list[Row] = []
-    for name in args.names or BENCHMARKS:
+    for name in args.names or (name for name in BENCHMARKS if name not in BY_NAME_ALONE):
         rows += BENCHMARKS[name](args.quick)
     machine: dict[str, Any] = {
         "device": device_name(torch.device("cpu")),

@@ -3,15 +3,17 @@
     python -m trainers.paper baselines topic-acnn --data ../shared/data
     python -m trainers.paper baselines nli-esim --data ../shared/data --csv runs/nli-baselines.csv
 
-Single texts: TF-IDF of words and pairs of words, and a linear SVM. Pairs, those of the AttConv paper's tables: the
-largest class; the share of the second text's unigrams, one-skip bigrams and one-skip trigrams that the first has, and a
-logistic regression (Khot et al. 2018, section 5); TF-IDF of both texts with their cosine, and an MLP (Riedel et al.
-2017). scikit-learn's defaults but for sublinear counts (1 + log tf) and early stopping; nothing is chosen on dev.
+Single texts: TF-IDF of words and pairs of words, and a linear SVM; paragraph vectors and a logistic regression (Le &
+Mikolov 2014), where gensim is installed. Pairs, those of the AttConv paper's tables: the largest class; the share of
+the second text's unigrams, one-skip bigrams and one-skip trigrams that the first has, and a logistic regression (Khot
+et al. 2018, section 5); TF-IDF of both texts with their cosine, and an MLP (Riedel et al. 2017). scikit-learn's
+defaults but for sublinear counts (1 + log tf) and early stopping; nothing is chosen on dev.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from core.reading.tokens import tokenize
 from trainers import recipe as recipes
 from trainers.commands import as_typed
 from trainers.csv_file import write_rows
+from trainers.paper import paragraph_vectors
 from trainers.recipe import DataSource
 from trainers.train import data_folder
 from trainers.training_data import read_source
@@ -82,10 +85,16 @@ Fitted = Callable[[Texts], np.ndarray]
 
 
 def of_texts(texts: Texts, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:
-    """The baseline of single texts, fitted."""
+    """The baselines of single texts, fitted."""
     model = make_pipeline(TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)), LinearSVC(random_state=0))
     model.fit([first for first, _ in texts], labels)
     yield NAME, lambda seen: model.predict([first for first, _ in seen])
+    try:
+        predict = paragraph_vectors.fitted([first for first, _ in texts], labels)
+    except RunError as error:  # the others need nothing that is not there
+        print(f"left out: {error}", file=sys.stderr)
+        return
+    yield paragraph_vectors.NAME, lambda seen: predict([first for first, _ in seen])
 
 
 def of_pairs(texts: Texts, labels: np.ndarray) -> Iterator[tuple[str, Fitted]]:

@@ -101,6 +101,9 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
     folders = [path.parent for path in sorted(pretrained.glob("*/card.json")) if path.parent.name != "words"]
     cards = {folder: _complete(folder) for folder in folders}
     parts = {
+        "models from elsewhere": guests(
+            [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
+        ),
         "alignment": pictures.aligned(cards),
         "faithfulness": pictures.believed(cards),
         "pointing": pictures.pointed(cards),
@@ -151,6 +154,31 @@ def shipped(cards: Mapping[Path, Card]) -> Iterator[str]:
     for folder, card in cards.items():
         if (folder / HELD_OUT).is_file():
             yield from held_out(card["name"], json.loads((folder / HELD_OUT).read_text(encoding="utf-8")))
+
+
+def guests(cards: Sequence[Card]) -> Iterator[str]:
+    """The models in Hugging Face's format that are shipped: what they reach, and how they were made."""
+    rows = [
+        {
+            "checkpoint": f"`{card['name']}`",
+            "model": f"{card['title']}: {card['config']['layers']} layers of {card['config']['heads']} heads",
+            **{f"{name} ({result['items']:,})": scores(result) for name, result in card["results"].items()},
+            **{
+                f"{suite} pairs ({card[key]['total']})": card[key]["right"]
+                for suite, key in CARD_KEYS.items()
+                if key in card
+            },
+            "head nearest to people": card["config"].get("measured", "–"),
+            **{f"{name} F1": f"{result['f1']:.2f}" for name, result in card["alignment"]["results"].items()},
+            "licence of the weights": card["licence"],
+        }
+        for card in cards
+    ]
+    yield markdown.table(rows)
+    yield from (f"`{card['name']}`: {card['notes']}" for card in cards)
+    yield "The head is chosen, and its agreement measured, by"
+    measured = (result for card in cards for result in card["alignment"]["results"].values())
+    yield markdown.commands(dict.fromkeys(result["command"] for result in measured))
 
 
 def held_out(name: str, run: JsonMapping) -> Iterator[str]:

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 
 from app.panels.panel import Number, Panel, Payload, significant
 from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix
-from core.evidence.attention_map import NO_WORD, WORD_COLUMNS
+from core.evidence.attention_map import NO_WORD, SIMILARITY, WORD_COLUMNS
+from core.evidence.record import the
+from core.wording import percent
 
 Column = tuple[float | None, ...]
+SPECIAL = "special tokens"
+"""What stands at the column of a transformer's pieces that belong to no word."""
+_DIGITS = 4
+"""Behind the point of a head's weights: one of sixty words by sixty, in both directions, is 50 kB."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,9 @@ class NullWord:
 class WordMap(Payload):
     """What the matrix and the ribbons draw. ``values`` are what the cells show, from ``low`` to ``high``; ``weights``
     are always what the model used; ``none`` is None in a model without a null word. ``crossed``: for each row the rows
-    that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them."""
+    that look across it, and ``crossings`` its q as the model used it; None in a model that does not count them. ``of``:
+    whose attention it is, of a model from elsewhere; its ``values`` are left to the browser, which has the weights, and
+    ``stays`` says what a transformer's words give to other than the columns' words."""
 
     units: str
     weights: Matrix
@@ -41,6 +49,8 @@ class WordMap(Payload):
     high: float
     crossed: tuple[tuple[int, ...], ...] | None = None
     crossings: Column | None = None
+    of: str = ""
+    stays: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ def payloads(records: Sequence[AttentionMap], explanation: Explanation, show: st
 
 def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap:
     """The matrix of a map over words; its cells ``show`` weight, column or score."""
+    if not record.scores:
+        return of_weights(record, show)
     values: Matrix = record.weights
     null_scores = (record.null_score,) * len(record.null)
     null: Sequence[float | None] = record.null
@@ -89,6 +101,40 @@ def matrix(record: AttentionMap, explanation: Explanation, show: str) -> WordMap
         columns=record.columns,
         show=show,
         lead=lead(record, explanation),
+    )
+
+
+def of_weights(record: AttentionMap, show: str) -> WordMap:
+    """The matrix of a model from elsewhere, which has weights alone. Its scale runs to the largest weight on a word:
+    special tokens often have most of it, and all words would be dark beside them."""
+    show = "column" if show == "column" and record.units != SIMILARITY else "weight"
+    shown = rescaled(record.weights) if show == "column" else record.weights
+    special = tuple(round(weight, _DIGITS) for weight in record.null)
+    alike = record.units == SIMILARITY
+    return WordMap(
+        record.units,
+        tuple(tuple(round(weight, _DIGITS) for weight in row) for row in record.weights),
+        (),
+        (),
+        NullWord(SPECIAL if record.own else NO_WORD, special, (), special) if special else None,
+        record.apart,
+        min(map(min, shown)) if alike else 0.0,
+        max(max(map(max, shown)), 1e-9),
+        of=record.name,
+        stays=stays(record) if record.own else "",
+        rows=record.rows,
+        columns=record.columns,
+        show=show,
+    )
+
+
+def stays(record: AttentionMap) -> str:
+    """Where the attention of a transformer's words goes on average, in a sentence."""
+    own, special = (sum(shares) / len(shares) for shares in (record.own, record.null))
+    across = max(0.0, 1 - own - special)
+    return (
+        f"On average a word of {the(record.rows)} gives {percent(own)} to its own sentence, {percent(special)} to "
+        f"special tokens, and {percent(across)} to {the(record.columns)}."
     )
 
 

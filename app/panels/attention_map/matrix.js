@@ -2,6 +2,7 @@
 
 import { legend, scaleColour } from "../../components/colours.js";
 import {
+  capital,
   directionOf,
   exactPercent,
   heading,
@@ -21,6 +22,23 @@ import { WindowPanel } from "./windows.js";
 
 export const CELL = { most: 36, least: 17 };
 export const PROJECTED = { most: 64, least: 58 }; // 2 pixels of each lie between cells
+// The numbers of the cells, which a transformer's head leaves to be made of its weights.
+function withValues(attention) {
+  const { weights, none, show, values } = attention;
+  if (values.length) return attention;
+  const shares = (column) => {
+    const sum = column.reduce((all, weight) => all + weight, 0);
+    return column.map((weight) => (sum > 0 ? weight / sum : 0));
+  };
+  if (show !== "column") return { ...attention, values: weights };
+  const columns = weights[0].map((_, j) => shares(weights.map((row) => row[j])));
+  return {
+    ...attention,
+    values: weights.map((_, i) => columns.map((column) => column[i])),
+    none: none && { ...none, values: shares(none.weights) },
+  };
+}
+
 const LEAN = 0.8; // of the words' height, that the last of them leans beyond its column
 
 export class MatrixPanel {
@@ -30,13 +48,14 @@ export class MatrixPanel {
    */
   constructor(view, attention) {
     this.view = view;
-    this.attention = attention;
+    this.attention = attention = withValues(attention);
     this.axes = view.axes(attention);
     this.at = [0, 0];
     const { tokens } = view.sideOf(attention.rows);
     // A final state is one row, and stands for the word that it comes after.
     this.final = attention.units === "final state" ? tokens.length - 1 : null;
     this.rows = this.final === null ? tokens : ["final state"];
+    this.alike = attention.units === "similarity"; // of states: no attention
     const { tokens: columns, lines = [0] } = view.sideOf(attention.columns);
     this.columns = columns;
     this.lines = lines;
@@ -61,6 +80,7 @@ export class MatrixPanel {
     if (this.agreement) key.append(html("span", this.agreement));
     this.signs = html("span", { hidden: true }, "ring: much weight, little effect; diamond: the other way round");
     key.append(this.signs);
+    if (attention.stays) key.append(html("span.stays", attention.stays));
     const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(
       "section.attention",
@@ -75,9 +95,11 @@ export class MatrixPanel {
 
   // What it is, how to read it (one line, and more on demand), and what is saved under which name.
   get labels() {
-    const { rows, columns, apart, show } = this.attention;
+    const { rows, columns, apart, show, of, stays } = this.attention;
     const how = {
-      weight: `Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
+      weight: this.alike
+        ? "Brighter cell: the two words’ states are more alike (cosine). The model reads each text by itself: this is no attention. Click a cell or a word to follow it."
+        : `${of ? `${capital(of)}. ` : ""}Brighter cell: more weight. ${this.sums}. Click a cell or a word to follow it.`,
       score: "Brighter cell: higher score, before the softmax of the row. Click a cell or a word to follow it.",
       column:
         "Not what the model used: its weights, rescaled so that each column adds up to 1. Brighter cell: larger share of that column.",
@@ -90,8 +112,11 @@ export class MatrixPanel {
       `; columns ${the(columns)}${judged ? ", its context" : ""}. `,
       this.several &&
         `Numbered blocks of columns are its lines${apart ? ": the model reads each of them by itself" : ""}. `,
-      "The colour scale runs to the largest value of this pair. ",
+      `The colour scale runs to the largest ${of ? "weight on a word" : "value of this pair"}. `,
+      stays &&
+        `A word’s pieces are looked at together (their weights are added up) and look together (theirs are averaged). The last column is what goes to pieces that belong to no word, such as [CLS] and [SEP]${this.attention.none ? ": often most of it" : ""}. `,
       this.none &&
+        !of &&
         `The last column is the null word, a vector that the model learnt for a word without a counterpart in ${the(columns)}; with it a row adds up to 1. `,
       "Point at a cell for its exact values; with the keyboard, Tab to the matrix, move with the arrow keys, Home and End.",
     ];
@@ -106,7 +131,8 @@ export class MatrixPanel {
 
   // What a row adds up to: changed by hand, the rest of it may have been kept.
   get sums() {
-    const { weights, apart } = this.attention;
+    const { weights, apart, stays } = this.attention;
+    if (stays) return "A row, with what stays in its own sentence, adds up to 1";
     const each = apart ? " over each numbered line" : "";
     const whole = apart ? this.lines.length : 1;
     const sum = (row, i) => row.reduce((all, weight) => all + weight, this.none?.weights[i] ?? 0);
@@ -149,6 +175,7 @@ export class MatrixPanel {
   get scale() {
     const { show, low, high } = this.attention;
     if (show === "score") return ["score", signed(low, 2), signed(high, 2)];
+    if (this.alike) return ["cosine", low.toFixed(2), high.toFixed(2)];
     return [show === "column" ? "share of the column" : "weight", "0\u00a0%", percent(high)];
   }
 
@@ -215,6 +242,7 @@ export class MatrixPanel {
 
   title() {
     const { show, rows, columns } = this.attention;
+    if (this.alike) return `How alike the words of ${the(rows)} and of ${the(columns)} are`;
     if (this.final !== null)
       return show === "score" ? `Raw scores of ${the(rows)}’s final state` : `Where ${the(rows)}’s final state looks`;
     if (show === "column")
@@ -226,6 +254,7 @@ export class MatrixPanel {
     const { show } = this.attention;
     const cell = `${this.rows[i]} to ${this.word(j)}: `;
     if (show === "score") return cell + this.score(i, j, 3);
+    if (this.alike) return `${cell}cosine ${this.number("weights", i, j).toFixed(3)}`;
     return show === "column"
       ? `${cell}${percent(this.number("values", i, j))} of the column, not what the model used`
       : `${cell}weight ${percent(this.number("weights", i, j))}`;
@@ -327,9 +356,14 @@ export class MatrixPanel {
           class: none && "none",
         },
         shorten(this.word(j), 24),
-        svg("title", none ? `The null word: no counterpart in ${the(this.attention.columns)}` : this.word(j)),
+        svg("title", none ? this.noWord : this.word(j)),
       );
     });
+  }
+
+  get noWord() {
+    const { stays, columns } = this.attention;
+    return stays ? "Pieces that belong to no word" : `The null word: no counterpart in ${the(columns)}`;
   }
 
   rowWords() {
@@ -432,11 +466,10 @@ export class MatrixPanel {
 
   // A cell's exact values.
   facts(i, j) {
-    const lines = [
-      html("span", `weight ${exactPercent(this.number("weights", i, j))}`),
-      html("span", this.score(i, j, 4)),
-      ...this.disagreement(i, j),
-    ];
+    if (this.alike) return [html("span", `cosine ${this.number("weights", i, j).toFixed(4)}`)];
+    const lines = [html("span", `weight ${exactPercent(this.number("weights", i, j))}`)];
+    if (this.attention.scores.length) lines.push(html("span", this.score(i, j, 4)));
+    lines.push(...this.disagreement(i, j));
     if (this.attention.show === "column")
       lines.push(html("span", `${exactPercent(this.number("values", i, j))} of its column (not used)`));
     const back = this.view.back(this.attention);

@@ -15,9 +15,11 @@ from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness
 
 @dataclass(frozen=True)
 class BeliefFrame(Payload):
-    """What stands before anything is computed. ``verdict``: the class that is followed, as people read it."""
+    """What stands before anything is computed. ``verdict``: the class that is followed, as people read it; ``cost``:
+    passes and time, of a model whose passes take long."""
 
     verdict: str
+    cost: str = ""
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,10 @@ const CELL = 15; // pixels
 const LETTERS = 16; // of a word at an edge
 
 class BeliefPanel {
-  constructor(view, { verdict }) {
+  constructor(view, { verdict, cost }) {
     this.view = view;
     this.verdict = verdict;
+    this.cost = cost ? `at most ${cost}` : "some seconds";
     this.head = html("div");
     this.waiting = new Waiting("Erasing words and moving attention …", "how far this can be believed", "believed");
     this.state = html("div.state.soft", { "aria-live": "polite" });
@@ -59,7 +60,8 @@ class BeliefPanel {
 
   offer() {
     return [
-      "Erasing what each way names and moving the attention says how far the pictures above can be believed. It takes some seconds. ",
+      "Erasing what each way names and moving the attention says how far the pictures above can be believed. It takes ",
+      `${this.cost}. `,
       linkButton("Compute", "Compute how far this can be believed", () => this.view.ask({ believed: "on" })),
     ];
   }

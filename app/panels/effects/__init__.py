@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.panels.effects.methods import Method, methods
+from app.panels.effects.methods import Method
 from app.panels.panel import Panel, Payload, significant
 from core.effects.why import MIX
 from core.effects.words import TAKEN_AWAY
 from core.evidence.effects import Effects, PairEffect, WordEffect
+from core.wording import counted, duration
 
 Bar = tuple[float | None, ...]
 """The effect of a word, its spread, and the verdict's mean probability without it."""
@@ -18,33 +19,30 @@ Bar = tuple[float | None, ...]
 @dataclass(frozen=True)
 class WordBars:
     """What the bars show. ``ways``: by method and role a bar a word; a mean of several ways has each of them alone,
-    too. ``probability``: of the verdict as it is."""
+    too. ``probability``: of the verdict as it is; ``took``: passes and time, of a model whose passes take long."""
 
     method: str
     unit: str
     probability: float
     ways: Mapping[str, Mapping[str, tuple[Bar, ...]]]
     completeness: tuple[float, ...] | None
+    took: str = ""
 
 
 @dataclass(frozen=True)
 class EffectsFrame(Payload):
     """What stands before there are effects. ``verdict``: the class that is followed, as people read it; ``methods``:
     how effects can be asked for; ``what_if``: whether the page shows another verdict than the model's own, which the
-    effects are about."""
+    effects are about; ``more``: which further replacements can be asked for, and what they cost, of a slow model."""
 
     verdict: str
     methods: tuple[Method, ...]
     what_if: bool
+    more: str = ""
 
 
-def frame(verdict: str, what_if: bool = False) -> EffectsFrame:
-    """The panel without its bars."""
-    return EffectsFrame(verdict, methods(), what_if)
-
-
-def word_bars(effects: Effects) -> WordBars:
-    """The bars of a record."""
+def word_bars(effects: Effects, timed: bool = False) -> WordBars:
+    """The bars of a record; ``timed``: it is said how many passes it took."""
     target = effects.labels.index(effects.verdict)
     roles = tuple(dict.fromkeys(word.role for word in effects.words))
     alone = tuple(MIX) if effects.method == TAKEN_AWAY else ()
@@ -53,7 +51,8 @@ def word_bars(effects: Effects) -> WordBars:
         for method in (effects.method, *alone)
     }
     completeness = effects.completeness and significant(effects.completeness, 4)
-    return WordBars(effects.method, effects.unit, effects.probability, ways, completeness)
+    took = f"{counted(effects.passes, 'pass', 'es')} in {duration(effects.milliseconds / 1000)}" if timed else ""
+    return WordBars(effects.method, effects.unit, effects.probability, ways, completeness, took)
 
 
 def _bar(word: WordEffect, method: str, target: int, asked: str) -> Bar:

@@ -7,6 +7,7 @@ import { PANELS } from "../../components/view.js";
 import { barLine, factsOf, rangeOf, wordOf } from "./bars.js";
 import { Together } from "./together.js";
 
+const THREE_WAYS = "taken-away";
 const FIRST = 3; // words of a sentence that have a bar before more are asked for
 
 class EffectsPanel {
@@ -16,8 +17,10 @@ class EffectsPanel {
     this.open = false;
     this.method = html(
       "select",
-      { onchange: () => view.ask({ method: this.method.value }) },
-      frame.methods.map(({ name, title }) => html("option", { value: name }, title)),
+      { onchange: () => this.choose(this.method.value) },
+      frame.methods.map(({ name, title, cost }) =>
+        html("option", { value: name }, cost ? `${title} (${cost})` : title),
+      ),
     );
     this.together = new Together(view);
     this.whole = linkButton("", "Show all words and two words together, or the longest bars alone", () => {
@@ -49,6 +52,13 @@ class EffectsPanel {
     return this.frame.methods.find(({ name }) => name === this.view.asked.method);
   }
 
+  // Of a model whose passes take long, three ways at once are asked for by choosing them.
+  choose(method) {
+    const [{ name: first }] = this.frame.methods;
+    const { drawn } = this.view.asked;
+    this.view.ask(method === THREE_WAYS && first !== THREE_WAYS ? { method, drawn: drawn || "few" } : { method });
+  }
+
   // Every word with its bar by the method that is asked for; without bars while they are computed.
   words() {
     const bars = this.view.bars;
@@ -72,6 +82,7 @@ class EffectsPanel {
     }
     if (view.asked.together) this.open ||= !this.together.asked;
     this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
+    this.waiting.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
     this.waiting.draw(Boolean(view.bars), view.news);
     const sides = this.words();
     this.range = rangeOf(sides.flatMap(({ words }) => words));
@@ -83,9 +94,20 @@ class EffectsPanel {
     if (focused) this.body.querySelector(`[data-word="${focused}"]`)?.focus();
     const { completeness } = view.news?.words ?? {};
     const said = completeness && view.bars ? this.completeness(...completeness) : null;
-    refill(this.after, said);
+    refill(this.after, said, this.passes());
     this.together.element.hidden = !this.open;
     this.together.draw();
+  }
+
+  // What it took, of a model whose passes take long, and what more can be asked for.
+  passes() {
+    const { frame, view } = this;
+    const took = view.bars ? view.news?.words?.took : null;
+    if (!took && !frame.more) return null;
+    const all = linkButton("Draw them", `Draw ${frame.more}`, () =>
+      view.ask({ drawn: "all", method: view.asked.method }),
+    );
+    return html("p", took ? `${took}. ` : null, frame.more && html("span.screen", `${capital(frame.more)}. `, all));
   }
 
   heading({ name, how, cannot }) {

@@ -6,18 +6,21 @@ from dataclasses import dataclass
 
 from core.effects import METHODS, gradients
 from core.effects.why import MIX
-from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY
+from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
 from core.wording import percent
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way. ``how``: what is done to the word; ``cannot``: what its answer does not say."""
+    """One way. ``how``: what is done to the word; ``cannot``: what its answer does not say; ``cost``: passes and time,
+    of a model whose passes take long; ``gradient``: whether it needs one."""
 
     name: str
     title: str
     how: str
     cannot: str
+    cost: str = ""
+    gradient: bool = False
 
 
 _TITLES = {
@@ -68,17 +71,24 @@ _CANNOT = {
         "path from there passes vectors that are no words, and another beginning gives other bars."
     ),
 }
-_INSTEAD = {
-    TAKEN_AWAY: (
-        f"the mean of dropping it ({percent(MIX[DROPPED])}), of {DRAWING.frequent} frequent words in its place "
-        f"({percent(MIX[FREQUENT])}) and of {DRAWING.related} related ones ({percent(MIX[RELATED])})"
-    ),
-    FREQUENT: f"the mean over {DRAWING.frequent} frequent words in its place, the same ones for every word",
-    RELATED: f"the mean over {DRAWING.related} words in its place that stand in similar sentences",
-}
-"""With the numbers of a drawing, where core's line has none."""
 
 
-def methods() -> tuple[Method, ...]:
+def _instead(drawing: Drawing) -> dict[str, str]:
+    """With the numbers of a drawing, where core's line has none."""
+    return {
+        TAKEN_AWAY: (
+            f"the mean of dropping it ({percent(MIX[DROPPED])}), of {drawing.frequent} frequent words in its place "
+            f"({percent(MIX[FREQUENT])}) and of {drawing.related} related ones ({percent(MIX[RELATED])})"
+        ),
+        FREQUENT: f"the mean over {drawing.frequent} frequent words in its place, the same ones for every word",
+        RELATED: f"the mean over {drawing.related} words in its place that stand in similar sentences",
+    }
+
+
+def methods(drawing: Drawing = DRAWING) -> tuple[Method, ...]:
     """All ways, the default one first."""
-    return tuple(Method(name, _TITLES[name], _INSTEAD.get(name, how), _CANNOT[name]) for name, how in METHODS.items())
+    instead = _instead(drawing)
+    return tuple(
+        Method(name, _TITLES[name], instead.get(name, how), _CANNOT[name], gradient=name in gradients.METHODS)
+        for name, how in METHODS.items()
+    )

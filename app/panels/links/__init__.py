@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.panels.attention_map import compact
 from app.panels.panel import Panel, Payload
-from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix, PhraseSelection, PooledAttention
+from core.evidence import AttentionMap, Explanation, FilterProvenance, Matrix, PhraseSelection, PooledAttention, Record
 from core.evidence.attention_map import FINAL_STATE, NO_WORD
 from core.evidence.effects import LinkEffects
 
@@ -16,9 +16,11 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class LinksFrame(Payload):
-    """What stands before there are effects. ``verdict``: the class that is followed, as people read it."""
+    """What stands before there are effects. ``verdict``: the class that is followed, as people read it; ``costs``: of a
+    transformer, of its strongest links and of every link, which are cut before the softmax."""
 
     verdict: str
+    costs: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,16 @@ class LinkMap:
     telling: tuple[Cell, ...]
 
 
-def frame(explanation: Explanation, verdict: str) -> LinksFrame | None:
+def frame(explanation: Explanation, verdict: str, costs: tuple[str, str] | None = None) -> LinksFrame | None:
     """The panel without its matrices; None for a model that shows no attention."""
     kinds = (AttentionMap, PooledAttention, PhraseSelection)
-    attends = any(isinstance(record, kinds) for record in explanation.evidence)
-    return LinksFrame(verdict) if attends else None
+    attends = any(isinstance(record, kinds) and _cuttable(record) for record in explanation.evidence)
+    return LinksFrame(verdict, costs) if attends else None
+
+
+def _cuttable(record: Record) -> bool:
+    """Whether the links of a map can be cut: of what a function says of its attention they cannot."""
+    return not isinstance(record, AttentionMap) or bool(record.scores or record.own)
 
 
 def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:

@@ -7,6 +7,7 @@ import { MatrixPanel, aloneIn } from "../attention_map/matrix.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
+const EVERY = "all";
 const RULES = [
   ["kept", "stays as it is"],
   ["renormalised", "is divided by its sum"],
@@ -18,7 +19,7 @@ const tint = (share) =>
 const SCALE = Array.from({ length: 11 }, (_, i) => tint((i - 5) / 5));
 
 class LinkMatrix extends MatrixPanel {
-  constructor(view, map, verdict) {
+  constructor(view, map, verdict, knockedOut) {
     const { words, null: none, values, before, high } = map;
     const columns = none ? words[1].slice(0, -1) : words[1];
     const parted = (rows) => (none ? rows.map((row) => row.slice(0, -1)) : rows);
@@ -28,6 +29,7 @@ class LinkMatrix extends MatrixPanel {
     super(ofWords ? view : aloneIn(view, [words[0], columns], map.rows, chosen), {
       ...map,
       verdict,
+      knockedOut,
       weights: parted(before),
       values: parted(values),
       none: none && { word: words[1].at(-1), weights: last(before), values: last(values) },
@@ -60,15 +62,17 @@ class LinkMatrix extends MatrixPanel {
   }
 
   get labels() {
-    const { rows, columns, verdict, least, renormalised, tau_b, crossings, heavy, telling } = this.attention;
+    const { rows, columns, verdict, least, renormalised, tau_b, crossings, heavy, telling, knockedOut } =
+      this.attention;
     const without = crossings ? "" : " Without crossings: q is 0 before and after each cut.";
     const apart = rows === columns ? "" : ` into ${the(columns)}`;
     const agreement =
       tau_b === null
         ? "Weight and effect are the same everywhere, so their order cannot be compared."
-        : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over all ${plural(this.attention.before.flat().length, "cell", "cells")}: ${signed(tau_b, 2)}.`;
-    const rule =
-      least === null
+        : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over ${this.cells}: ${signed(tau_b, 2)}.`;
+    const rule = knockedOut
+      ? "All pieces of a word no longer see all pieces of the other, before the softmax of every layer and head, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so that those of largest weight come first. "
+      : least === null
         ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
         : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
@@ -78,6 +82,15 @@ class LinkMatrix extends MatrixPanel {
       what: "effects of links",
       file: `effects-of-links-of-${rows}${renormalised ? "-renormalised" : ""}${crossings ? "" : "-without-crossings"}`,
     };
+  }
+
+  // How many were cut, in words.
+  get cells() {
+    const all = this.attention.before.flat().length;
+    const cut = this.attention.values.flat().filter((value) => value !== null).length;
+    return cut < all
+      ? `the ${plural(cut, "cell", "cells")} that ${cut === 1 ? "was" : "were"} cut`
+      : `all ${plural(all, "cell", "cells")}`;
   }
 
   get scale() {
@@ -101,8 +114,9 @@ class LinkMatrix extends MatrixPanel {
   }
 
   facts(i, j) {
+    const effect = this.number("values", i, j);
     return [
-      html("span", `effect ${signed(this.number("values", i, j), 3)}`),
+      html("span", effect === null ? "not cut" : `effect ${signed(effect, 3)}`),
       html("span", this.was(i, j)),
       ...this.disagreement(i, j),
     ];
@@ -115,6 +129,7 @@ class LinkMatrix extends MatrixPanel {
       this.places.map((j) => {
         const value = this.number("values", i, j);
         const [x, y] = [this.x(j) + cell / 2, (i + 0.5) * cell];
+        if (value === null) return svg("text.uncut", { x, y }, "·");
         if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return null;
         const text = cell >= WRITTEN ? signed(value, this.attention.high < 1 ? 2 : 1) : value < 0 ? "\u2212" : "+";
         const ink = Math.abs(value) > 0.55 * this.attention.high ? "var(--paper)" : "var(--ink)";
@@ -127,9 +142,10 @@ class LinkMatrix extends MatrixPanel {
 }
 
 class LinksPanel {
-  constructor(view, { verdict }) {
+  constructor(view, { verdict, costs }) {
     this.view = view;
     this.verdict = verdict;
+    this.costs = costs; // of a transformer, whose links are cut before the softmax
     this.matrices = [];
     view.cutLinks = null; // those of this drawing, which mark the weights' own matrix too
     this.back = view.lone
@@ -168,7 +184,7 @@ class LinksPanel {
     if (other) {
       this.known = maps;
       this.view.cutLinks = maps;
-      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict));
+      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.costs)));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
     }
     this.drawRule(asked);
@@ -183,6 +199,7 @@ class LinksPanel {
   }
 
   drawRule(asked) {
+    if (this.costs) return this.drawCost(asked);
     const scored = this.known?.some(({ least }) => least !== null);
     this.rule.hidden = scored;
     if (scored) return;
@@ -190,6 +207,20 @@ class LinksPanel {
       this.rule,
       html("span.soft", "A link is cut, and the rest of its row"),
       RULES.map(([name, text]) => choice(name === asked, () => this.view.ask({ links: name }), text)),
+    );
+  }
+
+  // What the strongest links of a transformer cost, and every link.
+  drawCost(asked) {
+    const [strongest, every] = this.costs;
+    this.waiting.say(`Cutting one link after the other, ${asked === EVERY ? every : strongest} …`);
+    const of = { kept: `The strongest of each direction (${strongest})`, [EVERY]: `Every link (${every})` };
+    refill(
+      this.rule,
+      html("span.soft", "Cut in all layers and heads, before the softmax"),
+      Object.entries(of).map(([name, text]) =>
+        choice((asked === EVERY ? EVERY : "kept") === name, () => this.view.ask({ links: name }), text),
+      ),
     );
   }
 

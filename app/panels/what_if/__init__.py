@@ -55,13 +55,17 @@ class ScoreMap(EditableMap):
 class WhatIf(Payload):
     """All steps, the pair as typed first. ``at``: how many edits are in effect; ``followed``: the first verdict's
     class, as people read it; ``sides``: the roles of the texts, in the order in which edits number them; ``maps``: of
-    attention, none in a model without weights; ``scores``: those of a model that attends by scores."""
+    attention, none in a model without weights; ``note``: why there are none, of one whose weights are shown; ``cost``:
+    of the search for the smallest change, of a model whose passes take long; ``scores``: the maps of a model that
+    attends by scores."""
 
     steps: tuple[Step, ...]
     at: int
     followed: str
     sides: tuple[str, ...]
     maps: tuple[EditableMap, ...] = ()
+    note: str = ""
+    cost: str = ""
     scores: tuple[ScoreMap, ...] = ()
 
 

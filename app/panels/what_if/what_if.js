@@ -48,7 +48,8 @@ class WhatIfPanel {
     this.opener.classList.add("opener");
     this.whole = html("div.whole.wraps.screen", this.ofTheSentences());
     this.smallest = html("div.smallest", { "aria-live": "polite" });
-    this.search = new Waiting("Trying changes …", "the smallest change", "turns");
+    const trying = data.cost ? `Trying changes, at most ${data.cost} …` : "Trying changes …";
+    this.search = new Waiting(trying, "the smallest change", "turns");
     this.list = data.steps.length > 1 ? listOfSteps(data, (name, to) => this.go(name, to)) : null;
     this.element = html(
       "section",
@@ -59,6 +60,7 @@ class WhatIfPanel {
       this.whole,
       data.scores.length ? this.attention.element : null,
       data.maps.length + data.scores.length ? this.attention.whole : null,
+      data.note && html("p.soft.screen", data.note),
       this.smallest,
       this.list,
     );
@@ -163,7 +165,7 @@ class WhatIfPanel {
       "Smallest change that turns the verdict",
       "Find the smallest change that turns the verdict",
       () => view.ask({ turns: view.asked.turns ? "" : "on" }),
-      { name: "smallest" },
+      { name: "smallest", title: this.data.cost ? `At most ${this.data.cost}` : null },
     );
     this.asks = smallest;
     const swap = this.button("Exchange the sentences", "Exchange both sentences", () =>

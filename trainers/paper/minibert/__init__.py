@@ -5,13 +5,15 @@
 Its WordPiece is fitted on the training pairs, its embeddings begin as the word table's principal components, and the
 target of a pair is a mix of its label and of what a teacher says of it (Hinton et al. 2015, "Distilling the knowledge
 in a neural network"); made pairs, whose labels hold by construction, keep their label. The folder that it writes is
-what ``AutoModelForSequenceClassification`` reads, with float16 weights, and a README.md that says how it was made.
+what ``AutoModelForSequenceClassification`` reads, with float16 weights; its README.md and pairlens.json say how it was
+made.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import shlex
 import sys
 from pathlib import Path
 
@@ -37,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layers", type=int, default=4, metavar="N", help="default: 4")
     parser.add_argument("--width", type=int, default=128, metavar="N", help="numbers of a state (default: 128)")
     parser.add_argument("--mask-epochs", type=int, default=1, metavar="N", help="over masked words first (default: 1)")
-    parser.add_argument("--epochs", type=int, default=12, metavar="N", help="default: 12")
+    parser.add_argument("--epochs", type=int, default=10, metavar="N", help="default: 10")
     parser.add_argument("--lr", type=float, default=0.001, help="default: 0.001")
     parser.add_argument("--batch", type=int, default=64, metavar="N", help="pairs of a step (default: 64)")
     parser.add_argument("--rows", type=int, default=0, metavar="N", help="a sample of so many rows a data set (0: all)")
@@ -65,7 +67,18 @@ def run(args: argparse.Namespace) -> int:
     generator = np.random.default_rng(args.seed)
     learning.learn_masked_words(model, pairs, tokenizer, args, generator)
     average, curve = learning.learn(model, pairs, (tokenizer, evaluated[0]), args, generator)
-    scores = {dataset.name: learning.accuracy(average, tokenizer, dataset) for dataset in evaluated}
-    learning.write(args.out, average, tokenizer, recipe, curve, scores)
-    print(", ".join(f"{name} {score:.2%}" for name, score in scores.items()), file=sys.stderr)
+    scores = {dataset.name: learning.score(average, tokenizer, dataset) for dataset in evaluated}
+    learning.write(args.out, average, tokenizer, recipe, curve, scores, typed(args))
+    print(", ".join(f"{name} {score['accuracy']:.2%}" for name, score in scores.items()), file=sys.stderr)
     return 0
+
+
+def typed(args: argparse.Namespace) -> str:
+    """The command as it would be typed, without folders of this machine."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    command = ["python", "-m", "trainers.paper", "minibert", "--data", "DATA", "--out", args.out.name]
+    for name, default in vars(parser.parse_args(["--data", "", "--out", ""])).items():
+        if name not in ("data", "out") and getattr(args, name) != default:
+            command += [f"--{name.replace('_', '-')}", str(getattr(args, name))]
+    return shlex.join(command)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
-import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +18,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from core.checkpoint.files import round_weights
 from core.data import Dataset
+from core.evaluation.scores import summary
 from core.files import whole_folder
+from core.guests.settings import add_settings
 from core.reading.tokens import normalise
 from core.reading.word_table import default_table
 from trainers.paper.minibert.rows import LONGEST, Rows
@@ -31,6 +31,7 @@ MASKED = 0.15
 WARMUP = 500
 """Steps in which the learning rate rises."""
 EMA = 0.999
+TITLE = "MiniBERT"
 SPREAD = 0.05
 """Standard deviation of the embeddings at the beginning."""
 
@@ -153,7 +154,7 @@ def learn(
             losses.append(float(loss.detach()))
         candidate = copy.deepcopy(average.module)
         round_weights(candidate)
-        curve.append({"loss": float(np.mean(losses)), "dev": accuracy(candidate, *dev)})
+        curve.append({"loss": float(np.mean(losses)), "dev": score(candidate, *dev)["accuracy"]})
         if best is None or curve[-1]["dev"] >= max(point["dev"] for point in curve):
             best = candidate
         _say(f"epoch {epoch + 1}: loss {curve[-1]['loss']:.4f}, dev {curve[-1]['dev']:.2%}", started)
@@ -166,18 +167,18 @@ def _steps(rows: Rows, batch: int) -> int:
 
 
 @torch.inference_mode()
-def accuracy(model: Any, tokenizer: Any, dataset: Dataset) -> float:
-    """The share of the rows that the model is right on."""
+def score(model: Any, tokenizer: Any, dataset: Dataset) -> dict[str, Any]:
+    """What a card says of the model on a data set (:func:`core.evaluation.scores.summary`)."""
     model.eval()
     labelled = sorted((row for row in dataset.rows if row.label), key=lambda row: len(row.first) + len(row.second))
-    right = 0
+    probabilities = []
     for start in range(0, len(labelled), 256):
         part = labelled[start : start + 256]
         texts = [row.first for row in part], [row.second for row in part]
         inputs = tokenizer(*texts, truncation=True, max_length=LONGEST, padding=True, return_tensors="pt")
-        said = model(**inputs).logits.argmax(1).tolist()
-        right += sum(model.config.id2label[number] == row.label for number, row in zip(said, part, strict=True))
-    return right / len(labelled)
+        probabilities.append(torch.softmax(model(**inputs).logits, 1))
+    gold = [model.config.label2id[row.label] for row in labelled]
+    return summary(np.array(gold), torch.cat(probabilities).numpy())
 
 
 def write(
@@ -186,21 +187,35 @@ def write(
     tokenizer: Any,
     recipe: Recipe,
     curve: list[dict[str, float]],
-    scores: Mapping[str, float],
+    scores: Mapping[str, dict[str, Any]],
+    command: str,
 ) -> None:
     """The folder in Hugging Face's format: float16 weights, configuration, tokeniser, and how it was made."""
     del model.masked_words
-    made = {
-        "command": shlex.join(["python", "-m", "trainers.paper", *sys.argv[1:]]),
-        "licence": recipe.licence,
-        "train": [source.name for source in recipe.train],
-        "curve": curve,
-        "scores": scores,
-    }
     with whole_folder(folder, last="config.json") as scratch:
         model.half().save_pretrained(scratch)
         tokenizer.save_pretrained(scratch)
-        (scratch / "made.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        describe(scratch, recipe, curve, scores, command)
+
+
+def describe(
+    folder: Path, recipe: Recipe, curve: list[dict[str, float]], scores: Mapping[str, dict[str, Any]], command: str
+) -> None:
+    """Write README.md, for people, and ``pairlens.json``, for the pages."""
+    data = ", ".join(source.name for source in recipe.train)
+    epochs = [f"| {number} | {one['loss']:.4f} | {one['dev']:.2%} |" for number, one in enumerate(curve, 1)]
+    found = [f"- {name}: {score['accuracy']:.2%} of {score['items']:,}" for name, score in scores.items()]
+    card = [
+        f"# {TITLE}\n",
+        f"A small BERT for pairs of sentences, made by\n\n    {command}\n",
+        f"Trained on {data}; licence of the weights: {recipe.licence}.\n",
+        *found,
+        f"\n| epoch | loss | {recipe.dev.name} |\n|---|---|---|",
+        *epochs,
+    ]
+    (folder / "README.md").write_text("\n".join(card) + "\n", encoding="utf-8")
+    notes = f"Made by `{command}`; trained on {data}."
+    add_settings(folder, title=TITLE, licence=recipe.licence, notes=notes, results=dict(scores))
 
 
 def _say(text: str, started: float) -> None:

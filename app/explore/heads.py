@@ -1,0 +1,59 @@
+"""Whose attention is shown of a transformer: the head that a person chose, or that of its card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.model_choice import Card, is_guest, shows
+from app.models.card import measured_head
+from app.page_state.explore import ExploreState
+from app.panels import Drawing, DrawnPanel
+from app.panels.attention_heads import Heads
+from core.checkpoint import Checkpoint
+from core.evidence.attention_heads import AttentionHeads
+from core.guests.heads import Head, parse_head, title_of
+
+
+def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
+    """The head that a person chose and that the model has; empty for that of its card."""
+    return "" if _problem(page, checkpoint) else page.head
+
+
+def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
+    """Whether what the card says of its attention is about the head that is shown; of a model without heads it is."""
+    first = checkpoint.card["config"].get("head")
+    return first is None or (shown(page, checkpoint) or first) == (measured_head(checkpoint.card) or first)
+
+
+def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
+    """One sentence for each choice that a transformer does not have, and for a head that a model does not."""
+    out, elsewhere = [_problem(page, checkpoint)], is_guest(checkpoint.card)
+    if elsewhere and page.show == "score":
+        out.append("The link asks for raw scores, which a model from elsewhere does not have: weights are shown.")
+    if elsewhere and page.temperature != 1:
+        out.append("The link asks for another temperature, which a model from elsewhere cannot be given.")
+    return [problem for problem in out if problem]
+
+
+def _problem(page: ExploreState, checkpoint: Checkpoint) -> str:
+    if not page.head:
+        return ""
+    asked = f"The link asks for the {title_of(page.head)}; this model has"
+    if not shows(AttentionHeads)(checkpoint.card):
+        return f"{asked} no heads to choose from: its attention is shown."
+    config, head = checkpoint.card["config"], parse_head(page.head)
+    if isinstance(head, Head) and (head.layer >= config["layers"] or head.number >= config["heads"]):
+        first = title_of(config["head"])
+        return f"{asked} {config['layers']} layers of {config['heads']} heads: the {first} is shown."
+    return ""
+
+
+def with_first(drawing: Drawing, card: Card) -> Drawing:
+    """The drawing whose picker of heads knows which one the card shows first."""
+
+    def told(panel: DrawnPanel) -> DrawnPanel:
+        if not isinstance(panel.data, Heads):
+            return panel
+        return replace(panel, data=replace(panel.data, own=card["config"]["head"]))
+
+    return replace(drawing, panels=tuple(map(told, drawing.panels)))

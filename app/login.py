@@ -1,0 +1,58 @@
+"""The name under which a proxy's login let a visitor in, where a setting says in which header it stands.
+
+A header is only as true as whoever writes it: it counts where the server listens on this machine alone, so that all
+that comes to it comes through the proxy, which writes the header anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import os
+import sys
+
+import streamlit as st
+
+from core.desk.changes import clean
+
+
+def name() -> str:
+    """The visitor's, from the header that ``PAIRLENS_USER_HEADER`` names; empty where none is named, the server listens
+    to others than this machine, or the header is not there exactly once."""
+    header = os.environ.get("PAIRLENS_USER_HEADER")
+    if not header:
+        return ""
+    address = st.get_option("server.address")
+    if not on_this_machine(address):
+        _say_once(header, str(address or "all addresses"))
+        return ""
+    values = st.context.headers.get_all(header)
+    return clean(_decoded(values[0])) if len(values) == 1 else ""
+
+
+def on_this_machine(address: str | None) -> bool:
+    """Whether only programs of this machine reach a server at this address."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _decoded(value: str) -> str:
+    """Headers arrive as Latin-1, and browsers write the names of logins as UTF-8."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+@functools.cache
+def _say_once(header: str, address: str) -> None:
+    print(
+        f"PAIRLENS_USER_HEADER: {header} is not believed, since the server listens on {address} and anybody may write "
+        "it; let it listen on localhost, behind the proxy that has the login.",
+        file=sys.stderr,
+        flush=True,
+    )

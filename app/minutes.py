@@ -1,0 +1,65 @@
+"""One line of JSON a minute in the server's log: what it does, for whoever watches it.
+
+    {"time": "…", "sessions": 3, "explanations": 41, "seconds": 0.62, "jobs": 1, "memory_mb": 612}
+
+``explanations`` were computed since the last line and took ``seconds`` together; ``jobs`` run or wait in the queue.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import psutil
+from streamlit import runtime
+from streamlit.runtime.stats import GaugeStat
+
+_SESSIONS = "active_sessions"
+
+
+def seconds_between() -> float:
+    """Seconds from line to line: ``PAIRLENS_LOG_SECONDS``, 60 unless set, 0 for no lines; 60 for what is no number."""
+    try:
+        return max(0.0, float(os.environ.get("PAIRLENS_LOG_SECONDS") or 60))
+    except ValueError:
+        return 60.0
+
+
+def begin() -> None:
+    """Write lines from now on, in a thread of its own."""
+    if seconds_between():
+        threading.Thread(target=_write, args=(seconds_between(),), name="minutes", daemon=True).start()
+
+
+def _write(seconds: float) -> None:
+    while True:
+        time.sleep(seconds)
+        print(json.dumps(line()), file=sys.stderr, flush=True)
+
+
+def line() -> dict[str, Any]:
+    """What a line holds."""
+    from core.desk.queue import QUEUE
+    from core.explain import EXPLANATIONS
+
+    count, seconds = EXPLANATIONS.take()
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "sessions": _sessions(),
+        "explanations": count,
+        "seconds": round(seconds, 3),
+        "jobs": len(QUEUE.jobs()),
+        "memory_mb": round(psutil.Process().memory_info().rss / 1e6),
+    }
+
+
+def _sessions() -> int:
+    if not runtime.exists():
+        return 0
+    told = runtime.get_instance().stats_mgr.get_stats(family_names=[_SESSIONS])
+    return int(sum(stat.value for stat in told.get(_SESSIONS, ()) if isinstance(stat, GaugeStat)))

@@ -1,0 +1,168 @@
+"""A model from elsewhere on the page Models: what is known of it without loading it, and what its classes mean, which
+is asked once."""
+
+from __future__ import annotations
+
+import functools
+import math
+from pathlib import Path
+
+import streamlit as st
+from safetensors import SafetensorError, safe_open
+
+from app import page_style
+from app.model_choice import Card, megabytes
+from core.checkpoint.memory import memory_limit
+from core.errors import MendableError
+from core.guests import card as guests
+from core.guests.heads import title_of
+from core.guests.settings import TASKS
+from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
+
+_SUGGESTED = "suggested labels"
+"""Where the session holds, by folder, what was suggested."""
+_FLOAT = 4
+"""Bytes of a weight in memory."""
+
+
+def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
+    """One line each of what the folder says, without a weight being read."""
+    config, roles = card["config"], card["roles"]
+    heads = f", {config['layers']} layers × {config['heads']} heads" if "heads" in config else ""
+    order = [roles["first"], roles["second"]]
+    asked = bool(card.get("asked"))
+    labels = f"{', '.join(card['labels'])}{': only numbered, see below' if asked else ''}"
+    of, numbers = weights(folder), parameters(folder)
+    lines = [
+        ("Architecture", f"{card['guest']}{heads}, from elsewhere"),
+        ("Licence of the weights", str(card["licence"])),
+        ("Classes", labels),
+        ("Reads", ", then ".join(reversed(order) if card.get("second_first") else order)),
+    ]
+    lines += [("Shown first", title_of(config["head"]))] if "head" in config else []
+    lines += [("Parameters", f"{numbers:,}")] if numbers else []
+    loaded = f", {megabytes(numbers * _FLOAT)} in memory" if numbers else ""
+    lines += [("Size", f"{megabytes(of)} on disk{loaded}")] if of else []
+    lines += [("Memory", alone)] if (alone := stays_alone(numbers * _FLOAT or of)) else []
+    files = ", ".join(path.name for path in guests.guest_files(folder) if path.is_file())
+    return [*lines, ("Files", files)] if files else lines
+
+
+def stays_alone(size: int) -> str:
+    """What is said of a model that is larger than what is kept in memory; empty of others."""
+    try:
+        limit = memory_limit()
+    except MendableError:
+        return ""
+    if size <= limit:
+        return ""
+    return f"larger than PAIRLENS_MEMORY_MB ({megabytes(int(limit))}): alone in memory, and read again after another"
+
+
+def weights(folder: Path) -> int:
+    """Bytes of its weights' files."""
+    return guests.size_of(folder)
+
+
+def parameters(folder: Path) -> int:
+    """How many numbers its weights are, by the heads of their files; 0 where they cannot be read."""
+    files = guests.weights_of(folder)
+    try:
+        return _parameters(tuple((path, path.stat().st_mtime_ns) for path in files))
+    except OSError:
+        return 0
+
+
+@functools.lru_cache(maxsize=64)
+def _parameters(files: tuple[tuple[Path, int], ...]) -> int:
+    count = 0
+    try:
+        for path, _ in files:
+            with safe_open(path, framework="pt") as opened:
+                count += sum(math.prod(opened.get_slice(name).get_shape()) for name in opened.keys())  # noqa: SIM118
+    except (OSError, SafetensorError):
+        return 0
+    return count
+
+
+def ask(name: str, card: Card, folder: Path) -> None:
+    """The form about classes that are only numbered: what they mean is written beside the model."""
+    page_style.heading("What do its classes mean?")
+    page_style.note(
+        "The model’s own files only number them. Say it once: it is written into pairlens.json beside the model."
+    )
+    classes = card["labels"]
+    fitting = [task for task in LABELS if usual_labels(task, len(classes))] or list(LABELS)
+    known = _suggested(folder)
+    generation = f"{name} {known}"
+    task = st.selectbox(
+        "Task", fitting, fitting.index(known.task) if known else 0, format_func=_capital, key=f"task of {generation}"
+    )
+    first = list(known.labels if known and known.task == task else usual_labels(task, len(classes)))
+    labels = [
+        column.selectbox(
+            f"{page_style.plain(one)} means",
+            list(dict.fromkeys([*first, *usual_labels(task, len(classes))])),
+            min(number, len(first) - 1) if first else None,
+            accept_new_options=True,
+            key=f"{one} of {task} {generation}",
+        )
+        for number, (one, column) in enumerate(zip(classes, _columns(len(classes)), strict=True))
+    ]
+    roles = TASKS[task]
+    orders = [" first, then ".join(roles), " first, then ".join(roles[::-1])]
+    turned = bool(known and known.task == task and known.second_first)
+    order = st.radio("The model reads the", orders, int(turned), horizontal=True, key=f"order of {task} {generation}")
+    with st.container(horizontal=True, gap="small"):
+        if st.button("Write it down", type="primary", key=f"save {name}"):
+            _save(folder, task, [label or "" for label in labels], order == orders[1])
+        if st.button(f"Suggest by 20 plain pairs (loads {megabytes(weights(folder))})", key=f"suggest {name}"):
+            _suggest(folder)
+    if known:
+        page_style.note(
+            f"Suggested: with these labels the model is right on {known.right} of {known.of} pairs whose labels are "
+            "plain. Look at some pairs of your own before you trust it."
+        )
+
+
+def _columns(count: int) -> list[st.delta_generator.DeltaGenerator]:
+    """Places for so many boxes, at most four in a line."""
+    out: list[st.delta_generator.DeltaGenerator] = []
+    while len(out) < count:
+        out += st.columns(min(4, count - len(out)))
+    return out
+
+
+def _suggested(folder: Path) -> Suggestion | None:
+    found: Suggestion | None = st.session_state.get(_SUGGESTED, {}).get(folder)
+    return found
+
+
+def _suggest(folder: Path) -> None:
+    try:
+        with st.spinner("Asking the model about plain pairs …"):
+            found = suggestion(folder)
+    except MendableError as error:
+        page_style.notice([f"There is no suggestion: {error}."])
+        return
+    if found is None:
+        page_style.notice(["There is no suggestion: no task has as many classes."])
+        return
+    st.session_state.setdefault(_SUGGESTED, {})[folder] = found
+    st.rerun()
+
+
+def _save(folder: Path, task: str, labels: list[str], second_first: bool) -> None:
+    if not all(label.strip() for label in labels):
+        page_style.notice(["Not written: each class needs a label."])
+        return
+    try:
+        guests.answer(folder, task, [label.strip() for label in labels], second_first)
+    except MendableError as error:
+        page_style.notice([f"Not written: {error}."])
+        return
+    st.rerun()
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

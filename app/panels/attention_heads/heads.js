@@ -1,0 +1,196 @@
+// Small multiples of all heads of a transformer, a row a layer (Vig 2019, BertViz's model view), of what crosses between
+// the two texts alone. One of them, their mean or the rollout is chosen, and its matrix is shown.
+
+import { scaleColour } from "../../components/colours.js";
+import { capital, choice, heading, html, percent, refill, the } from "../../components/elements.js";
+import { PANELS } from "../../components/view.js";
+
+const MEAN = "mean";
+const ROLLOUT = "rollout";
+const WHOLE = [
+  [MEAN, "Mean of all"],
+  [ROLLOUT, "Rollout"],
+];
+const [LEAST, MOST] = [14, 40]; // pixels of a picture's side
+const [NAMES, AROUND] = [30, 8]; // pixels of a layer's number, and around a picture
+const HOW =
+  "A row a layer, a picture a head: its matrix in few blocks, each on its own scale. Bar: how much goes across.";
+const MORE =
+  "Rows of a picture are words that look, columns those that are looked at, both in the order of the text; each picture’s brightest block is its own largest weight, so that only the pattern can be compared. The bar below it can be compared between heads: its whole width is all of a word’s attention, filled as far as it goes to the other sentence, on average; the rest stays in the own sentence or goes to special tokens. Mean: of all layers and heads. Rollout: what flows through all layers where half of each word’s state stays its own (Abnar and Zuidema 2020). With the keyboard, Tab to the pictures, move with the arrow keys, and choose with Enter. What it cannot tell: a head that looks at the other sentence need not be one that the verdict hangs on; “What each link does” asks that.";
+
+const title = (head) => {
+  const [layer, number] = head.split(".");
+  if (head === MEAN) return "mean of all layers and heads";
+  return head === ROLLOUT ? "rollout through all layers" : `layer ${layer}, head ${number}`;
+};
+
+class HeadsPanel {
+  /**
+   * @param {any} view
+   * @param {import("../../components/payloads").Heads} data
+   */
+  constructor(view, data) {
+    this.view = view;
+    this.data = data;
+    this.whole = html("span.wraps.whole", { role: "group", "aria-label": "Of all heads together" });
+    this.state = html("p.state", { "aria-live": "polite" });
+    this.grid = html(
+      "div.grid",
+      {
+        role: "grid",
+        "aria-label": "Heads of all layers",
+        "aria-rowcount": data.layers,
+        "aria-colcount": data.heads,
+        onkeydown: (event) => this.key(event),
+      },
+      this.head(),
+      this.rows(),
+    );
+    this.element = html(
+      "section",
+      { "aria-label": "Heads" },
+      heading(`${data.layers} layers of ${data.heads} heads`, HOW, MORE),
+      html("div.chosen.wraps", this.whole, this.state),
+      html("div.scroll", { tabindex: "-1" }, this.grid),
+    );
+    if (view.keepsHead) queueMicrotask(() => this.regain());
+  }
+
+  // After a choice the panel is another one, in which the keyboard stays on what was chosen.
+  regain() {
+    const at = this.view.keepsHead;
+    this.view.keepsHead = null;
+    const same = this.element.querySelector(`[data-head="${at}"]`);
+    same?.focus({ preventScroll: true });
+  }
+
+  head() {
+    const numbers = Array.from({ length: this.data.heads }, (_, i) => html("span", i + 1));
+    return html("div.layer-line.soft.tiny", { "aria-hidden": "true" }, html("span"), numbers);
+  }
+
+  rows() {
+    const { layers, heads } = this.data;
+    this.cells = Array.from({ length: layers }, (_, layer) =>
+      Array.from({ length: heads }, (_, number) => this.cell(`${layer + 1}.${number + 1}`)),
+    );
+    return this.cells.map((cells, layer) =>
+      html(
+        "div.layer-line",
+        { role: "row", "aria-rowindex": layer + 1 },
+        html("span.layer.soft.tiny", { role: "rowheader", "aria-label": `Layer ${layer + 1}` }, layer + 1),
+        cells.map(({ button }) => html("span", { role: "gridcell" }, button)),
+      ),
+    );
+  }
+
+  cell(head) {
+    const { blocks } = this.data;
+    const picture = html("canvas", { width: blocks, height: blocks, "aria-hidden": "true" });
+    const bar = html("i");
+    const button = html(
+      "button.one-head",
+      { "data-head": head, tabindex: -1, onclick: () => this.choose(head) },
+      picture,
+      html("span.across", bar),
+    );
+    return { head, picture, bar, button };
+  }
+
+  choose(head) {
+    this.view.keepsHead = head;
+    this.view.ask({ head: head === this.data.own ? "" : head });
+  }
+
+  // As large as all heads of a layer have room.
+  fit() {
+    const room = this.element.clientWidth / this.view.type;
+    const cell = Math.floor((room - NAMES) / this.data.heads) - AROUND;
+    this.grid.style.setProperty("--cell", `${Math.max(LEAST, Math.min(MOST, cell))}px`);
+  }
+
+  // The heads as the words that look now see them.
+  get looking() {
+    const { looking } = this.data;
+    return looking.find(({ role }) => role === this.view.direction) ?? looking[0];
+  }
+
+  draw() {
+    const { looking, data } = this;
+    const { chosen } = this;
+    refill(
+      this.whole,
+      [...WHOLE, ...(data.measured ? [[data.measured, "Nearest to people"]] : [])].map(([head, text]) => {
+        const button = choice(head === chosen, () => this.choose(head), text);
+        button.dataset.head = head;
+        return button;
+      }),
+    );
+    refill(
+      this.state,
+      "Shown: ",
+      html("b", title(chosen)),
+      chosen === data.measured ? `, ${data.about}` : null,
+      !data.measured && chosen === MEAN ? html("span.soft", ", since no head was compared with people") : null,
+    );
+    if (this.drawn === looking.role) return;
+    this.drawn = looking.role;
+    this.paint(looking);
+    const first = this.cells.flat().find(({ head }) => head === chosen) ?? this.cells[0][0];
+    for (const { button, head } of this.cells.flat()) {
+      button.setAttribute("aria-pressed", String(head === chosen));
+      button.tabIndex = head === first.head ? 0 : -1;
+    }
+  }
+
+  // The one whose matrix the page has drawn.
+  get chosen() {
+    return this.data.head;
+  }
+
+  paint({ role, other, across, shades }) {
+    const { blocks, heads } = this.data;
+    const bytes = atob(shades);
+    const size = blocks * blocks;
+    this.cells.forEach((cells, layer) =>
+      cells.forEach(({ head, picture, bar, button }, number) => {
+        const start = (layer * heads + number) * size;
+        const context = picture.getContext("2d");
+        for (let place = 0; place < size; place += 1) {
+          const byte = bytes.charCodeAt((start + place) >> 1);
+          context.fillStyle = scaleColour((place % 2 ? byte & 15 : byte >> 4) / 15);
+          context.fillRect(place % blocks, Math.floor(place / blocks), 1, 1);
+        }
+        const share = across[layer][number];
+        bar.style.width = `${100 * share}%`;
+        const what = `${capital(title(head))}: a word of ${the(role)} gives ${percent(share)} to ${the(other)}`;
+        button.setAttribute("aria-label", what);
+        button.title = what;
+      }),
+    );
+  }
+
+  key(event) {
+    const at = event.target.dataset?.head?.split(".").map((number) => Number(number) - 1);
+    if (!at) return;
+    const { layers, heads } = this.data;
+    const [layer, number] = at;
+    const next = {
+      ArrowUp: [layer - 1, number],
+      ArrowDown: [layer + 1, number],
+      ArrowLeft: [layer, number - 1],
+      ArrowRight: [layer, number + 1],
+      Home: event.ctrlKey ? [0, 0] : [layer, 0],
+      End: event.ctrlKey ? [layers - 1, heads - 1] : [layer, heads - 1],
+    }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    const [row, column] = next.map((value, axis) => Math.min([layers, heads][axis] - 1, Math.max(0, value)));
+    for (const { button } of this.cells.flat()) button.tabIndex = -1;
+    const { button } = this.cells[row][column];
+    button.tabIndex = 0;
+    button.focus();
+  }
+}
+
+PANELS.attention_heads = (view, data) => new HeadsPanel(view, data);

@@ -1,0 +1,45 @@
+"""Parquet files as lines: of each row a JSON object with its columns, which the readers of JSON lines know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from core.data.dataset import DataError
+
+_AT_ONCE = 256
+"""Rows that are decoded together: a text may be as long as a line."""
+
+
+def rows_as_json(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+    """A line for each row, read as they are asked for; what JSON lacks (dates) as text. The file's bytes are first read
+    once through ``file``, for its checksum. Raises DataError for a damaged file and for one that cannot be read again,
+    such as a pipe."""
+    import pyarrow as pa  # here, so that other files need no Arrow
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise DataError(f"{path} is a pipe, through which Parquet cannot be read; give a file")
+    while file.read(1 << 20):
+        pass
+    try:
+        with pq.ParquetFile(path) as table:
+            for batch in table.iter_batches(_AT_ONCE):
+                for row in batch.to_pylist():
+                    yield json.dumps(row, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
+    except (pa.ArrowException, ValueError, OSError):
+        raise DataError(f"{path} is a damaged Parquet file; download it again") from None
+
+
+def number_of_rows(path: Path) -> int:
+    """How many rows a Parquet file has, by its footer; 0 for a damaged one."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows: int = pq.read_metadata(path).num_rows
+    except (pa.ArrowException, OSError):
+        return 0
+    return rows

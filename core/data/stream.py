@@ -1,0 +1,175 @@
+"""The rows of a data file one by one, or of all files of a folder or a pattern, one file after the other."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from core.data.dataset import DataError, Example, Problem, summary
+from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
+from core.data.reader import LeftOut, Reader, known_layouts, reader_of
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
+"""Endings of the files of a folder that are read, perhaps with one of ``PACKED`` behind them."""
+PACKED = (".gz", ".zst")
+TOLD = 1000
+"""Broken rows that are named; more are counted."""
+
+
+class _FirstProblems(list[Problem]):
+    """The first broken rows, and how many there are."""
+
+    def __init__(self, most: int | None) -> None:
+        super().__init__()
+        self.most, self.count = most, 0
+
+    def append(self, problem: Problem) -> None:
+        self.count += 1
+        if self.most is None or len(self) < self.most:
+            super().append(problem)
+
+
+class Stream:
+    """Rows of one file or several of one layout; iterate over it once. While that goes on, ``layout``, ``rows`` (how
+    many came out), ``problems`` (the first ``told`` broken rows), ``broken`` (how many there are), ``dropped`` (rows
+    without a gold label) and the ``sha256`` of the bytes are those of what was read so far.
+
+    Only rows that depend on each other, FEVER's, are held together. The arguments are those of
+    :func:`core.data.read`; ``most``: lines that a file may have, which are all read before its first row comes out.
+    Iterating raises DataError as that does.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        name: str | None = None,
+        *,
+        layout: str = "auto",
+        labelled: bool = True,
+        block: int = 0,
+        largest: int = LARGEST,
+        most: int | None = None,
+        told: int | None = TOLD,
+    ) -> None:
+        if layout not in ("auto", *known_layouts()):
+            raise DataError(f"unknown layout {layout!r}; choose auto or one of: {', '.join(known_layouts())}")
+        self.path = Path(path)
+        self.name = name or self.path.name
+        self.layout, self.rows, self.dropped = "", 0, 0
+        self._asked, self._labelled, self._block = layout, labelled, block
+        self._largest, self._most, self._told = largest, most, told
+        self._problems = _FirstProblems(told)
+        self._digests: list[str] = []
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return tuple(self._problems)
+
+    @property
+    def broken(self) -> int:
+        return self._problems.count
+
+    @property
+    def sha256(self) -> str:
+        return together(self._digests)
+
+    def summary(self) -> str:
+        """One line: rows, rows dropped, the first broken rows by line."""
+        return summary(self.name, self.layout, self.rows, self.dropped, self.problems, self.broken)
+
+    def __iter__(self) -> Iterator[Example]:
+        files = files_of(self.path)
+        for file in files:
+            for row in self._of_file(file, f" (in {file.name})" if len(files) > 1 else ""):
+                self.rows += 1
+                yield row
+        if not self.rows:
+            first = f"; {self._problems[0]}" if self._problems else ""
+            why = first or (" because every row lacks a gold label" if self.dropped else "")
+            raise DataError(f"{self.path} has no usable row ({self.layout}{why}); mend the file or give another one")
+
+    def _of_file(self, file: Path, where: str) -> Iterator[Example]:
+        left_out, digest = LeftOut(_FirstProblems(self._told)), hashlib.sha256()
+        lines = lines_of(file, left_out.problems, digest, self._largest, self._most)
+        if self._most is not None:  # a row takes more room than its line: too large a file is refused before
+            lines = iter([*lines])
+        head = [*itertools.islice(lines, HEAD)]
+        reader = self._reader(file, head)
+        rest = itertools.chain(head, lines)
+        try:
+            for block in _blocks(rest, self._block):
+                yield from reader.read(block, self._labelled, left_out)
+        finally:
+            self.dropped += left_out.dropped
+            for problem in sorted(left_out.problems, key=lambda problem: problem.line):
+                self._problems.append(Problem(problem.line, f"{problem.what}{where}"))
+            self._problems.count += left_out.problems.count - len(left_out.problems)  # type: ignore[attr-defined]
+            self._digests.append(digest.hexdigest())
+
+    def _reader(self, file: Path, head: list[Line]) -> Reader:
+        if not head:
+            raise DataError(f"{file} has no text in it; check that it was downloaded whole")
+        reader = reader_of(head)
+        if reader is None:
+            raise DataError(
+                f"the layout of {file} is not known; give a file in one of these: {', '.join(known_layouts())}, "
+                "or CSV with the header premise,hypothesis,label or text,label"
+            )
+        if self._block and reader.finished is None:
+            raise DataError(f"{file} is {reader.layout}, whose rows do not depend on each other: leave block out")
+        if self._asked not in ("auto", reader.layout):
+            raise DataError(
+                f"{file} looks like {reader.layout}, not {self._asked}; write layout: auto or give another file"
+            )
+        if self.layout not in ("", reader.layout):
+            raise DataError(f"{file} looks like {reader.layout}, the files before it like {self.layout}: divide them")
+        self.layout = reader.layout
+        return reader
+
+
+def _blocks(lines: Iterator[Line], size: int) -> Iterator[Iterable[Line]]:
+    if not size:
+        yield lines
+        return
+    while block := [*itertools.islice(lines, size)]:
+        yield block
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, the data files of a folder, or those that a pattern (``*.jsonl``) fits, by name. Hidden files
+    and those whose name begins with ``_`` are left out. Raises DataError where there are none."""
+    if path.is_dir():
+        found = [file for file in sorted(path.iterdir()) if file.is_file() and _is_data(file)]
+        if not found:
+            raise DataError(f"{path} is a folder without data files ({', '.join(SUFFIXES)}); give another one")
+        return found
+    if not path.exists() and glob.has_magic(str(path)):
+        matches = (Path(name) for name in sorted(glob.glob(str(path), recursive=True)))  # noqa: PTH207
+        found = [file for file in matches if file.is_file() and not file.name.startswith((".", "_"))]
+        if not found:
+            raise DataError(f"no file fits {path}; give another pattern, in quotes")
+        return found
+    return [path]
+
+
+def _is_data(file: Path) -> bool:
+    suffixes = [suffix for suffix in file.suffixes if suffix not in PACKED]
+    return bool(suffixes) and suffixes[-1] in SUFFIXES and not file.name.startswith((".", "_"))
+
+
+def together(digests: list[str]) -> str:
+    """The checksum of several files from theirs; of one file its own."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def survey(path: Path) -> tuple[str, int] | None:
+    """The checksum of what :class:`Stream` reads there and about how many rows it has, one a line; None for what can be
+    read only once, such as a pipe. Raises DataError as that does."""
+    files = files_of(path)
+    if not all(file.is_file() for file in files):
+        return None
+    sizes = [size_of(file) for file in files]
+    return together([digest for digest, _ in sizes]), sum(lines for _, lines in sizes)

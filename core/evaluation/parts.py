@@ -1,0 +1,184 @@
+"""Predictions for rows that come one by one: part by part, with the next part made ready while one is computed.
+
+The rows alone decide which of them are a part, and a part is a data set of its own to the model: the same rows have the
+same batches, and so the same numbers to the last bit on one kind of processor, whoever computes which part.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from core.checkpoint import Checkpoint
+from core.data import Dataset, Example, Stream
+from core.evaluation.predict import Prepared, chances, check_texts, logits, prepare, read_rows
+
+ROWS = 4096
+CHARACTERS = 8_000_000
+"""Of a part, with its other columns: it ends with the row that reaches one of the two."""
+
+T = TypeVar("T")
+Translation = Callable[[Dataset], Dataset]
+"""Gives labels other names."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a stream. ``number``: its place among the parts, from 0."""
+
+    number: int
+    dataset: Dataset
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A part, and the probabilities ``[N, C]`` of each checkpoint for its rows."""
+
+    part: Part
+    probabilities: Sequence[np.ndarray]
+
+
+def parts(stream: Stream, translated: Translation = lambda dataset: dataset) -> Iterator[Part]:
+    """The stream's rows in parts."""
+    rows = iter(stream)
+    for number in itertools.count():
+        own = [*_until_full(rows)]
+        if not own:
+            return
+        yield Part(number, translated(Dataset(stream.name, stream.layout, tuple(own))))
+
+
+def _until_full(rows: Iterator[Example]) -> Iterator[Example]:
+    characters = 0
+    for row in itertools.islice(rows, ROWS):
+        yield row
+        characters += len(row.first) + len(row.second) + sum(map(len, row.columns.values()))
+        if characters >= CHARACTERS:
+            return
+
+
+def predicted(
+    some: Iterable[Part],
+    checkpoints: Sequence[Checkpoint],
+    device: torch.device,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> Iterator[Predicted]:
+    """The parts with what the checkpoints say of them, in order. ``progress`` is called with the rows of each batch
+    that the last checkpoint has done. All processes that torchrun started call this with the same parts: each computes
+    some of them, and all have the whole. Raises DataError when a model cannot read such rows."""
+    own, world = rank_of(), int(os.environ.get("WORLD_SIZE", "1"))
+
+    def ready(part: Part, place: int) -> tuple[Part, list[Prepared]]:
+        """``place``: among those that are computed."""
+        for checkpoint in checkpoints:
+            check_texts(checkpoint, part.dataset)
+        if place % world != own:
+            return part, []
+        return part, [prepare(checkpoint, read_rows(checkpoint, part.dataset)) for checkpoint in checkpoints]
+
+    made_ready = ahead(ready(part, place) for place, part in enumerate(some))
+    while turn := [*itertools.islice(made_ready, world)]:
+        answers = [_logits(prepared, device, progress) for _, prepared in turn]
+        same = [part for part, _ in turn]
+        turn.clear()
+        for place, part in enumerate(same):
+            if world > 1:
+                answers[place] = _told(answers[place], place, part, checkpoints)
+            yield Predicted(part, [chances(answer) for answer in answers[place]])
+
+
+def _logits(prepared: Sequence[Prepared], device: torch.device, progress: Callable[[int], None]) -> list[torch.Tensor]:
+    out = []
+    for place, ready in enumerate(prepared, start=1):
+        told = 0
+
+        def more(done: int, last: bool = place == len(prepared)) -> None:
+            nonlocal told
+            if last:
+                progress(done - told)
+            told = done
+
+        out.append(logits(ready, device, progress=more))
+    return out
+
+
+def _told(own: list[torch.Tensor], rank: int, part: Part, checkpoints: Sequence[Checkpoint]) -> list[torch.Tensor]:
+    """The logits of a part that the process with this number computed."""
+    _join()
+    answers = own or [torch.empty(len(part.dataset.rows), len(checkpoint.labels)) for checkpoint in checkpoints]
+    for answer in answers:
+        torch.distributed.broadcast(answer, rank)
+    return answers
+
+
+def agreed(there: Mapping[int, int]) -> Mapping[int, int]:
+    """What the first of torchrun's processes has of parts that are there already, in all of them."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return there
+    _join()
+    size = torch.tensor([len(there)])
+    torch.distributed.broadcast(size, 0)
+    listed = [*there.items()] or [(0, 0)] * int(size)
+    known = torch.tensor(listed, dtype=torch.int64).reshape(-1, 2)
+    if len(known):
+        torch.distributed.broadcast(known, 0)
+    return dict(known.tolist())
+
+
+def _join() -> None:
+    if not torch.distributed.is_initialized():
+        torch.distributed.init_process_group("gloo")
+
+
+def rank_of() -> int:
+    """The number of this process among those that torchrun started; 0 where it is the only one."""
+    return int(os.environ.get("RANK", "0"))
+
+
+_END: Any = object()
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """The same items; a thread makes the next one while the last is used. What making one raises is raised here."""
+    made: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    wanted, unused = threading.Semaphore(1), threading.Event()
+
+    def make() -> None:
+        source = iter(items)
+        item = None
+        while item is not _END:
+            wanted.acquire()
+            if unused.is_set():
+                return
+            try:
+                item = next(source, _END)
+            except BaseException as error:  # it belongs to whoever uses the items
+                made.put(_Raised(error))
+                return
+            made.put(item)
+
+    thread = threading.Thread(target=make, name="reading ahead", daemon=True)
+    thread.start()
+    try:
+        while (item := made.get()) is not _END:
+            if isinstance(item, _Raised):
+                raise item.error
+            wanted.release()
+            yield item
+    finally:
+        unused.set()
+        wanted.release()
+        thread.join()
+
+
+@dataclass(frozen=True)
+class _Raised:
+    error: BaseException

@@ -1,0 +1,73 @@
+"""Attention between two texts in the pieces of a transformer, read as attention between their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.guests.heads import MEAN, ROLLOUT, Head, HeadError, parse_head
+from core.guests.pieces import NO_WORD, Pieces
+
+
+def chosen_attention(layers: Sequence[Tensor], chosen: str) -> Tensor:
+    """The attention ``[P, P]`` that is asked for, of all layers' ``[1, heads, P, P]``. Raises HeadError for a head that
+    the model does not have."""
+    head = parse_head(chosen)
+    if head == ROLLOUT:
+        return rollout(layers)
+    if isinstance(head, Head):
+        if head.layer >= len(layers) or head.number >= layers[head.layer].shape[1]:
+            raise HeadError(
+                f"there is no head {chosen}: the model has {len(layers)} layers of {layers[0].shape[1]} heads; "
+                f"choose another, or {MEAN}"
+            )
+        return layers[head.layer][0, head.number]
+    if head is None:
+        raise HeadError(f"{chosen[:40]!r} names no head: write 7.4 (layer 7, head 4), {MEAN} or {ROLLOUT}")
+    return torch.stack([layer[0].mean(0) for layer in layers]).mean(0)
+
+
+def rollout(layers: Sequence[Tensor]) -> Tensor:
+    """Abnar and Zuidema 2020, equation 1: the product over layers of (the mean of the heads + I) / 2, ``[P, P]``."""
+    whole = torch.eye(layers[0].shape[-1], dtype=layers[0].dtype)
+    for layer in layers:
+        whole = (layer[0].mean(0) + torch.eye(len(whole), dtype=whole.dtype)) / 2 @ whole
+    return whole
+
+
+@dataclass(frozen=True)
+class Between:
+    """Where the words of one text look: ``weights [rows, columns]`` in the other text, ``special [rows]`` to pieces
+    that stand for no word, ``own [rows]`` in the text itself. Each row adds up to 1; that of a word without a piece to
+    0."""
+
+    weights: Tensor
+    special: Tensor
+    own: Tensor
+
+
+def between(attention: Tensor, pieces: Pieces) -> tuple[Between, Between]:
+    """From attention over the pieces of one pair, ``[..., P, P]``, that of the first text's words, and that of the
+    second's: the sum over the pieces of the word that is looked at, the mean over those of the looking one."""
+    first, second = pieces.words[0]
+    owners = pieces.owners[0, : attention.shape[-1]].to(attention.device)
+    # Columns: each word, then all that is no word.
+    of_word = torch.nn.functional.one_hot(
+        torch.where(owners == NO_WORD, first + second, owners), first + second + 1
+    ).to(attention.dtype)
+    of_word = of_word * pieces.real[0, : attention.shape[-1], None].to(of_word)
+    looked_at = attention @ of_word
+    counts = of_word[:, :-1].sum(0).clamp_min(1)
+    by_word = of_word[:, :-1].mT @ looked_at / counts[:, None]
+    texts = slice(0, first), slice(first, first + second)
+    return tuple(  # type: ignore[return-value]
+        Between(
+            by_word[..., texts[looking], texts[1 - looking]],
+            by_word[..., texts[looking], -1],
+            by_word[..., texts[looking], texts[looking]].sum(-1),
+        )
+        for looking in (0, 1)
+    )

@@ -1,0 +1,240 @@
+"""Any Python function of pairs as a checkpoint: one method, ``probabilities(pairs) -> [N, C]``.
+
+``PAIRLENS_GUESTS=module:factory`` names what makes it, several separated by commas. The module is imported and run with
+all rights of whoever runs the program, so it must be one that this person trusts. What a name stands for is the object
+itself, or a function without arguments that makes it; it is made once.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from core.card import problems
+from core.checkpoint.errors import CheckpointError
+from core.evidence import BOTH, AttentionMap
+from core.evidence.record import Record, matrix
+from core.guests.names import VARIABLE
+from core.guests.settings import TASKS, task_of
+from core.guests.texts import spelt
+from core.models.base import (
+    GUESTS,
+    AttentionLinks,
+    Evidence,
+    Intervention,
+    ModelConfig,
+    Output,
+    PairModel,
+    Settings,
+    Wanted,
+    register,
+)
+from core.reading.reader import PairError, Reading, ReadText
+from core.reading.tokens import Token, tokenize
+
+ARCHITECTURE = "function"
+LEAST = 1e-12
+"""A probability that is as good as none: its logarithm stays a number."""
+
+
+class PairFunction(Protocol):
+    """What a person writes. Beside it may have ``title``, ``task`` (a key of :data:`~core.guests.settings.TASKS`),
+    ``roles`` (names of both texts), ``licence``, ``notes``, and ``attention(first, second)``, which gets the words of
+    both texts and returns where each word of the second looks in the first, ``[T_2, T_1]``, each row at least 0 and
+    adding up to at most 1."""
+
+    labels: Sequence[str]
+    """Names of the classes."""
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        """``[N, C]``: of each pair, in the data set's order, the probability of each class."""
+
+
+@functools.cache
+def made(name: str) -> PairFunction:
+    """What ``module:factory`` makes. Raises CheckpointError with what is wrong in one sentence."""
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+        function: PairFunction = found() if inspect.isclass(found) or not hasattr(found, "probabilities") else found
+        labels = [str(label) for label in function.labels]
+        if not callable(function.probabilities) or not labels:
+            raise TypeError("it needs labels and a method probabilities(pairs)")
+    except Exception as error:
+        raise CheckpointError(f"{name} of {VARIABLE} cannot be made ({_reason(error)}): mend the module") from error
+    return function
+
+
+def function_card(name: str) -> dict[str, Any]:
+    """The card of a function. Raises CheckpointError as :func:`made` does."""
+    function = made(name)
+    labels = [str(label) for label in function.labels]
+    task = getattr(function, "task", "") or task_of(labels) or "entailment"
+    roles = tuple(getattr(function, "roles", ()) or TASKS.get(task, TASKS["entailment"]))
+    attends = callable(getattr(function, "attention", None))
+    card = {
+        "name": name,
+        "title": str(getattr(function, "title", "") or name),
+        "architecture": ARCHITECTURE,
+        "config": {"classes": len(labels), "attends": attends},
+        "task": task,
+        "labels": labels,
+        "roles": {"first": roles[0], "second": roles[-1], "judged": BOTH},
+        "words": {"sha256": "", "name": "its own"},
+        "licence": str(getattr(function, "licence", "") or "not stated: see who wrote the function"),
+        "notes": str(getattr(function, "notes", "")),
+        "sha256": hashlib.sha256(f"{name} {labels}".encode()).hexdigest(),
+        "guest": ARCHITECTURE,
+    }
+    if wrong := problems(card):
+        raise CheckpointError(f"{name} of {VARIABLE} cannot be used ({', '.join(wrong)}): mend the module")
+    return card
+
+
+@dataclass(frozen=True)
+class Texts:
+    """B pairs as a function gets them, and the words of each, as they stand there."""
+
+    pairs: tuple[tuple[str, str], ...]
+    words: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def to(self, device: torch.device | str) -> Texts:
+        """The same: texts are on no device."""
+        return self
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """Splits texts into our words, and gives a function the texts."""
+
+    def tokens(self, text: str) -> list[Token]:
+        return tokenize(text)
+
+    def known(self, norm: str) -> bool:
+        return True  # nobody knows what a function knows
+
+    def batch(self, reading: Reading) -> Texts:
+        return self.batch_of([reading])
+
+    def batch_of(self, readings: Sequence[Reading]) -> Texts:
+        """The readings' texts, changed words among them."""
+        sides = [(reading.first, reading.second) for reading in readings]
+        pairs = tuple((spelt(first)[0], spelt(second)[0]) for first, second in sides)
+        return Texts(pairs, tuple((_words(first), _words(second)) for first, second in sides))
+
+    def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
+        """The texts as they are."""
+        return list(sides)
+
+
+def _words(side: ReadText) -> tuple[str, ...]:
+    return tuple(token.text for token in side.tokens)
+
+
+@dataclass(frozen=True)
+class FunctionConfig(ModelConfig):
+    """``attends``: whether it says where words look."""
+
+    input_size: int = 1
+    attends: bool = False
+
+
+@register(
+    ARCHITECTURE,
+    config=FunctionConfig,
+    title="Function",
+    paper="",
+    section="",
+    tasks=("entailment",),
+    among=GUESTS,
+)
+class FunctionModel(PairModel):
+    """A Python function of pairs: it says how probable each class is, and perhaps where words look.
+
+    Its calls follow one another, because nothing is known of whether threads may share it.
+    """
+
+    projection = None
+    differentiable = False
+
+    def __init__(self, config: FunctionConfig, name: str, function: PairFunction) -> None:
+        super().__init__()
+        self.config, self.name = config, name
+        self._function: Any = function
+        self._one_at_a_time = threading.Lock()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FunctionModel:
+        return self  # it is on no device
+
+    def forward(self, batch: Any, override: Any = None) -> Output:
+        """``batch``: :class:`Texts`. The logits are log p. Raises PairError where the function raises, or returns what
+        are no probabilities."""
+        if override is not None:
+            raise ValueError("a function has no attention that could be set")
+        shape = len(batch), self.config.classes
+        found = self._asked(self._function.probabilities, list(batch.pairs))
+        chances = self._array(found)
+        if chances.shape != shape or not np.isfinite(chances).all() or (chances < -1e-6).any():
+            raise PairError(f"{self.name} must answer {shape[0]} pairs with {shape[1]} probabilities each: mend it")
+        if (abs(chances.sum(1) - 1) > 1e-3).any():
+            raise PairError(f"{self.name} answers with probabilities that do not add up to 1: mend it")
+        logits = torch.from_numpy(chances.clip(LEAST, None)).log().float()
+        return Output(logits, logits, batch)
+
+    def under(self, batch: Any, intervention: Intervention) -> Output:
+        if intervention.attention is not None or not intervention.crossings or intervention.knockout is not None:
+            raise ValueError("a function computes nothing that could be put in place of something else")
+        output: Output = self(batch)
+        return output
+
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return (AttentionMap,) if config.get("attends") else ()
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        if not self.config.attends or AttentionMap not in wanted:
+            return
+        first, second = output.trace.words[0]
+        weights = self._array(self._asked(self._function.attention, first, second))
+        if weights.shape != (len(second), len(first)) or not np.isfinite(weights).all() or (weights < 0).any():
+            shape = f"{len(second)} × {len(first)}"
+            raise PairError(f"the attention of {self.name} must be {shape} weights of at least 0: mend it")
+        rest = 1 - weights.sum(1)
+        if (rest < -1e-3).any():
+            raise PairError(f"the attention of {self.name} has a row that adds up to more than 1: mend it")
+        nothing = tuple(rest.clip(0, None).tolist()) if (rest > 1e-3).any() else ()
+        rows, columns = reading.second.role, reading.first.role
+        yield AttentionMap("attention", rows, columns, (), matrix(torch.from_numpy(weights)), null=nothing)
+
+    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
+        """None: what it says of its attention cannot be changed."""
+        return ()
+
+    def _asked(self, ask: Callable[..., Any], *given: Any) -> Any:
+        try:
+            with self._one_at_a_time:
+                return ask(*given)
+        except Exception as error:
+            raise PairError(f"{self.name} could not answer ({_reason(error)}): try again, or mend it") from error
+
+    def _array(self, found: Any) -> np.ndarray:
+        try:
+            return np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise PairError(f"{self.name} answers with what are no numbers ({_reason(error)}): mend it") from error
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200].rstrip(": ")

@@ -1,0 +1,129 @@
+"""What ``pairlens.json`` beside a model from elsewhere adds to Hugging Face's configuration, all of it optional::
+
+    {"title": "RoBERTa large, MNLI", "task": "entailment", "labels": ["contradiction", "neutral", "entailment"],
+     "roles": ["premise", "hypothesis"], "second_first": false, "head": "7.4"}
+
+``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
+whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the cosine from which on two
+texts are alike, and ``scale`` how fast its probability grows there. What commands measure stands here, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from core.checkpoint.errors import CheckpointError
+from core.files import read_json, whole_file
+from core.guests.heads import MEAN, ROLLOUT, parse_head
+from core.guests.hub import called
+from core.json_types import checked, setting
+
+SETTINGS = "pairlens.json"
+TASKS: Mapping[str, tuple[str, str]] = {
+    "entailment": ("premise", "hypothesis"),
+    "fact checking": ("claim", "evidence"),
+    "answer selection": ("question", "answer"),
+    "paraphrase": ("question 1", "question 2"),
+}
+"""By task the names of both texts."""
+_ENTAILMENT = ("entailment", "neutral", "contradiction")
+_USUAL: Mapping[str, Sequence[set[str]]] = {
+    "entailment": (set(_ENTAILMENT), {"entailment", "not_entailment"}, {"entailment", "contradiction"}),
+    "fact checking": ({"supports", "refutes", "not enough info"}, {"supports", "refutes"}),
+    "paraphrase": ({"duplicate", "not duplicate"}, {"paraphrase", "not paraphrase"}, {"equivalent", "not_equivalent"}),
+}
+"""Names of classes that say what the task is."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What commands measured, each as a card has it."""
+
+    results: dict[str, Any] | None = None
+    alignment: dict[str, Any] | None = None
+    faithfulness: dict[str, Any] | None = None
+    probe: dict[str, Any] | None = None
+    probe_order: dict[str, Any] | None = None
+    calibration: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class GuestSettings(Measured):
+    """What ``pairlens.json`` may say."""
+
+    title: str = ""
+    task: str = ""
+    labels: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    second_first: bool = False
+    head: str = MEAN
+    threshold: float = setting(0.5, least=-1, most=1)
+    scale: float = setting(10.0, above=0)
+    licence: str = ""
+    notes: str = ""
+    """Of whoever knows the model, for its card."""
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What commands measured, by the name that a card has for it."""
+        values = {field.name: getattr(self, field.name) for field in fields(Measured)}
+        return {name: value for name, value in values.items() if value}
+
+
+def settings_of(folder: Path) -> GuestSettings:
+    """What is said of a model. Raises CheckpointError for a file that cannot be used."""
+    return checked_settings(folder, _values(folder))
+
+
+def checked_settings(folder: Path, values: Any) -> GuestSettings:
+    """The same of these values."""
+    try:
+        return checked(values if isinstance(values, dict) else {"": values}, GuestSettings)
+    except ValueError as error:
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({error}): mend or remove it") from error
+
+
+def check(folder: Path, settings: GuestSettings, labels: Sequence[str]) -> None:
+    """Raises CheckpointError for settings that do not fit the model with these classes."""
+    problem = ""
+    if settings.labels and len(settings.labels) != len(labels):
+        problem = f"it names {len(settings.labels)} labels for {len(labels)} classes"
+    elif len(set(settings.labels)) < len(settings.labels):
+        problem = "its labels must be different names"
+    elif settings.task and settings.task not in TASKS:
+        problem = f"its task must be one of {', '.join(TASKS)}"
+    elif parse_head(settings.head) is None:
+        problem = f"its head must be as 7.4 (layer 7, head 4), {MEAN} or {ROLLOUT}"
+    elif settings.roles and (len(set(settings.roles)) != 2 or not all(settings.roles)):
+        problem = "its roles must be two different names"
+    if problem:
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({problem}): mend or remove it")
+
+
+def add_settings(folder: Path, **more: Any) -> None:
+    """Write these into ``pairlens.json``, the rest of it as it is. Raises CheckpointError for what is no setting, and
+    FileError where the operating system refuses."""
+    values = {**_values(folder), **more}
+    checked_settings(folder, values)
+    with whole_file(folder / SETTINGS) as scratch:
+        scratch.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _values(folder: Path) -> Any:
+    file = folder / SETTINGS
+    if not file.is_file():
+        return {}
+    try:
+        return read_json(file)
+    except (OSError, ValueError):
+        raise CheckpointError(f"{called(folder)}/{SETTINGS} is no readable JSON: mend or remove it") from None
+
+
+def task_of(labels: Sequence[str]) -> str:
+    """The task that these names of classes belong to, empty where none is known."""
+    names = {label.lower() for label in labels}
+    return next((task for task, usual in _USUAL.items() if names in usual), "")

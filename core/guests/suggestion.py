@@ -1,0 +1,108 @@
+"""What a model's numbered classes probably mean, from its answers to twenty pairs of each task whose labels are plain.
+
+A claim with its evidence is a hypothesis with its premise, so that the pairs of textual entailment serve both.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import scipy.optimize
+import torch
+
+from core.checkpoint.files import files_state
+from core.guests.guest import load_guest
+
+PAIRS = Path(__file__).with_name("plain_pairs.tsv")
+NOT_ENTAILED = "not_entailment"
+LABELS: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "entailment": (("entailment", "neutral", "contradiction"), ("entailment", NOT_ENTAILED)),
+    "fact checking": (("supports", "not enough info", "refutes"), ("supports", "refutes")),
+    "paraphrase": (("not duplicate", "duplicate"),),
+    "answer selection": (("0", "1"),),
+}
+"""By task the usual names of as many classes."""
+_OF_CLAIMS = {"entailment": "supports", "neutral": "not enough info", "contradiction": "refutes"}
+_TWO = {"neutral": NOT_ENTAILED, "contradiction": NOT_ENTAILED}
+
+Row = tuple[str, str, str]
+"""Both texts in the data set's order, and the label."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Names for the classes in the order of the logits; ``right``: of ``of`` plain pairs, so many the model gets right
+    by them."""
+
+    task: str
+    labels: tuple[str, ...]
+    second_first: bool
+    right: int
+    of: int
+
+
+def usual_labels(task: str, classes: int) -> tuple[str, ...]:
+    """The usual names of a task's classes; empty where it has none for so many."""
+    return next((labels for labels in LABELS.get(task, ()) if len(labels) == classes), ())
+
+
+@functools.cache
+def plain_pairs(task: str, classes: int) -> tuple[Row, ...]:
+    """The pairs of a task with its labels; none where it has none for so many classes."""
+    labels = usual_labels(task, classes)
+    with PAIRS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    if task == "fact checking":
+        pairs = [(row["second"], row["first"], _OF_CLAIMS[row["label"]]) for row in rows if row["task"] == "entailment"]
+    else:
+        two = _TWO if NOT_ENTAILED in labels else {}
+        own = (row for row in rows if row["task"] == task)
+        pairs = [(row["first"], row["second"], two.get(row["label"], row["label"])) for row in own]
+    return tuple(pair for pair in pairs if pair[2] in labels)
+
+
+def suggestion(folder: Path) -> Suggestion | None:
+    """For a model whose classes are only numbered: the task, labels and order of texts by which it gets most plain
+    pairs right; None where no task has as many classes. Loads the model. Raises CheckpointError as loading does."""
+    guest = load_guest(folder, files_state(folder), numbered=True)
+    classes = len(guest.labels)
+
+    @torch.inference_mode()
+    def ask(pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        logits = torch.zeros(len(pairs), classes)
+        for rows, pieces in guest.batches([guest.read(*pair) for pair in pairs]):
+            logits[rows] = guest.model(pieces).logits.float()
+        answers: np.ndarray = torch.log_softmax(logits.double(), 1).numpy()
+        return answers
+
+    found = [
+        fitted(task, plain_pairs(task, classes), usual_labels(task, classes), second_first, ask)
+        for task in LABELS
+        if usual_labels(task, classes)
+        for second_first in (False, True)
+    ]
+    return max(found, key=lambda one: one.right / one.of, default=None)
+
+
+def fitted(
+    task: str,
+    rows: Sequence[Row],
+    labels: Sequence[str],
+    second_first: bool,
+    ask: Callable[[Sequence[tuple[str, str]]], np.ndarray],
+) -> Suggestion:
+    """The names of the classes under which the answers to these pairs are most probable. ``ask``: log p ``[N, C]`` of
+    pairs as the model reads them."""
+    log_p = ask([(second, first) if second_first else (first, second) for first, second, _ in rows])
+    gold = np.array([labels.index(label) for *_, label in rows])
+    means = np.array([log_p[gold == number].mean(0) for number in range(len(labels))])  # [labels, classes]
+    named, classes = scipy.optimize.linear_sum_assignment(-means)
+    number_of = dict(zip(classes.tolist(), named.tolist(), strict=True))
+    order = tuple(labels[number_of[one]] for one in range(len(labels)))
+    right = sum(order[best] == row[2] for best, row in zip(log_p.argmax(1), rows, strict=True))
+    return Suggestion(task, order, second_first, int(right), len(rows))

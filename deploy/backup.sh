@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Back up the desk: the database (pg_dump) and its folder with the runs, as two files of one name in a folder.
+#   PAIRLENS_DB=postgresql+psycopg://USER:PASSWORD@HOST/NAME PAIRLENS_DESK=DESK deploy/backup.sh FOLDER
+# Files older than KEEP_DAYS (30) are removed. A backup is there whole or not at all.
+set -euo pipefail
+
+folder=${1:?give the folder of the backups}
+name=pairlens-$(date -u +%Y%m%d-%H%M%S)
+scratch=$(mktemp -d "$folder/.unfinished-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+
+pg_dump --format=custom --no-owner --file="$scratch/$name.dump" "${PAIRLENS_DB/+psycopg/}"
+# Jobs are of the running servers; a run that is being written has another name until it is whole.
+tar --create --gzip --file="$scratch/$name.tar.gz" --directory="$PAIRLENS_DESK" --exclude='./jobs' \
+    --exclude='.unfinished-*' --exclude='.writing.lock' .
+sync "$scratch"/*
+mv "$scratch/$name.tar.gz" "$folder/"
+mv "$scratch/$name.dump" "$folder/"
+find "$folder" -maxdepth 1 -name 'pairlens-*' -mtime "+${KEEP_DAYS:-30}" -delete
+echo "$folder/$name"

@@ -1,0 +1,85 @@
+"""A model from elsewhere in a real browser: its heads by click and by keyboard, and the pages that it is taken to."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.app.pages import come_to_rest
+from tests.core.made_up_runs import taxi
+
+pytestmark = pytest.mark.browser
+
+PAIR = {"first": "An animal is playing with a toy", "second": "A dog jumping"}
+CHOSEN = '.one-head[aria-pressed="true"]'
+
+
+def first_row(page):
+    """What a screen reader says of the first row's cells."""
+    cells = page.locator(".attention_map:visible [data-cell^='0,']")
+    return cells.evaluate_all("all => all.map((one) => one.getAttribute('aria-label'))")
+
+
+def shown(page, head):
+    """Wait until the page shows this head."""
+    expect(page.locator(".attention_heads .state b")).to_have_text(head)
+    expect(page.locator(".attention_map:visible .how")).to_contain_text(head[:1].upper() + head[1:])
+
+
+def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
+    page = open_page("/?" + urlencode({"model": "small-bert", **PAIR}), wait=".attention_heads")
+    shown(page, "mean of all layers and heads")
+    mean = first_row(page)
+    expect(page.locator(CHOSEN)).to_have_count(0)
+    expect(page.locator(".attention_map:visible .stays")).to_contain_text("to special tokens")
+
+    page.locator('[data-head="2.3"]').click()
+    shown(page, "layer 2, head 3")
+    page.wait_for_url(re.compile("head=2.3"))
+    clicked = first_row(page)
+    assert clicked != mean and all(cell.startswith("A to ") for cell in clicked)
+    expect(page.locator(CHOSEN)).to_have_count(1)
+    expect(page.locator(CHOSEN)).to_be_focused()
+    outline, corner = page.locator(CHOSEN).evaluate(
+        "one => [getComputedStyle(one).outlineWidth, getComputedStyle(one, '::after').borderTopWidth]"
+    )
+    assert (outline, corner) == ("3px", "5px"), "not by its colour alone"
+
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    shown(page, "layer 3, head 4")
+    page.wait_for_url(re.compile("head=3.4"))
+    assert first_row(page) not in (mean, clicked)
+    expect(page.locator('[data-head="3.4"]')).to_be_focused()
+
+    page.get_by_role("button", name="Where the premise looks").click()
+    expect(page.locator('[data-head="1.1"]')).to_have_attribute("aria-label", re.compile("a word of the premise gives"))
+    page.get_by_role("button", name="Where the hypothesis looks").click()
+    again = open_page(page.url, wait=".attention_heads")
+    shown(again, "layer 3, head 4")
+    again.get_by_role("button", name="Mean of all").click()
+    shown(again, "mean of all layers and heads")
+    again.wait_for_url(lambda url: "head=" not in url)
+    assert first_row(again) == mean
+
+    page.get_by_role("link", name="Compare").click()
+    expect(page.locator(".compared:not(.differences) > section").first).to_contain_text("small-bert")
+    expect(page.locator(".compared .numbers text").first).to_have_text(re.compile(r"^\d+$"))
+    page.get_by_role("link", name="Error desk").click()
+    expect(page.get_by_role("heading", name="New run")).to_be_visible()
+    come_to_rest(page)
+    page.locator("input[type=file]").set_input_files(taxi(tmp_path))
+    expect(page.get_by_text("6 rows")).to_be_visible()
+    page.get_by_role("button", name="Remove Two-sided AttConv").click()
+    come_to_rest(page)
+    page.get_by_label("Checkpoints, one to four").fill("small-bert")
+    expect(page.get_by_role("option", name="small-bert")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.get_by_label("Checkpoints, one to four").press("Escape")
+    page.get_by_role("button", name="Predict").click()
+    expect(page.locator("table.matrix td.cell button").first).to_be_visible()
+    page.wait_for_url(re.compile("file=[0-9a-f]{16}&models=[0-9a-f]{16}"))

@@ -1,0 +1,295 @@
+"""A group's server from Debian's packages, by the files of deploy/: nginx, its login, two app servers, PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+
+import psutil
+import psycopg
+import pytest
+import yaml
+from playwright.sync_api import expect
+
+from core.desk import store
+from core.desk.annotations import Annotations
+from core.desk.database import open_database
+from tests.app.conftest import ROOT, _wait
+from tests.app.pages import come_to_rest
+from tests.core.databases import postgresql  # noqa: F401 (a fixture)
+from tests.core.made_up_runs import ONE, TWO, made_up_run
+from trainers.bench.load import pairs
+from trainers.bench.visitor import Visitor
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PEOPLE, VISITORS = ("ann", "bob", "zoë"), 20
+DEPLOY = ROOT / "deploy"
+
+
+def free_ports(count):
+    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+def app_settings(service, **own):
+    """What compose.yaml gives an app server, with these values of this machine."""
+    text = re.sub(r"\$\{COOKIE_SECRET:[^}]*\}", "0123456789abcdef", (DEPLOY / "compose.yaml").read_text())
+    settings = yaml.safe_load(re.sub(r"\$\{JOBS:-1\}", "1", text))["services"][service]["environment"]
+    return {name: str(value) for name, value in settings.items()} | own
+
+
+def nginx(folder, address, ports):
+    """deploy/nginx.conf with these ports, and files in a folder of the tests' own."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        pytest.fail("These tests need nginx: install it with `apt-get install nginx-light`.", pytrace=False)
+    (folder / "users").write_text("".join(f"{name}:{{PLAIN}}secret of {name}\n" for name in PEOPLE))
+    text = (DEPLOY / "nginx.conf").read_text()
+    parts = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    scratch = "".join(f"{part}_temp_path {folder}/{part};" for part in parts)
+    for known, own in {
+        "/etc/nginx/users": str(folder / "users"),
+        "/run/nginx.pid": str(folder / "pid"),
+        "http {": f"http {{ {scratch}",
+        "listen 8080": f"listen {address}",
+        "127.0.0.1:8501": f"127.0.0.1:{ports[0]}",
+        "127.0.0.1:8502": f"127.0.0.1:{ports[1]}",
+    }.items():
+        assert text.count(known) == 1, known
+        text = text.replace(known, own)
+    (folder / "nginx.conf").write_text(text)
+    more = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
+    command = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-g", more]
+    process = subprocess.Popen(command, stderr=(folder / "nginx.log").open("wb"))
+    while process.poll() is None:
+        try:
+            socket.create_connection(address.split(":"), timeout=1).close()
+            return process
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError((folder / "nginx.log").read_text())
+
+
+@pytest.fixture(scope="module")
+def group(checkpoints, postgresql, tmp_path_factory):  # noqa: F811
+    """All of it, with the made-up run on the desk. ``servers``: the two processes."""
+    folder = Path(tempfile.mkdtemp(prefix="pairlens-group-"))
+    desk, name = folder / "desk", f"group_{secrets.token_hex(4)}"
+    run = made_up_run(folder)
+    store.keep(run, desk)
+    with psycopg.connect(f"{postgresql.replace('+psycopg', '')}postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    own = {"PAIRLENS_DB": f"{postgresql}{name}", "PAIRLENS_DESK": str(desk), "PAIRLENS_DATASETS": ""}
+    front, *ports = free_ports(3)
+    address, started = f"127.0.0.1:{front}", []
+    try:
+        for number, port in enumerate(ports, 1):
+            more = {"PAIRLENS_CHECKPOINTS": str(checkpoints), "PAIRLENS_LOG_SECONDS": "1", "PAIRLENS_DATA": ""}
+            settings = app_settings(f"app{number}", STREAMLIT_SERVER_PORT=str(port), **own, **more)
+            log = folder / f"app{number}.log"
+            command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py"]
+            env = {**os.environ, **settings, "PAIRLENS_NEIGHBOURS": str(folder / "none")}
+            started.append(subprocess.Popen(command, cwd=ROOT, env=env, stdout=log.open("wb"), stderr=log.open("ab")))
+        started.append(nginx(folder, address, ports))
+        for number, port in enumerate(ports):
+            _wait(f"http://127.0.0.1:{port}", started[number], folder / f"app{number + 1}.log")
+        yield SimpleNamespace(
+            address=f"http://{address}", folder=folder, servers=started[:2], run=run, own=own, ports=ports
+        )
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait(20)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def login(name, password=None):
+    known = f"{name}:{password or f'secret of {name}'}".encode()
+    return {"Authorization": f"Basic {base64.b64encode(known).decode()}"}
+
+
+def fetch(address, **headers):
+    try:
+        return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=30)
+    except urllib.error.HTTPError as error:
+        return error
+
+
+def test_only_a_right_password_comes_in_and_a_visitor_stays_with_one_server(group):
+    for headers in ({}, login("ann", "secret of bob"), login("eve")):
+        refused = fetch(group.address, **headers)
+        assert refused.code == 401 and "pairlens=" not in str(refused.headers)
+    page = fetch(group.address, **login("ann"))
+    (cookie,) = (text for text in page.headers.get_all("Set-Cookie") if text.startswith("pairlens="))
+    assert page.code == 200 and re.fullmatch(r"pairlens=[0-9a-f]{32}; Path=/; HttpOnly; SameSite=Lax", cookie)
+    again = fetch(f"{group.address}/_stcore/health", **login("ann"), Cookie=cookie.partition(";")[0])
+    assert again.read() == b"ok" and "pairlens=" not in str(again.headers)
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Waits for a coroutine in a thread that has an event loop of its own: Playwright's occupies this one."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    yield lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result(60)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
+
+
+def connections(group, number):
+    """How many of a server are open: of nginx, one a session."""
+    open_ones = psutil.Process(group.servers[number].pid).net_connections("tcp")
+    return sum(one.status == "ESTABLISHED" and one.laddr.port == group.ports[number] for one in open_ones)
+
+
+def until(true):
+    """Wait for a machine that trains beside the tests."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def visitor(group, number):
+    """One with a login and a cookie of their own."""
+    headers = login(PEOPLE[number % len(PEOPLE)]) | {"Cookie": f"pairlens=visitor-{number}"}
+    return Visitor(group.address, headers)
+
+
+def arrived(group, run, link):
+    """Twenty visitors with the server that each came to, and what was answered there."""
+    visitors, places, answers = [], [], []
+    for number in range(VISITORS):
+        before = connections(group, 0)
+        visitors.append(visitor(group, number))
+        run(visitors[-1].__aenter__())
+        answers.append(run(visitors[-1].open(**link(number))))
+        places.append(0 if connections(group, 0) > before else 1)
+    assert 3 < sum(places) < VISITORS - 3, "the cookies spread them over both"
+    return visitors, places, answers
+
+
+def opened(browser, group, name, cookie):
+    """The desk in a browser whose visitor pretends to be somebody else."""
+    context = browser.new_context(
+        http_credentials={"username": name, "password": f"secret of {name}"},
+        extra_http_headers={"X-Remote-User": "mallory"},
+        viewport={"width": 1280, "height": 800},
+    )
+    context.add_cookies([{"name": "pairlens", "value": cookie, "url": group.address}])
+    page = context.new_page()
+    page.goto(f"{group.address}/error-desk?file={group.run.dataset.sha256[:16]}&models={ONE[:16]}.{TWO[:16]}&row=2n")
+    expect(page.get_by_role("heading", name="Row 2n")).to_be_visible(timeout=60_000)
+    expect(page.locator(".pl-terms").first).to_have_text(f"Signed in as{name}")
+    come_to_rest(page)
+    return page
+
+
+def settled(page):
+    """Wait until nothing of an earlier answer stands on the page."""
+    come_to_rest(page)
+    page.wait_for_function("!document.querySelector('[data-stale=true]')")
+
+
+def test_twenty_visitors_and_two_browsers_survive_a_killed_server(group, browser, run, monkeypatch):
+    """Both servers have visitors; one is killed as soon as a mark is acknowledged on it. Its visitors and its browser
+    reopen from their addresses on the other, which knows the mark."""
+    monkeypatch.setenv("PAIRLENS_DB", group.own["PAIRLENS_DB"])
+    annotations, texts = Annotations(open_database()), list(itertools.islice(pairs(), VISITORS))
+
+    def link(number):
+        return {"model": "test-light", "first": texts[number][0], "second": texts[number][1]}
+
+    def marks():
+        return annotations.state(group.run.dataset.sha256).row("2n").tags
+
+    visitors, places, answers = arrived(group, run, link)
+    ann = opened(browser, group, "ann", f"visitor-{places.index(0)}")
+    bob = opened(browser, group, "bob", f"visitor-{places.index(1)}")
+    bob.get_by_role("button", name="misled by noise").click()
+    expect(bob.get_by_text("History (1)")).to_be_visible()
+    ann.get_by_role("button", name="misled by noise").click()
+    expect(ann.get_by_text("History (2)")).to_be_visible()
+    group.servers[0].kill()
+    assert marks() == {"misled by noise": {"ann", "bob"}}
+
+    # What is marked while its page is lost to ann stands on it when it has been opened anew.
+    settled(bob)
+    bob.get_by_role("button", name="other").click()
+    expect(bob.get_by_text("History (3)")).to_be_visible()
+    until(
+        lambda: all(
+            (one._socket.state.name == "CLOSED") == (not place) for one, place in zip(visitors, places, strict=True)
+        )
+    )
+    for number, place in enumerate(places):
+        if place:
+            assert run(visitors[number].type("second", "a dog is outside")).probabilities
+        else:
+            again = visitor(group, number)
+            run(again.__aenter__())
+            assert run(again.open(**link(number))).probabilities == answers[number].probabilities
+            visitors[number] = again
+    expect(ann.get_by_text("History (3)")).to_be_visible()
+    expect(ann.locator(".pl-terms").first).to_have_text("Signed in asann")
+    settled(ann)
+    ann.get_by_role("button", name="other").click()
+    expect(ann.get_by_text("History (4)")).to_be_visible()
+    assert marks() == {"misled by noise": {"ann", "bob"}, "other": {"ann", "bob"}}
+    for one in visitors:
+        run(one.__aexit__(None, None, None))
+    for page in (ann, bob):
+        page.context.close()
+    told = [json.loads(text) for text in (group.folder / "app2.log").read_text().splitlines() if text.startswith("{")]
+    assert max(line["sessions"] for line in told) >= VISITORS and sum(line["explanations"] for line in told) >= VISITORS
+
+
+def test_a_backup_brings_back_what_was_marked_and_predicted(group, monkeypatch):
+    """By the scripts of deploy/, in the state that the tests above left."""
+    monkeypatch.setenv("PAIRLENS_DB", group.own["PAIRLENS_DB"])
+    monkeypatch.setenv("PAIRLENS_DESK", group.own["PAIRLENS_DESK"])
+    file, backups = group.run.dataset.sha256, group.folder / "backups"
+    backups.mkdir()
+    annotations = Annotations(open_database())
+    annotations.give("carol", file, "1e", "other")
+    before, runs = annotations.state(file).rows, store.runs()
+    (backups / "pairlens-20200101-000000.dump").write_text("an old one")
+    os.utime(backups / "pairlens-20200101-000000.dump", (0, 0))
+    made = subprocess.run([DEPLOY / "backup.sh", backups], capture_output=True, text=True, check=True)
+    (name,) = {path.name.partition(".")[0] for path in backups.iterdir()}
+    assert made.stdout.strip() == str(backups / name) and name != "pairlens-20200101-000000"
+
+    annotations.give("carol", file, "1e", "other", False)
+    annotations.note("mallory", file, "2n", "this was not there")
+    shutil.rmtree(Path(group.own["PAIRLENS_DESK"]) / "runs")
+    assert store.runs() == []
+    cut = backups / "pairlens-cut"
+    cut.with_suffix(".dump").write_bytes((backups / f"{name}.dump").read_bytes())
+    cut.with_suffix(".tar.gz").write_bytes((backups / f"{name}.tar.gz").read_bytes()[:-9])
+    assert subprocess.run([DEPLOY / "restore.sh", cut], capture_output=True).returncode != 0
+    assert annotations.state(file).row("2n").notes, "a backup that is cut off changes nothing"
+    subprocess.run([DEPLOY / "restore.sh", backups / name], capture_output=True, check=True)
+    assert Annotations(open_database()).state(file).rows == before and store.runs() == runs

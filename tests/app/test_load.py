@@ -1,0 +1,57 @@
+"""Visitors without a browser, as the benchmark of load has them, on a real server."""
+
+import asyncio
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from core.checkpoint import load_named
+from core.errors import RunError
+from trainers.bench.load import Phase, pairs, phase
+from trainers.bench.visitor import Verdict, Visitor
+
+
+def run(coroutine):
+    """Its result, from a thread of its own: a browser of other tests occupies this one's event loop."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def test_visitors_at_once_get_the_answers_that_one_alone_gets(server):
+    """Each of three types two sentences, as fast as it is answered."""
+    process = next(one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port(server))
+    own = run(phase(server, "test-light", 3, 1, pairs(), every=0, process=psutil.Process(process)))
+    assert own.errors == [] and own.apart < 1e-6
+    assert len(own.seconds) == 6 and 0 < own.percentile(50) <= own.percentile(95) < 60
+    assert own.memory > 100e6
+
+
+def port(address):
+    return int(address.rpartition(":")[2])
+
+
+def test_a_wrong_answer_is_an_error(checkpoints):
+    own = Phase(1)
+    own.check(load_named("test-light"), [Verdict("a dog", "a cat", (0.2, 0.3, 0.5), 0.1)])
+    assert len(own.errors) == 1 and "instead of" in own.errors[0] and "1 errors" in str(own)
+
+
+def test_where_no_app_runs_is_said():
+    own = run(phase("http://127.0.0.1:9", "test-light", 2, 1, pairs(), every=0))
+    assert len(own.errors) == 2 and "check that the app runs there" in own.errors[0]
+
+
+def test_a_server_that_stops_answering_is_said(server):
+    async def wait():
+        async with Visitor(server, patience=0.01) as visitor:
+            await visitor.open(model="test-light", first="a dog", second="a cat")
+
+    with pytest.raises(RunError, match="did not answer"):
+        run(wait())
+
+
+def test_many_pairs_are_all_different():
+    some = list(itertools.islice(pairs(), 5_000))
+    assert len(set(some)) == 5_000

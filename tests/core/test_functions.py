@@ -1,0 +1,258 @@
+"""Any Python function as a model, and models of a hub: what they give, and one sentence for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import threading
+
+import huggingface_hub
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.checkpoint import CheckpointError, available, load_named, open_checkpoint, read_card, records_of
+from core.data import read
+from core.desk.run import Predictions, Run, save
+from core.effects.links import LinksError, Taken
+from core.effects.why import what_links_do, why
+from core.errors import MendableError
+from core.evaluation.faithfulness import faithfulness
+from core.evaluation.predict import classify, predict
+from core.evidence import AttentionMap, Explanation
+from core.explain import explain
+from core.guests.functions import made
+from core.models.base import Intervention
+from core.reading.reader import PairError
+from tests.guests import make
+
+PAIR = ("A man's dog can't run.", "The  dog doesn't run.")
+MODULE = '''
+"""Functions of a test."""
+import threading
+import numpy as np
+
+asked, threads = [], set()
+
+
+class Overlap:
+    title, task, labels, roles = "Words in both", "paraphrase", ("0", "1"), ("one", "other")
+
+    def probabilities(self, pairs):
+        asked.extend(pairs)
+        threads.add(threading.get_ident())
+        shares = [len({*a.split()} & {*b.split()}) / len({*a.split()} | {*b.split()}) for a, b in pairs]
+        return [[1 - 0.9 * share, 0.9 * share] for share in shares]
+
+    def attention(self, first, second):
+        return [[0.5 * (one == other) / max(1, first.count(one)) for one in first] for other in second]
+
+
+def overlap():
+    return Overlap()
+
+
+class Wrong:
+    """``answer``: what becomes of a batch; the pair by which it is tried gets a right one."""
+
+    labels = ("entailment", "neutral", "contradiction")
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def probabilities(self, pairs):
+        return np.full((len(pairs), 3), 1 / 3) if "guitar" in pairs[0][0] else self.answer(pairs)
+
+
+def _raise(error):
+    raise error
+
+
+raises = Wrong(lambda pairs: _raise(TimeoutError("no answer\\nin 3 s")))
+too_few = Wrong(lambda pairs: [[0.5, 0.5]] * len(pairs))
+no_numbers = Wrong(lambda pairs: [["high", "low", "low"]] * len(pairs))
+not_finite = Wrong(lambda pairs: [[float("nan"), 0.5, 0.5]] * len(pairs))
+too_much = Wrong(lambda pairs: [[0.5, 0.5, 0.5]] * len(pairs))
+without_labels = object()
+
+
+class Far(Wrong):
+    roles, task = ("one", "other"), "entailment"
+
+    def __init__(self):
+        super().__init__(lambda pairs: [[0.2, 0.3, 0.5]] * len(pairs))
+
+    def attention(self, first, second):
+        return [[1.0] * len(first)] * len(second)
+
+
+class Away:
+    labels = ("yes", "no")
+
+    def probabilities(self, pairs):
+        raise ConnectionError("the service is not there")
+'''
+NAMES = [
+    "overlap",
+    "raises",
+    "too_few",
+    "no_numbers",
+    "not_finite",
+    "too_much",
+    "without_labels",
+    "Far",
+    "Away",
+    "none",
+]
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("functions")
+    (folder / "functions_of_a_test.py").write_text(MODULE)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def listed(module, monkeypatch):
+    monkeypatch.syspath_prepend(str(module))
+    monkeypatch.setenv("PAIRLENS_GUESTS", ", ".join(f"functions_of_a_test:{name}" for name in NAMES))
+
+
+def named(name: str) -> str:
+    return f"functions_of_a_test:{name}"
+
+
+def test_a_function_is_listed_and_explained():
+    assert [name for name in available() if ":" in name] == [named(name) for name in NAMES]
+    guest = load_named(named("overlap"))
+    assert guest is load_named(named("overlap")) and records_of(guest.card) == (AttentionMap,)
+    assert (guest.card["title"], guest.labels, guest.roles["first"]) == ("Words in both", ("0", "1"), "one")
+    explanation = explain(guest, *PAIR)
+    assert explanation.probabilities == pytest.approx((1 - 1.8 / 7, 1.8 / 7), abs=1e-6)  # “dog” and “run.” of seven
+    (record,) = explanation.evidence
+    words = [[token.text for token in side.tokens] for side in (explanation.first, explanation.second)]
+    for i, row in enumerate(record.weights):
+        assert row == tuple(0.5 * (one == words[1][i]) for one in words[0])
+        assert record.null[i] == pytest.approx(1 - sum(row))
+    assert Explanation.from_dict(json.loads(explanation.to_json())) == explanation
+
+
+def test_effects_and_files_ask_it_with_the_texts_as_edits_leave_them(tmp_path):
+    guest = load_named(named("overlap"))
+    module = sys.modules["functions_of_a_test"]
+    module.asked.clear()
+    effects = why(guest, *PAIR, method="dropped")
+    assert len(module.asked) == effects.passes == 1 + len(effects.words)
+    assert {pair[1] for pair in module.asked} >= {"Dog doesn't run.", "The doesn't run.", "The  dog doesn't."}
+    assert all(word.effect is not None for word in effects.words)
+    with pytest.raises(LinksError, match="no attention whose links"):
+        what_links_do(guest, *PAIR, Taken.KEPT)
+    with pytest.raises(MendableError, match="no gradients"):
+        why(guest, *PAIR, method="gradient-norm")
+    with pytest.raises(MendableError, match="unknown method"):
+        why(guest, *PAIR, method="?")
+    assert {*faithfulness(guest, *PAIR).curves} >= {"taken-away", "most-attended", "random"}
+    (tmp_path / "pairs.csv").write_text("sentence1,sentence2,label\na dog,a dog,1\na cat,the dog,0\na b,c d,0\n")
+    data = read(tmp_path / "pairs.csv")
+    chances = classify(guest, data, "cpu")
+    assert chances[:, 1] == pytest.approx([0.9, 0, 0], abs=1e-6)
+    save(Run(data, (Predictions.of(guest, chances),)), tmp_path / "run.parquet")
+
+
+def test_calls_follow_one_another():
+    guest = load_named(named("overlap"))
+    running, most = [0], []
+    function = made(named("overlap"))
+    own = function.probabilities
+
+    def watched(pairs):
+        running[0] += 1
+        most.append(running[0])
+        answer = own(pairs)
+        running[0] -= 1
+        return answer
+
+    function.probabilities = watched
+    readings = [guest.read(*PAIR)] * 20
+    threads = [threading.Thread(target=lambda: predict(guest, readings)) for _ in range(4)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        del function.probabilities
+    assert len(most) >= 4 and max(most) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("raises", "could not answer \\(TimeoutError: no answer in 3 s\\)"),
+        ("too_few", "1 pairs with 3 probabilities each"),
+        ("no_numbers", "no numbers"),
+        ("not_finite", "3 probabilities each"),
+        ("too_much", "do not add up to 1"),
+        ("Far", "a row that adds up to more than 1"),
+    ],
+)
+def test_a_wrong_answer_is_one_sentence(name, message):
+    guest = load_named(named(name))
+    with pytest.raises(PairError, match=message) as error:
+        explain(guest, *PAIR)
+    assert "\n" not in str(error.value)
+    if name != "Far":
+        with pytest.raises(PairError, match=message.replace("1 pairs", "[0-9]+ pairs")):
+            why(guest, *PAIR)
+
+
+def test_a_function_that_cannot_be_made_or_asked_leaves_the_others(capsys):
+    with pytest.raises(CheckpointError, match="could not answer \\(ConnectionError"):
+        load_named(named("Away"))
+    made(named("Away")).probabilities = lambda pairs: np.full((len(pairs), 2), 0.5)
+    assert load_named(named("Away")).labels == ("yes", "no")  # the service is there again
+    assert main(["models"]) == 0
+    printed = capsys.readouterr()
+    assert "Words in both" in printed.out and "nli-two-sided" in printed.out
+    assert "functions_of_a_test:none of PAIRLENS_GUESTS cannot be made (AttributeError" in printed.err
+    assert "without_labels of PAIRLENS_GUESTS cannot be made" in printed.err
+    with pytest.raises(ValueError, match="put in place"):
+        guest = load_named(named("overlap"))
+        guest.model.under(guest.reader.batch(guest.read(*PAIR)), Intervention(crossings=False))
+    with pytest.raises(CheckpointError, match="no checkpoint named"):
+        load_named("a:b")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of the hub with one model, in the layout that the library writes, and no network."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    home = tmp_path / "models--acme--tiny-nli"
+    make(home / "snapshots/0123456789abcdef0123456789abcdef01234567")
+    (home / "refs").mkdir()
+    (home / "refs/main").write_text("0123456789abcdef0123456789abcdef01234567")
+    (home / "blobs").mkdir()
+    return home
+
+
+def test_a_model_of_the_hub_is_taken_from_its_cache(cache, monkeypatch, capsys):
+    guest = open_checkpoint("hub:acme/tiny-nli")
+    assert guest.name == guest.card["title"] == "acme/tiny-nli"
+    assert main(["explain", "--model", "hub:acme/tiny-nli", "--first", "A dog.", "--second", "A cat."]) == 0
+    assert "acme/tiny-nli" in capsys.readouterr().out
+    monkeypatch.setenv("PAIRLENS_GUESTS", "hub:acme/tiny-nli,hub:acme/other,hub:none")
+    assert load_named("hub:acme/tiny-nli").labels == guest.labels
+    for name, message in (("hub:acme/other", "--fetch hub:acme/other"), ("hub:none", "not in Hugging Face’s cache")):
+        with pytest.raises(CheckpointError, match=message):
+            read_card(available()[name])
+        with pytest.raises(CheckpointError, match=message):
+            load_named(name)
+    shutil.rmtree(cache)
+    assert main(["models", "--fetch", "hub:acme/tiny-nli"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "is not in Hugging Face’s cache and cannot be fetched" in error
+    assert main(["explain", "--model", "hub:acme", "--first", "A dog.", "--second", "A cat."]) == 2
+    assert "hub:acme names no model: write hub:ORG/NAME" in capsys.readouterr().err

@@ -1,0 +1,155 @@
+"""What words, links and heads do to the verdict of a model from elsewhere, what it costs, and that it is said."""
+
+from __future__ import annotations
+
+import gc
+import json
+import weakref
+
+import pytest
+import torch
+
+from core.checkpoint import load, load_named
+from core.checkpoint.memory import memory_of
+from core.effects import cost
+from core.effects.links import STRONGEST, LinksError, Taken
+from core.effects.memory import kept_heads, kept_links, kept_why
+from core.effects.why import METHODS, Asked, what_links_do, why
+from core.effects.words import DRAWING, DROPPED, FEW, TAKEN_AWAY, unheard
+from core.evaluation.faithfulness import faithfulness
+from core.evaluation.predict import predict
+from core.evidence.effects import HEADS
+from core.explain import explained
+from core.guests.attention import Knockout
+from core.models.base import Intervention
+from tests.guests import make
+
+PAIR = ("A man's dog can't run near the embassy.", "The  dog doesn't run.")
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory):
+    return load(make(tmp_path_factory.mktemp("guests") / "bert"))
+
+
+def test_every_record_says_how_many_passes_it_took(guest, monkeypatch):
+    """Counted by the rows that reach the transformer."""
+    rows = []
+    body = guest.model.body.forward
+
+    def counted(*args, **values):
+        rows.append(len(values["attention_mask"]))
+        return body(*args, **values)
+
+    monkeypatch.setattr(guest.model.body, "forward", counted)
+
+    def passes(answer, beside: int = 0) -> int:
+        taken, rows[:] = sum(rows) - beside, []
+        assert taken == (answer.passes if hasattr(answer, "passes") else sum(one.passes for one in answer))
+        return taken
+
+    assert passes(why(guest, *PAIR)) == cost.of_words(guest, *PAIR).passes == 1 + 17 * (1 + 4)
+    rows.clear()
+    for method in METHODS:
+        taken = passes(why(guest, *PAIR, method=method))
+        assert taken <= cost.of_words(guest, *PAIR, method).passes
+        rows.clear()
+    more = passes(why(guest, *PAIR, drawing=DRAWING))
+    assert more == 1 + 17 * 17
+    # Beside the links: the pair itself, twice, and its attention.
+    assert passes(what_links_do(guest, *PAIR, Taken.RENORMALISED), beside=3) == 2 * STRONGEST
+    assert passes(kept_links(guest, *PAIR, Taken.RENORMALISED, unheard, every=True), beside=3) == 2 * 11 * 6
+    assert passes(kept_heads(guest, *PAIR, unheard), beside=3) == 3 * 4
+    assert json.loads(json.dumps(why(guest, *PAIR).to_dict()))["passes"] == 86
+    rows.clear()
+    measured = faithfulness(guest, *PAIR)
+    assert measured.passes - 40 <= sum(rows) <= measured.passes + 4 and "integrated-gradients" in measured.curves
+    assert measured.passes <= cost.of_believing(guest, *PAIR).passes
+
+
+def test_links_from_a_layer_on_and_heads_as_a_whole(guest):
+    asked = Asked.about(guest, *PAIR)
+    batch = guest.reader.batch(asked.reading)
+    effects = what_links_do(guest, *PAIR, Taken.RENORMALISED, layer=2)[0]
+    i, j = next((i, j) for i, row in enumerate(effects.effects) for j, one in enumerate(row) if one is not None)
+    heads = kept_heads(guest, *PAIR, unheard)[0]
+    with torch.inference_mode():
+        cells = guest.model.knocked_out(asked.reading, batch, 0, [(i, j)]).knockout.cells
+        cut = guest.model.under(batch, Intervention(knockout=Knockout(cells, layer=2))).logits
+        silent = guest.model.under(batch, Intervention(knockout=Knockout(heads=((1, 3),)))).logits
+        weights = guest.model.under(batch, Intervention(head="")).trace.layers[1][0, 3]
+    before = torch.tensor(asked.explanation.probabilities).log()[asked.target]
+
+    def lost(logits: torch.Tensor) -> float:
+        return float(before - torch.log_softmax(logits.double(), 1)[0, asked.target])
+
+    assert effects.effects[i][j] == pytest.approx(lost(cut), abs=1e-6)
+    assert effects.layer == 2 and "from layer 3 on" in effects.title
+    assert heads.units == HEADS and heads.effects[1][3] == pytest.approx(lost(silent), abs=1e-6)
+    assert 0 < heads.before[1][3] < float(weights.sum(1).mean()) + 1e-6
+    with pytest.raises(LinksError, match="has 3 layers"):
+        what_links_do(guest, *PAIR, Taken.RENORMALISED, layer=3)
+    with pytest.raises(LinksError, match="no heads"):
+        kept_heads(load_named("nli-two-sided"), *PAIR, unheard)
+
+
+def test_gradients_of_a_word_are_those_of_its_pieces(guest):
+    """The effect of a word by gradient times input, by small steps along its pieces' vectors."""
+    asked = Asked.about(guest, *PAIR)
+    pieces = guest.reader.batch(asked.reading)
+    words = why(guest, *PAIR, method="gradient-times-input").words
+    vectors, log_p = guest.model.by_vectors(pieces, asked.target)
+    with torch.inference_mode():
+        for number in (2, 11):
+            own = (pieces.owners[0] == number).double()[None, :, None]
+            step = 1e-2 * vectors.double() * own
+            up, down = (log_p((vectors + sign * step).float()) for sign in (1, -1))
+            assert words[number].effect == pytest.approx(float(up - down) / 2e-2, abs=2e-3)
+        assert log_p(vectors)[0] == pytest.approx(torch.tensor(asked.explanation.probabilities).log()[asked.target])
+        own = (pieces.owners[0] == 2).float()[None, :, None]
+        lost = float(log_p(vectors) - log_p(vectors * (1 - own)))
+    assert why(guest, *PAIR, method="zeroed").words[2].effect == pytest.approx(lost, abs=1e-5)
+    effects = why(guest, *PAIR, method="integrated-gradients")
+    assert sum(effects.completeness) / 2 == pytest.approx(effects.completeness[1], abs=1e-2)
+
+
+def test_costs_are_said_in_passes_and_seconds(guest):
+    slow = guest.__class__(**{**vars(guest), "seconds": 0.05})
+    words = cost.of_words(slow, *PAIR)
+    assert str(words) == "86 passes, about 3 s"
+    assert words.seconds == pytest.approx(86 * 0.05 * 17 / 21) and not words.brisk
+    assert cost.of_words(slow, *PAIR, DROPPED).passes == 18
+    assert str(cost.Cost(1024, 50.2)) == "1,024 passes, about 50 s"
+    assert str(cost.Cost(1, 0.21)) == "1 pass, about 0.2 s" and cost.Cost(1, 0.21).brisk
+    assert str(cost.Cost(20_000, 600)) == "20,000 passes, about 10 minutes"
+    own = cost.of_words(load_named("nli-two-sided"), *PAIR)
+    assert own.brisk and own.passes == 1 + 17 * 17 and str(own) == "290 passes"
+
+
+def test_a_slow_model_is_heard_from_after_every_few_words(guest):
+    slow = guest.__class__(**{**vars(guest), "seconds": 0.1})
+    heard = []
+    readings = [slow.read(*PAIR) for _ in range(11)]
+    predict(slow, readings, progress=heard.append)
+    assert heard == [4, 8, 11]
+    assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard) is kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=FEW)
+    assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=DRAWING).passes > 200
+
+
+def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
+    """One that is larger than the limit stays alone, and goes with all its tensors when another is asked for."""
+    for name in ("one", "two"):
+        make(tmp_path / name)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path))
+    monkeypatch.setenv("PAIRLENS_MEMORY_MB", "0.01")
+    first = load_named("one")
+    assert memory_of(first) > 0.01e6 and load_named("one") is first
+    explained(first, *PAIR)
+    kept_why(first, *PAIR, TAKEN_AWAY, unheard)
+    kept_links(first, *PAIR, Taken.RENORMALISED, unheard)
+    kept_heads(first, *PAIR, unheard)
+    left = [weakref.ref(parameter) for parameter in first.model.parameters()]
+    del first
+    load_named("two")
+    gc.collect()
+    assert left and all(one() is None for one in left)

@@ -1,0 +1,138 @@
+"""The one queue of a server's jobs: places, cancel, and what is said after the server was killed."""
+
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from core.desk import job_notes
+from core.desk.jobs import Job
+from core.desk.queue import MOST_WAITING, JobQueue
+from core.errors import DeskError
+from core.files import FileError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def desk(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
+    return tmp_path / "desk"
+
+
+@dataclass(eq=False)
+class Held(Job):
+    """Works until it is let go."""
+
+    name: str = "taxi.csv"
+    rows: int = 3
+    let_go: threading.Event = field(default_factory=threading.Event)
+    works: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def what(self):
+        return f"The prediction of {self.name}"
+
+    def work(self):
+        self.works.set()
+        assert self.let_go.wait(30)
+        self.progress(self.rows)
+
+
+def queue_of(count, queue):
+    jobs = [Held(f"{number}.csv") for number in range(count)]
+    for job in jobs:
+        queue.add(job)
+    return jobs
+
+
+def test_one_job_runs_and_the_others_know_their_place():
+    queue = JobQueue()
+    first, second, third = queue_of(3, queue)
+    assert first.works.wait(30) and [queue.place(job) for job in (first, second, third)] == [0, 1, 2]
+    first.let_go.set()
+    assert first.wait(30) and second.works.wait(30)
+    assert [queue.place(job) for job in (first, second, third)] == [0, 0, 1] and queue.jobs() == (second, third)
+    assert not third.started
+    for job in (second, third):
+        job.let_go.set()
+        assert job.wait(30) and job.done == 3
+    assert queue.jobs() == () and job_notes.stopped() == []
+
+
+def test_a_job_that_waits_is_cancelled_at_once_and_one_that_runs_after_its_batch(desk):
+    queue = JobQueue()
+    first, second, third = queue_of(3, queue)
+    queue.cancel(second)
+    assert second.finished and second.cancelled and not second.works.is_set()
+    assert queue.place(third) == 1 and len(list((desk / "jobs").glob("*.json"))) == 2
+    queue.cancel(first)
+    assert not first.finished and first.works.wait(30)
+    first.let_go.set()
+    assert first.wait(30) and first.cancelled and not first.problem and third.works.wait(30)
+    third.let_go.set()
+    assert third.wait(30) and list((desk / "jobs").iterdir()) == []
+
+
+def test_a_setting_says_how_many_run_at_once(monkeypatch):
+    monkeypatch.setenv("PAIRLENS_JOBS", "2")
+    queue = JobQueue()
+    jobs = queue_of(3, queue)
+    assert all(job.works.wait(30) for job in jobs[:2]) and not jobs[2].started and queue.place(jobs[2]) == 1
+    for text in ("0", "many", "-1", "²"):
+        monkeypatch.setenv("PAIRLENS_JOBS", text)
+        with pytest.raises(DeskError, match="PAIRLENS_JOBS must be a number of jobs from 1 to 999"):
+            queue.add(Held())
+    for job in jobs:
+        job.let_go.set()
+        assert job.wait(30)
+
+
+def test_a_crowded_queue_and_a_folder_that_cannot_be_written_are_one_sentence(monkeypatch, desk):
+    queue = JobQueue()
+    jobs = queue_of(1 + MOST_WAITING, queue)
+    with pytest.raises(DeskError, match="50 jobs wait already"):
+        queue.add(Held())
+    assert len(queue.jobs()) == len(list((desk / "jobs").glob("*.json"))) == 51
+    for job in reversed(jobs):
+        queue.cancel(job)
+    jobs[0].let_go.set()
+    assert jobs[0].wait(30)
+    (desk / "file").write_text("")
+    monkeypatch.setenv("PAIRLENS_DESK", str(desk / "file"))
+    with pytest.raises(FileError, match="cannot be written"):
+        queue.add(Held())
+    assert queue.jobs() == ()
+
+
+KILLED = """
+import os, signal
+from core.desk.queue import JobQueue
+from tests.core.test_job_queue import queue_of
+jobs = queue_of(2, JobQueue())
+assert jobs[0].works.wait(30)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_after_its_server_was_killed_a_job_says_that_it_stopped():
+    own = JobQueue()
+    (living,) = queue_of(1, own)
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=ROOT, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    for _ in range(2):  # whoever asks: nothing is taken away by looking
+        told = job_notes.stopped()
+        assert sorted((job.what, job.rows) for job in told) == [
+            ("The prediction of 0.csv", 3),
+            ("The prediction of 1.csv", 3),
+        ]
+    assert not living.finished, "it goes on here, and is not told of"
+    for job in told:
+        job_notes.put_away(job.name)
+    assert job_notes.stopped() == []
+    living.let_go.set()
+    assert living.wait(30)

@@ -1,0 +1,317 @@
+"""What may come from anywhere, made up by Hypothesis: texts, data files, addresses, saved files, filters and cards.
+
+Some 2,000 cases in all, the same in each run. PAIRLENS_CASES=100000 python -m pytest tests/test_hardness.py asks for
+as many others; Hypothesis prints the case that fails.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import unicodedata
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.page_state.compare import CompareState
+from app.page_state.error_desk import DeskState
+from app.page_state.explore import ExploreState
+from app.page_state.filter_map import MapState
+from app.page_state.lessons import LessonsState
+from app.page_state.models import ModelsState
+from app.page_state.phrases import PhraseState
+from core.checkpoint import CheckpointError, read_card
+from core.data import DataError, Dataset, read
+from core.data.picked import Picked, columns_of, read_picked
+from core.desk.columns import RunColumn
+from core.desk.filters import FilterError, literal, quoted, rows_of
+from core.reading.tokens import tokenize, well_formed
+
+_ASKED = os.environ.get("PAIRLENS_CASES")
+_PROPERTIES = 10
+hard = settings(
+    max_examples=max(1, int(_ASKED or 2_000) // _PROPERTIES),
+    derandomize=not _ASKED,
+    database=None,
+    deadline=None,
+    # A file of one case is overwritten by the next one's.
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
+)
+_ODD = st.sampled_from(
+    ["", " ", "\0", "\ud800", "\u200b", "\u2028", "\ufeff", "\r", "\x85", "e\u0301", "🇩🇪",
+     "👩‍👩‍👧", "שלום", "ﬀ", "İ", "½", "don't", "U.S.",
+     "-LRB-", "``", "n't", "12,381.5", "go-kart", "…", "<b>", "**", "$x$", "=SUM(A1)",
+     '"', "'", "\\", "\t", "\n", ",", ";", "|", "null"]
+)  # fmt: skip
+texts = st.one_of(
+    st.text(max_size=40), st.lists(st.one_of(_ODD, st.text(max_size=6)), max_size=12).map("".join),
+    st.text("ab .'-1", max_size=30)
+)  # fmt: skip
+
+
+def sentence(error):
+    """Whether an error's message is one sentence for people."""
+    text = str(error)
+    return bool(text.strip()) and "\n" not in text and "Traceback" not in text
+
+
+# Tokens
+
+
+@hard
+@given(texts)
+def test_every_character_is_in_one_token_or_is_none(text):
+    tokens, at = tokenize(text), 0
+    for token in tokens:
+        assert token.text == text[token.start : token.end] != "" and token.norm and token.start >= at
+        at = token.end
+    inside = {place for token in tokens for place in range(token.start, token.end)}
+    outside = [text[place] for place in range(len(text)) if place not in inside]
+    assert all(c.isspace() or unicodedata.category(c)[0] in "CZ" or unicodedata.combining(c) for c in outside), outside
+    well_formed(text).encode()
+
+
+@hard
+@given(st.text(st.characters(max_codepoint=126), max_size=40))
+def test_a_foreign_word_behind_a_text_changes_none_of_its_tokens(text):
+    """One pattern reads ASCII alone, another everything: they agree."""
+    assert tokenize(f"{text} é")[:-1] == tokenize(text)
+
+
+# Data files
+
+_CELL = st.one_of(st.sampled_from(["entailment", "neutral", "0", "1", "-", "a dog runs", "4.5", "ENTAILMENT"]), texts)
+_HEADS = [
+    ("premise", "hypothesis", "label"), ("sentence1", "sentence2", "label"), ("question", "answer", "label"),
+    ("text", "label"),
+    ("prem", "hyp", "label", "pairID"), ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String"), ("a", "b"),
+    ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment"),
+    ("QuestionID", "Question", "DocumentID", "DocumentTitle", "SentenceID", "Sentence", "Label"),
+]  # fmt: skip
+_KEYS = [
+    "sentence1",
+    "sentence2",
+    "gold_label",
+    "pairID",
+    "annotator_labels",
+    "claim",
+    "label",
+    "evidence",
+    "text",
+    "title",
+    "id",
+]
+_VALUE = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=True), _CELL),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=2)),
+    max_leaves=4,
+)
+
+
+@st.composite
+def tables(draw):
+    """A table in a known layout's columns or in others, whose rows may have too few or too many cells."""
+    out, head = io.StringIO(), draw(st.sampled_from(_HEADS))
+    writer = csv.writer(
+        out, delimiter=draw(st.sampled_from("\t,;")), lineterminator=draw(st.sampled_from(["\n", "\r\n"]))
+    )
+    writer.writerow(head)
+    for _ in range(draw(st.integers(0, 4))):
+        width = draw(st.sampled_from([len(head)] * 4 + [1, len(head) + 1]))
+        try:
+            writer.writerow([draw(_CELL) for _ in range(width)])
+        except csv.Error:  # what no writer can write
+            continue
+    return out.getvalue().encode("utf-8", "surrogatepass")
+
+
+@st.composite
+def objects(draw):
+    """Lines of JSON, some of which are broken."""
+    lines = [
+        json.dumps(draw(st.dictionaries(st.sampled_from(_KEYS), _VALUE, max_size=6)), ensure_ascii=draw(st.booleans()))
+        for _ in range(draw(st.integers(1, 4)))
+    ]
+    lines.append(draw(st.sampled_from(["", "{", "[]", '{"a": NaN}', '"\\ud800"', "[" * 3000])))
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+_FILES = st.one_of(
+    st.binary(max_size=200), tables(), tables(), objects(), tables().map(gzip.compress),
+    tables().map(lambda data: gzip.compress(data)[:-5]), tables().map(lambda data: b"\xef\xbb\xbf" + data),
+)  # fmt: skip
+
+
+def usable(data: Dataset):
+    """What all that is read is: texts that can be written anywhere, and a sentence for each broken line."""
+    assert data.rows and all(sentence(problem) for problem in data.problems)
+    for row in data.rows:
+        for text in (row.id, row.first, row.label or "", *row.columns):
+            text.encode()
+
+
+@hard
+@given(_FILES, st.booleans())
+def test_a_data_file_is_read_or_refused_in_one_sentence(tmp_path, content, labelled):
+    path = tmp_path / "file.csv"
+    path.write_bytes(content)
+    try:
+        usable(read(path, labelled=labelled))
+    except DataError as error:
+        assert sentence(error)
+
+
+@hard
+@given(st.one_of(tables(), objects(), st.binary(max_size=100)), st.data())
+def test_columns_that_a_person_picks_are_read_or_refused(tmp_path, content, data):
+    path = tmp_path / "file.csv"
+    path.write_bytes(content)
+    try:
+        names = columns_of(path)
+        chosen = [data.draw(st.sampled_from(["", *names])) for _ in range(4)]
+        usable(read_picked(path, Picked(data.draw(st.sampled_from(names)), *chosen)))
+    except DataError as error:
+        assert sentence(error)
+
+
+# Addresses and saved files
+
+PAGES = (CompareState, DeskState, ExploreState, LessonsState, MapState, ModelsState, PhraseState)
+MODELS = {"topic-acnn": "topics", "as-adaqa": "answers", "{odd} model": "paraphrases", "nli-two-sided": "entailment"}
+_WORDS = st.one_of(
+    texts,
+    st.sampled_from([*MODELS, "on", "score", "1.2", "0", "9999", "a" * 16, f"{'b' * 16}.{'c' * 16}", "1-2", "rows"]),
+)  # fmt: skip
+
+
+@st.composite
+def addresses(draw):
+    page = draw(st.sampled_from(PAGES))
+    names = st.one_of(st.sampled_from(sorted(page.names())), texts)
+    return page, draw(st.dictionaries(names, _WORDS, max_size=6))
+
+
+def same_again(page, state):
+    """A page writes what it reads again without a word."""
+    parameters = state.to_parameters()
+    assert dict(parse_qsl(urlencode(parameters), keep_blank_values=True, errors="strict")) == parameters
+    assert page.from_parameters(parameters, MODELS) == (state, [])
+    assert page.from_file(state.to_file(), MODELS) == (state, [])
+    assert len(urlencode(state.address())) <= 2_000
+
+
+@hard
+@given(addresses())
+def test_any_address_is_a_page_that_writes_the_same_address_again(address):
+    page, parameters = address
+    state, problems = page.from_parameters(parameters, MODELS)
+    assert all(problems)
+    same_again(page, state)
+
+
+@hard
+@given(addresses(), st.integers(0, 2), st.one_of(st.none(), texts, _VALUE))
+def test_any_saved_file_is_a_page_or_one_sentence(address, version, other):
+    page, parameters = address
+    content = {"pairlens": page.page, "version": version, **parameters, "more": other}
+    text = json.dumps(content) if version else other if isinstance(other, str) else json.dumps(other)
+    state, problems = page.from_file(text, MODELS)
+    assert all(problems) and (state is not None or len(problems) == 1)
+    if state is not None:
+        same_again(page, state)
+
+
+# Filters
+
+_ROWS = 6
+_COLUMNS = {
+    "gold": RunColumn(
+        np.array(["neutral", "entailment", "neutral", "", "Ähre", 'a "quoted" \\ one'], dtype=object), "text"
+    ),
+    "p": RunColumn(np.array([0.1, 0.95, np.nan, 0.5, 1.0, 0.0]), "number"),
+    "right": RunColumn(np.array([True, False, True, True, False, False]), "yes"),
+    "tag": RunColumn(np.array([frozenset(), frozenset({"other"}), *[frozenset({"a", "b"})] * 4], dtype=object), "set"),
+    "a column": RunColumn(np.arange(6.0), "number"),
+}
+_PIECES = st.sampled_from(
+    [*map(quoted, _COLUMNS), "and", "or", "not", "in", "contains", "(", ")", ",", "=", "!=", "<", ">=", "90%", "-1",
+     "0.5", "neutral", '"neutral"', "'x", "`gold`", "goldd", "yes", "é", "²", "٣"]
+)  # fmt: skip
+
+
+@hard
+@given(st.one_of(st.lists(st.one_of(_PIECES, texts), max_size=12).map(" ".join), texts))
+def test_any_filter_keeps_rows_or_says_where_it_is_wrong(text):
+    try:
+        kept = rows_of(text, _COLUMNS)
+        assert kept.dtype == bool and kept.shape == (_ROWS,)
+    except FilterError as error:
+        assert sentence(error) and 0 <= error.start < error.end
+
+
+@st.composite
+def conditions(draw, depth=2):
+    """A filter that can be read, and the rows that it keeps."""
+    kind = draw(
+        st.sampled_from(["number", "text", "yes"] if not depth else ["number", "text", "yes", "and", "or", "not"])
+    )
+    if kind == "not":
+        text, kept = draw(conditions(depth - 1))
+        return f"not ({text})", ~kept
+    if kind in ("and", "or"):
+        (left, one), (right, other) = draw(conditions(depth - 1)), draw(conditions(depth - 1))
+        return f"({left}) {kind} ({right})", one & other if kind == "and" else one | other
+    if kind == "number":
+        bound = draw(st.integers(0, 100))
+        return f"p > {bound}%", _COLUMNS["p"].values > bound / 100
+    if kind == "text":
+        value = draw(st.sampled_from([value for value in _COLUMNS["gold"].values if value]))
+        return f"gold = {literal(value)}", _COLUMNS["gold"].values == value
+    return "right", _COLUMNS["right"].values
+
+
+@hard
+@given(conditions())
+def test_a_filter_keeps_the_rows_that_its_parts_keep(condition):
+    text, kept = condition
+    assert rows_of(text, _COLUMNS).tolist() == kept.tolist()
+
+
+# Cards
+
+_CARD = json.loads((Path(__file__).resolve().parents[1] / "pretrained/nli-two-sided/card.json").read_text())
+
+
+@st.composite
+def damaged(draw):
+    """A shipped card in which one value, however deep, is another one, or is gone."""
+    card = json.loads(json.dumps(_CARD))
+    place, key = card, draw(st.sampled_from(sorted(card)))
+    while isinstance(place[key], (dict, list)) and place[key] and draw(st.booleans()):
+        place = place[key]
+        key = draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+    if draw(st.booleans()):
+        del place[key]
+    else:
+        place[key] = draw(_VALUE)
+    return json.dumps(card)
+
+
+@hard
+@given(st.one_of(damaged(), damaged(), _VALUE.map(json.dumps), texts))
+def test_a_damaged_card_is_a_card_or_one_sentence(tmp_path, content):
+    file = tmp_path / "made-up" / "card.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(content.encode("utf-8", "surrogatepass"))
+    os.utime(file, ns=(0, hash(content) & 0xFFFFFFFFFF))  # two cases within one tick of the clock are two files
+    try:
+        card = read_card(file.parent)
+        assert card["labels"] and card["roles"]["first"]
+    except CheckpointError as error:
+        assert sentence(error)

@@ -1,0 +1,166 @@
+"""Commands on a model from elsewhere, by its folder and by a listed name: what they print, and what they write beside
+it."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+from core.__main__ import main as core
+from core.checkpoint import load, read_card
+from core.data.alignments import AlignedPair, read
+from core.evaluation import alignment
+from core.evaluation.head_choice import cells_of, head_scores
+from core.reading.reader import Reading, ReadText
+from core.reading.tokens import tokenize
+from tests.guests import LABELS, make
+from tests.trainers.conftest import WORDS, pair
+from tests.trainers.test_align import PAIRS
+from trainers.__main__ import main
+
+MORE = [
+    {"source": "the red dog isn't in the snow .", "target": "the dog isn't red .", "sureAlign": "0-0 2-1 3-2 1-3"},
+    {"source": "two girls eat ice cream", "target": "girls don't eat", "sureAlign": "1-0 2-2", "possibleAlign": "4-2"},
+]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A guest, a file of pairs, two of alignments, one of questions, one of the pointing game."""
+    folder, source = tmp_path_factory.mktemp("commands"), random.Random(0)
+    make(folder / "models/my-bert")
+    rows = [pair(source, number) for number in range(24)]
+    (folder / "nli.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "rte.json").write_text(json.dumps([*PAIRS[:2], *MORE]))
+    (folder / "others.json").write_text(json.dumps(MORE[::-1]))
+    items = [{**row, "changed": 1, "set": "natural", "pairID": f"{number}-1"} for number, row in enumerate(rows)]
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in items))
+    asked = [f"what is {word}\tthe {other}\t{int(word == other)}\n" for word in WORDS[:6] for other in WORDS[:6]]
+    (folder / "answers.csv").write_text("".join(["question\tanswer\tlabel\n", *asked]).replace("\t", ","))
+    return folder
+
+
+@pytest.fixture
+def guest(shared, tmp_path, monkeypatch):
+    """A copy of it that is also listed, with the files beside it."""
+    shutil.copytree(shared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "models"))
+    return tmp_path / "models/my-bert"
+
+
+def test_scores_are_written_beside_the_model_and_listed(guest, capsys):
+    data = str(guest.parents[1] / "nli.jsonl")
+    assert main(["evaluate", "my-bert", data, "--json", "--card", "Made pairs"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", str(guest), data, "--against", "nli-hypothesis-only"]) == 0
+    assert f"accuracy {scores['accuracy']:.2%}" in capsys.readouterr().out
+    assert main(["probe", "my-bert", "--card"]) == main(["probe", str(guest), "--suite", "order", "--card"]) == 0
+    assert main(["faithfulness", "my-bert", data, "--rows", "1", "--card", "Made pairs"]) == 0
+    assert "integrated-gradients" in capsys.readouterr().out
+    kept = json.loads((guest / "pairlens.json").read_text())
+    assert kept["results"]["Made pairs"] == {name: scores[name] for name in ("accuracy", "macro_f1", "items")}
+    assert kept["probe"]["total"] == kept["probe_order"]["total"] == 200
+    assert kept["faithfulness"]["Made pairs"]["rows"] == 1
+    assert {name: read_card(guest)[name] for name in kept} == kept
+    assert core(["models"]) == 0
+    assert f"Made pairs {scores['accuracy']:.1%}" in capsys.readouterr().out
+    (guest / "pairlens.json").write_text(json.dumps({**kept, "results": {"x": {"accuracy": "high"}}}))
+    assert core(["models"]) == 0 and "pairlens.json is damaged" in capsys.readouterr().err
+
+
+def test_predictions_are_those_of_one_pair_after_the_other(guest, capsys):
+    out = guest.parents[1] / "run.jsonl"
+    assert main(["predict", "my-bert", str(guest.parents[1] / "nli.jsonl"), "--out", str(out)]) == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(rows) == 24
+    for row in rows[:3]:
+        capsys.readouterr()
+        explained = ["explain", "--model", str(guest), "--first", row["first"], "--second", row["second"], "--json"]
+        assert core(explained) == 0
+        chances = json.loads(capsys.readouterr().out)["probabilities"]
+        assert [row[f"p_{label}"] for label in LABELS] == pytest.approx(chances, abs=1e-5)
+    run = guest.parents[1] / "run.parquet"
+    data = str(guest.parents[1] / "nli.jsonl")
+    assert main(["predict", "my-bert", "nli-hypothesis-only", data, "--out", str(run)]) == 0 and run.stat().st_size
+
+
+def test_a_head_is_chosen_on_one_file_measured_on_another_and_shown(guest, capsys):
+    """Its figures are those of the usual measure of that head's maps alone."""
+    one, other = (str(guest.parents[1] / name) for name in ("rte.json", "others.json"))
+    asked = ["align", "my-bert", one, "--heads", "--card", "RTE", "--also", other, "Others"]
+    assert main(asked) == 0
+    out = capsys.readouterr().out
+    stored = json.loads((guest / "pairlens.json").read_text())
+    head, heads = stored["head"], stored["alignment"]["heads"]
+    assert len(heads["f1"]) == 3 * 4 + 2 and heads["f1"][head] == max(heads["f1"].values())
+    pairs = read(one).pairs
+    attended = list(alignment.attend(load(guest), pairs, head))
+    thresholds = alignment.fix_thresholds(attended)
+    measured = stored["alignment"]["results"]
+    assert measured["RTE"]["f1"] == alignment.word_scores(attended, thresholds)["f1"]
+    by_other = alignment.word_scores(list(alignment.attend(load(guest), read(other).pairs, head)), thresholds)
+    assert measured["Others"]["f1"] == by_other["f1"] and measured["Others"]["threshold"] == thresholds["words"]
+    for name in ("1.2", "mean", "rollout"):  # without tokens that share a whitespace token, exactly
+        alone = list(alignment.attend(load(guest), pairs[:2], name))
+        f1 = alignment.word_scores(alone, alignment.fix_thresholds(alone))["f1"]
+        assert head_scores(load(guest), pairs[:2]).f1[name] == pytest.approx(f1)
+    assert out.splitlines()[-1].endswith(
+        f"the best of 14 random maps: {heads['random_95']['Others']:.2f})".replace("0.", ".")
+    )
+    assert core(["explain", "--model", "my-bert", "--first", "A dog.", "--second", "A cat."]) == 0
+    shown = capsys.readouterr().out
+    assert f"F1 {by_other['f1']:.2f} against people".replace("0.", ".") in shown
+    assert load(guest).card["config"]["head"] == head
+    assert main(["align", "my-bert", other]) == 0 and "links above" in capsys.readouterr().out
+    assert main(["align", "nli-two-sided", one, "--heads"]) == 2
+    assert "has no heads to choose from" in capsys.readouterr().err
+
+
+def test_random_maps_are_as_good_as_chance():
+    """Of pairs whose every row has one right cell of five, the best of one map is right in about a fifth, of many more
+    often."""
+    pairs = read_made(200)
+    readings = [load_reading(one) for one in pairs]
+    cells = cells_of(pairs, readings)
+    assert cells.right.sum() == cells.sure == 1000 and (cells.count == 5).all()
+    best = np.zeros(len(cells.count), dtype=int)
+    right = cells.right.reshape(-1, 5)
+    assert cells.f1(right.argmax(1), np.ones(len(right)))[0] == 1
+    assert cells.f1(best, np.full(len(best), 0.5))[0] == pytest.approx(0.2)
+    half = np.where(np.arange(len(best)) % 2, 0.9, 0.1)  # the threshold leaves the wrong ones out
+    f1, threshold = cells.f1(np.where(half > 0.5, right.argmax(1), (right.argmax(1) + 1) % 5), half)
+    assert f1 == pytest.approx(2 * 500 / 1500) and 0.1 <= threshold < 0.9
+
+
+def read_made(count):
+    """Pairs of five words, each aligned with the one at its place."""
+    text = "one two three four five"
+    return [AlignedPair(str(n), text, text, frozenset((i, i) for i in range(5))) for n in range(count)]
+
+
+def load_reading(one):
+    sides = [ReadText(role, text, tuple(tokenize(text))) for role, text in (("a", one.source), ("b", one.target))]
+    return Reading(sides[0], (sides[1],), "both")
+
+
+def test_the_pointing_game_and_a_ranker(guest, capsys):
+    items = str(guest.parents[1] / "items.jsonl")
+    assert main(["point", "my-bert", items, "--way", "dropped", "--way", "zeroed", "--way", "most-attended"]) == 0
+    out = capsys.readouterr().out
+    assert all(way in out for way in ("dropped", "zeroed", "most-attended", "chance"))
+    assert main(["point", "my-bert", items, "--untrained"]) == 2
+    assert "leave --untrained out" in capsys.readouterr().err
+    make(guest, id2label={0: "0", 1: "1"}, label2id={"0": 0, "1": 1})
+    (guest / "pairlens.json").write_text('{"task": "answer selection", "labels": ["0", "1"]}')
+    answers = str(guest.parents[1] / "answers.csv")
+    status = main(["calibrate", "my-bert", answers, "--card", "Answers"])
+    told = capsys.readouterr()
+    kept = json.loads((guest / "pairlens.json").read_text())
+    if status == 0:  # with random weights it may rank right answers below wrong ones
+        assert kept["calibration"]["fixed_on"] == "Answers" and read_card(guest)["calibration"]["pairs"] == 36
+    else:
+        assert "ranks wrong answers" in told.err

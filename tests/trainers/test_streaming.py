@@ -1,0 +1,321 @@
+"""predict and evaluate over rows that come as they are read: parts that are gone on with, files of a folder, bounds."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from filelock import FileLock
+
+from core.data import DataError, Stream
+from core.data.stream import survey
+from core.desk import parts
+from core.desk.run import load
+from core.errors import DeskError
+from core.evaluation.parts import ahead
+from tests.app.conftest import make_checkpoint
+from trainers.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = 150
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two checkpoints, tiny and other."""
+    folder = tmp_path_factory.mktemp("models")
+    make_checkpoint(folder, "tiny", "Tiny", 1)
+    make_checkpoint(folder, "other", "Other", 2)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, str]]:
+    words = ("a dog", "the cat is cold", "snow", "a man in the snow", "toy", "a dog is outside in the cold")
+    pairs = itertools.islice(itertools.cycle(itertools.product(words, words)), ROWS)
+    return [
+        {
+            "gold_label": LABELS[i % 3],
+            "sentence1": first,
+            "sentence2": second,
+            "pairID": f"row-{i}",
+            "genre": str(i % 7),
+        }
+        for i, (first, second) in enumerate(pairs)
+    ]
+
+
+@pytest.fixture(scope="module")
+def file(rows: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("file") / "rows.jsonl"
+    path.write_text(as_lines(rows))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.evaluation.parts.ROWS", 40)
+
+
+def as_lines(rows: list[dict[str, str]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The sentence of a command that is refused."""
+    capsys.readouterr()
+    assert main([*arguments]) == 2
+    (sentence,) = capsys.readouterr().err.strip().splitlines()
+    return sentence
+
+
+def test_a_folder_of_parts_is_one_run_and_one_file_has_the_same_numbers(
+    models: Path, file: Path, rows: list[dict[str, str]], tmp_path: Path
+) -> None:
+    both = [str(models / "tiny"), str(models / "other"), str(file)]
+    assert main(["predict", *both, "--out", f"{tmp_path}/parts/"]) == 0
+    assert main(["predict", *both, "--out", str(tmp_path / "run.parquet")]) == 0
+    run, alone = parts.load(tmp_path / "parts"), load(tmp_path / "run.parquet")
+    assert [pq.read_metadata(path).num_rows for path in sorted((tmp_path / "parts").glob("*.parquet"))] == [40] * 3 + [
+        30
+    ]
+    assert run.dataset == alone.dataset and run.dataset.sha256 == survey(file)[0]  # type: ignore[index]
+    assert [row.columns for row in run.dataset.rows] == [{"genre": row["genre"]} for row in rows]
+    for model, same in zip(run.models, alone.models, strict=True):
+        assert model.model == same.model and (model.probabilities == same.probabilities).all()
+    with_csv = [str(models / "tiny"), str(file), "--out", f"{tmp_path}/csv/", "--format", "csv"]
+    assert main(["predict", *with_csv]) == 0
+    assert main(["predict", str(models / "tiny"), str(file), "--out", str(tmp_path / "run.csv")]) == 0
+    texts = [path.read_text().split("\n", 1) for path in sorted((tmp_path / "csv").glob("*.csv"))]
+    assert texts[0][0] + "\n" + "".join(text for _, text in texts) == (tmp_path / "run.csv").read_text()
+    with pytest.raises(DeskError, match="parts in csv: the error desk opens those in Parquet"):
+        parts.load(tmp_path / "csv")
+
+
+KILLED = """
+import os, signal, sys
+import core.evaluation.parts as parts
+from trainers import prediction_files
+from trainers.__main__ import main
+parts.ROWS, add, left = 40, prediction_files._Parts.add, [2]
+def killed(self, predicted):
+    if not left[0]:
+        (self.folder / ".unfinished-x.tmp").mkdir()
+        os.kill(os.getpid(), signal.SIGKILL)
+    left[0] -= 1
+    add(self, predicted)
+prediction_files._Parts.add = killed
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv"])
+def test_a_killed_run_goes_on_with_the_parts_that_are_missing(
+    format: str,
+    models: Path,
+    file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command = ["predict", str(models / "tiny"), str(file), "--format", format, "--out"]
+    if format == "parquet":
+        done = subprocess.run([sys.executable, "-c", KILLED, *command, f"{tmp_path}/killed/"], cwd=ROOT)
+        assert done.returncode == -signal.SIGKILL
+    else:
+        monkeypatch.setattr("trainers.prediction_files._Parts.finish", interrupted)
+        assert main([*command, f"{tmp_path}/killed/"]) == 130
+        monkeypatch.undo()
+        monkeypatch.setattr("core.evaluation.parts.ROWS", 40)
+    there = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "killed").glob("part-*")}
+    assert len(there) == (2 if format == "parquet" else 4)
+    cut = tmp_path / "killed" / f"part-00001.{format}"
+    if format == "parquet":
+        with pytest.raises(DeskError, match="a part of its run only: begin the same command again"):
+            parts.load(tmp_path / "killed")
+    cut.write_bytes(cut.read_bytes()[:-9])
+    capsys.readouterr()
+    assert main([*command, f"{tmp_path}/killed/"]) == 0
+    assert f"part-00001.{format} was cut off: its rows are predicted again" in capsys.readouterr().err
+    kept = tmp_path / "killed" / f"part-00000.{format}"
+    assert kept.stat().st_mtime_ns == there[kept.name]
+    assert main([*command, f"{tmp_path}/whole/"]) == 0
+    found = contents(tmp_path / "killed")
+    assert found == contents(tmp_path / "whole") and len(found) == 5
+    assert main([*command, f"{tmp_path}/whole/"]) == 0
+    assert contents(tmp_path / "whole") == found
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_files_of_a_folder_or_a_pattern_are_read_one_after_the_other(
+    models: Path, file: Path, rows: list[dict[str, str]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(as_lines(rows[:60]).encode()))
+    with pa.CompressedOutputStream(str(folder / "b.jsonl.zst"), "zstd") as packed:
+        packed.write(as_lines(rows[60:70]).encode())
+        packed.write(as_lines(rows[70:100]).encode() + b"{broken\n")
+    pq.write_table(pa.Table.from_pylist(rows[100:]), folder / "c.parquet")
+    (folder / "README.md").write_text("not data")
+    (folder / "_SUCCESS.txt").touch()
+    assert main(["predict", str(models / "tiny"), str(folder), "--out", f"{tmp_path}/out/"]) == 0
+    assert main(["predict", str(models / "tiny"), str(file), "--out", f"{tmp_path}/one/"]) == 0
+    run, one = parts.load(tmp_path / "out"), parts.load(tmp_path / "one")
+    assert run.dataset.rows == one.dataset.rows
+    assert (run.models[0].probabilities == one.models[0].probabilities).all()
+    assert str(run.dataset.problems[0]) == "line 41: not a JSON object (cut off?) (in b.jsonl.zst)"
+    assert [row.id for row in Stream(folder / "*.parquet")] == [row["pairID"] for row in rows[100:]]
+    (folder / "d.csv").write_text("premise,hypothesis,label\na,b,neutral\n")
+    with pytest.raises(DataError, match=r"d\.csv looks like sentence-pair table, the files before it like SNLI jsonl"):
+        list(Stream(folder))
+    for path, what in ((tmp_path / "*.tsv", "no file fits"), (tmp_path, "a folder without data files")):
+        with pytest.raises(DataError, match=what):
+            list(Stream(path))
+
+
+def test_what_a_folder_holds_already_is_left_alone(
+    models: Path, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, command = f"{tmp_path}/out/", ["predict", str(models / "tiny"), str(file), "--out"]
+    assert main([*command, out]) == 0
+    before = contents(tmp_path / "out")
+    longer = tmp_path / "longer.jsonl"
+    longer.write_text(file.read_text() * 2)
+    assert "holds predictions of other data (rows.jsonl); give another folder" in told(
+        capsys, "predict", str(models / "tiny"), str(longer), "--out", out
+    )
+    assert "holds predictions of tiny" in told(capsys, "predict", str(models / "other"), str(file), "--out", out)
+    assert "in another form" in told(capsys, *command, out, "--format", "csv")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/letter.txt").touch()
+    assert "holds other files; give an empty folder" in told(capsys, *command, f"{tmp_path}/mine/")
+    with FileLock(tmp_path / "out/.run.lock"):
+        assert "another process writes into" in told(capsys, *command, out)
+    (tmp_path / "out/.run.lock").unlink(missing_ok=True)
+    assert contents(tmp_path / "out") == before
+    assert "--format" in told(capsys, *command, str(tmp_path / "x.csv"), "--format", "csv")
+
+
+def test_a_part_of_another_run_is_told(models: Path, file: Path, tmp_path: Path) -> None:
+    for name in ("tiny", "other"):
+        assert main(["predict", str(models / name), str(file), "--out", f"{tmp_path}/{name}/"]) == 0
+    part = tmp_path / "tiny/part-00002.parquet"
+    part.write_bytes((tmp_path / "other/part-00002.parquet").read_bytes())
+    with pytest.raises(DeskError, match=r"part-00002\.parquet in tiny is a part of another run"):
+        parts.load(tmp_path / "tiny")
+    part.unlink()
+    with pytest.raises(DeskError, match=r"part-00002\.parquet of tiny is missing or cut off: begin the same command"):
+        parts.load(tmp_path / "tiny")
+
+
+def test_scores_of_a_stream_are_those_of_its_rows(
+    models: Path, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "rows.csv"
+    capsys.readouterr()
+    against = ["--against", str(models / "other"), "--out", str(out), "--json"]
+    assert main(["evaluate", str(models / "tiny"), str(file), *against]) == 0
+    found = json.loads(capsys.readouterr().out)
+    predicted = list(csv.DictReader(out.open()))
+    right = sum(row["predicted"] == row["label"] for row in predicted)
+    assert found["items"] == found["rows"] == ROWS and found["accuracy"] == pytest.approx(right / ROWS)
+    assert sum(map(sum, found["confusion"]["gold_by_predicted"])) == ROWS
+    assert found["against"]["items"] == ROWS
+
+
+def test_answers_that_do_not_stand_together_are_ranked_together_and_told(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions = [
+        (f"who is the dog {q}", f"a dog {a} in the snow", int(a == q % 4)) for q in range(30) for a in range(4)
+    ]
+    apart = sorted(questions, key=lambda row: (row[1], row[0]))
+    found = []
+    for name, rows in (("together", questions), ("apart", apart)):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("question,answer,label\n" + "".join(f"{q},{a},{right}\n" for q, a, right in rows))
+        capsys.readouterr()
+        command = ["evaluate", str(models / "tiny"), str(path), "--positive", "entailment"]
+        assert main([*command, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert (found[0]["questions"], found[0]["questions_apart"], found[1]["questions_apart"]) == (30, 0, 30)
+    assert found[1]["map"] == pytest.approx(found[0]["map"])
+    assert found[1]["question_words"]["who"]["mrr"] == pytest.approx(found[0]["question_words"]["who"]["mrr"])
+    assert main(command) == 0
+    assert "the answers to 30 questions do not stand together in the file; they were ranked together" in (
+        capsys.readouterr().out
+    )
+
+
+def test_rows_are_read_as_they_are_asked_for(rows: list[dict[str, str]], tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    lines = (f'"{row["sentence1"]}, {i}",{row["sentence2"]},neutral\n' for i in range(200) for row in rows)
+    path.write_text("premise,hypothesis,label\n" + "".join(lines))
+    tracemalloc.start()
+    try:
+        stream = Stream(path)
+        assert sum(1 for _ in stream) == stream.rows == 200 * ROWS
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 500_000, f"{most:,} bytes"
+
+
+def test_only_one_item_is_made_ahead_and_errors_come_at_their_place() -> None:
+    made: list[int] = []
+    begun = threading.Event()
+
+    def items() -> Iterator[int]:
+        for i in range(5):
+            made.append(i)
+            if i == 1:
+                begun.set()
+            if i == 3:
+                raise DataError("broken")
+            yield i
+
+    source = ahead(items())
+    assert next(source) == 0 and begun.wait(10)
+    assert next(source) == 1 and max(made) <= 2
+    assert next(source) == 2
+    with pytest.raises(DataError, match="broken"):
+        next(source)
+    left = ahead(itertools.count())
+    assert next(left) == 0
+    left.close()  # type: ignore[attr-defined]
+    assert "reading ahead" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_pipe_goes_into_a_file_and_not_into_parts(
+    models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    command = ["predict", str(models / "tiny"), str(tmp_path / "pipe"), "--out"]
+    assert "is a pipe, which can be read only once" in told(capsys, *command, f"{tmp_path}/out/")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text("premise,hypothesis\na dog,a cat\n"))
+    writer.start()
+    assert main([*command, str(tmp_path / "run.parquet")]) == 0
+    writer.join()
+    assert load(tmp_path / "run.parquet").dataset.rows[0].first == "a dog"

@@ -1,0 +1,142 @@
+"""A visitor of the app without a browser: Streamlit's messages over its websocket, as its own page sends them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlencode
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from core.errors import RunError
+
+_BOX = re.compile(r" (first|second)( \d+)?$")
+"""How the identifier of a sentence's box ends."""
+_TO_OPEN = 300
+"""Seconds to wait for a connection."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the page drew of a pair: the probabilities of the classes in their order, and seconds since it was asked."""
+
+    first: str
+    second: str
+    probabilities: tuple[float, ...]
+    seconds: float
+
+
+class Visitor:
+    """One session of Explore. ``address``: http://HOST:PORT; ``headers``: of a login and its cookie. Use it as an
+    asynchronous context. All that waits raises RunError after ``patience`` seconds or when the server hangs up."""
+
+    def __init__(self, address: str, headers: Mapping[str, str] | None = None, patience: float = 300) -> None:
+        self._address, self._headers, self._patience = address, dict(headers or {}), patience
+        self._boxes: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
+        self._page, self._query = "", ""
+        self._known: dict[str, ForwardMsg] = {}
+        """Messages that the server need not send again, by their hashes: those of the last run."""
+
+    async def __aenter__(self) -> Visitor:
+        url = self._address.replace("http", "ws", 1) + "/_stcore/stream"
+        protocol = websockets.Subprotocol("streamlit")
+        try:
+            self._socket = await websockets.connect(
+                url,
+                subprotocols=[protocol],
+                additional_headers=self._headers,
+                max_size=None,
+                open_timeout=_TO_OPEN,
+            )
+        except (OSError, websockets.WebSocketException, TimeoutError) as error:
+            raise RunError(f"{self._address} cannot be opened ({error}): check that the app runs there") from error
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._socket.close()
+
+    async def open(self, **link: str) -> Verdict:
+        """Open Explore at an address with these parameters, of which ``first`` and ``second`` are needed."""
+        self._query, self._texts = urlencode(link), {}
+        return await self._answer(link["first"], link["second"])
+
+    async def type(self, side: str, text: str) -> Verdict:
+        """Type another ``first`` or ``second`` sentence and press Enter."""
+        self._texts[self._boxes[side]] = text
+        link = dict(self._shown) | {side: text}
+        return await self._answer(link["first"], link["second"])
+
+    async def _answer(self, first: str, second: str) -> Verdict:
+        """Let the page run, until its last message. The verdict's time is that of its own message."""
+        started, verdict = time.perf_counter(), None
+        known, self._known = self._known, {}
+        await self._socket.send(self._run(known))
+        try:
+            async with asyncio.timeout(self._patience):
+                while True:
+                    message = await self._message(known)
+                    kind = message.WhichOneof("type")
+                    if kind == "new_session":
+                        self._page = message.new_session.page_script_hash
+                    elif kind == "delta":
+                        drawn = self._read(message)
+                        if drawn is not None and (drawn["link"]["first"], drawn["link"]["second"]) == (first, second):
+                            shares = tuple(one["p"] for one in drawn["verdict"]["classes"])
+                            verdict = verdict or Verdict(first, second, shares, time.perf_counter() - started)
+                            self._shown = {"first": first, "second": second}
+                    elif kind == "script_finished" and verdict is not None:
+                        return verdict
+        except (TimeoutError, websockets.WebSocketException) as error:
+            raise RunError(
+                f"the app did not answer ({type(error).__name__}): is it busy, or was it stopped?"
+            ) from error
+
+    def _run(self, known: Mapping[str, ForwardMsg]) -> bytes:
+        message = BackMsg()
+        run = message.rerun_script
+        run.query_string, run.page_script_hash = self._query, self._page
+        run.context_info.url = f"{self._address}/"
+        run.cached_message_hashes.extend(known)
+        for box, text in self._texts.items():
+            run.widget_states.widgets.add(id=box, string_value=text)
+        return bytes(message.SerializeToString())
+
+    async def _message(self, known: Mapping[str, ForwardMsg]) -> ForwardMsg:
+        """The next one. One that is known comes as its hash, with new metadata."""
+        data, message = await self._socket.recv(), ForwardMsg()
+        message.ParseFromString(data if isinstance(data, bytes) else data.encode())
+        if message.WhichOneof("type") == "ref_hash":
+            whole = ForwardMsg()
+            whole.CopyFrom(known[message.ref_hash])
+            whole.metadata.CopyFrom(message.metadata)
+            message = whole
+        if message.metadata.cacheable:
+            self._known[message.hash] = message
+        return message
+
+    def _read(self, message: ForwardMsg) -> dict[str, Any] | None:
+        """Remember a sentence's box; the drawing of a pair is returned."""
+        element = message.delta.new_element
+        kind = element.WhichOneof("type")
+        if kind in ("text_input", "text_area"):
+            box = getattr(element, kind).id
+            side = _BOX.search(box)
+            if side:
+                self._boxes[side[1]] = box
+        elif kind == "bidi_component" and element.bidi_component.component_name == "pairlens":
+            data = json.loads(element.bidi_component.json)
+            if data["view"] == "pair":
+                drawing: dict[str, Any] = json.loads(data["drawing"])
+                return drawing
+        return None

@@ -1,0 +1,137 @@
+"""Bring what lies at an address: with progress, on from where it was cut off, whole or not at all."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import requests
+from tqdm import tqdm
+
+from core.errors import MendableError
+
+ATTEMPTS = 5
+"""Connections that may break one after the other without a byte in between."""
+PAUSE = 2.0
+"""Seconds before the next attempt, longer each time."""
+_PIECE = 1 << 16
+"""Bytes: what has arrived of a piece is lost where a connection breaks."""
+
+
+class DownloadError(MendableError):
+    """What cannot be brought; the message is one sentence that says what to do."""
+
+
+def fetch(address: str, path: Path, size: int | None = None) -> None:
+    """Bring what lies at ``address`` to ``path``, whose beginning may lie beside it as ``path.part``.
+
+    Raises DownloadError where it cannot be reached, changes between two connections, is not ``size`` bytes long or goes
+    on after its own end.
+    """
+    part, failures = path.with_name(f"{path.name}.part"), 0
+    while True:
+        before = _length(part)
+        try:
+            _go_on(address, part, size)
+            break
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
+            failures = 1 if _length(part) > before else failures + 1
+            if failures >= ATTEMPTS:
+                raise DownloadError(
+                    f"{_host(address)} cannot be reached or breaks off ({type(error).__name__}); what has arrived is "
+                    "kept: run the same command again to go on, or see the page of the data set"
+                ) from None
+            time.sleep(PAUSE * failures)
+        except requests.RequestException as error:
+            raise DownloadError(f"{_host(address)} answers in no known way ({type(error).__name__})") from None
+    part.replace(path)
+    _mark(part).unlink(missing_ok=True)
+
+
+def _go_on(address: str, part: Path, size: int | None) -> None:
+    """One connection: what is missing of ``part``. Raises DownloadError, and what requests raises."""
+    have, mark = _length(part), _mark(part)
+    # Bytes as they are, and only of the very file that the first ones are of.
+    headers = {"Accept-Encoding": "identity"}
+    same = mark.read_text(encoding="utf-8") if mark.is_file() else ""
+    if have and same:
+        headers |= {"Range": f"bytes={have}-", "If-Range": same}
+    with requests.get(address, headers=headers, stream=True, timeout=60) as answer:
+        if answer.status_code == 416:  # nothing lies behind these bytes
+            if not answer.headers.get("Content-Range", "").endswith(f"/{have}"):
+                part.unlink()
+                raise requests.ConnectionError("begins anew")
+            return
+        _check_answer(address, answer)
+        have = have if answer.status_code == 206 else 0
+        whole = _announced(answer, have)
+        if size and whole and whole != size:
+            raise DownloadError(
+                f"{_host(address)} has {whole:,} bytes and {size:,} were expected; the file has changed, or another "
+                "stands in its place: see the page of the data set"
+            )
+        # Where nothing tells this file from a later one, the next connection begins anew.
+        mark.write_text(_validator(answer), encoding="utf-8")
+        _write(answer, part, have, whole or size)
+    if (whole or size) not in (None, _length(part)):
+        raise requests.ConnectionError("cut off")
+
+
+def _check_answer(address: str, answer: requests.Response) -> None:
+    if urlsplit(address).scheme == "https" and urlsplit(answer.url).scheme != "https":
+        raise DownloadError(f"{_host(address)} leads on to an address without https; see the page of the data set")
+    if answer.status_code not in (200, 206):
+        raise DownloadError(
+            f"{_host(address)} answers {answer.status_code} ({answer.reason}); see the page of the data set for "
+            "another address, or bring the file by hand"
+        )
+
+
+def _validator(answer: requests.Response) -> str:
+    """What If-Range takes: a strong ETag, or the file's date; empty without either."""
+    tag: str = answer.headers.get("ETag", "W/")
+    return answer.headers.get("Last-Modified", "") if tag.startswith("W/") else tag
+
+
+def _announced(answer: requests.Response, have: int) -> int | None:
+    """The bytes of all of the file, as the server says. Raises DownloadError for a part that begins elsewhere."""
+    if answer.status_code == 200:
+        length = answer.headers.get("Content-Length", "")
+        return int(length) if length.isdigit() else None
+    told = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+    if not told or int(told[1]) != have:
+        raise DownloadError(f"{_host(answer.url)} sends another part than it was asked for; delete the part file")
+    return int(told[2])
+
+
+def _write(answer: requests.Response, part: Path, have: int, whole: int | None) -> None:
+    """Append the answer's bytes. Raises DownloadError where there are more than ``whole``, or the disk is full."""
+    name = part.name.removesuffix(".part")
+    bar = tqdm(total=whole, initial=have, unit="B", unit_scale=True, unit_divisor=1024, desc=name, leave=False)
+    try:
+        with bar, part.open("ab" if have else "wb") as file:
+            for piece in answer.iter_content(_PIECE):
+                have += len(piece)
+                if whole is not None and have > whole:
+                    raise DownloadError(f"{_host(answer.url)} sends more than the {whole:,} bytes that were expected")
+                file.write(piece)
+                bar.update(len(piece))
+    except OSError as error:
+        if isinstance(error, requests.RequestException):
+            raise
+        raise DownloadError(f"{name} cannot be written ({error.strerror}); free space and run it again") from None
+
+
+def _length(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _mark(part: Path) -> Path:
+    """Where that is kept which tells a part's file from a later one under the same address."""
+    return part.with_name(f"{part.name}.version")
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).netloc or address

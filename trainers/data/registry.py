@@ -1,0 +1,71 @@
+"""Which data sets can be brought, from which addresses, and where their files belong: registry.yaml, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+import yaml
+
+from core import json_types
+from core.errors import RunError
+
+REGISTRY = Path(__file__).with_name("registry.yaml")
+
+
+@dataclass(frozen=True)
+class Archive:
+    """What lies at one address: a zip, of which ``files`` are taken, or a ``file`` itself."""
+
+    address: str
+    files: dict[str, str] = field(default_factory=dict)
+    """Path in the zip: path in the data folder."""
+    file: str = ""
+    """Path in the data folder, of an address that is no archive."""
+    bytes: int | None = json_types.setting(None, least=1)
+    """Of what lies at the address, where known."""
+    largest: int = json_types.setting(200_000_000, least=1)
+    """Bytes that a file of the archive may have."""
+
+    def __post_init__(self) -> None:
+        if bool(self.files) == bool(self.file):
+            raise ValueError(f"{self.address} needs files of an archive, or one file")
+        if urlsplit(self.address).scheme not in ("http", "https"):
+            raise ValueError(f"{self.address} must begin with https:// or http://")
+        for target in self.targets:
+            path = PurePosixPath(target)
+            if path.is_absolute() or ".." in path.parts or "\\" in target:
+                raise ValueError(f"{target} leaves the data folder")
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Paths in the data folder."""
+        return tuple(self.files.values()) or (self.file,)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set under its name in the registry."""
+
+    title: str
+    page: str
+    """Its official page, which has the licence."""
+    archives: tuple[Archive, ...] = ()
+    by_hand: str = ""
+    """Why it cannot be brought."""
+
+    def missing(self, folder: Path) -> list[Archive]:
+        """The archives of which a file is not in the data folder."""
+        return [archive for archive in self.archives if not all((folder / name).is_file() for name in archive.targets)]
+
+
+def load(path: Path = REGISTRY) -> dict[str, DataSet]:
+    """The data sets by name. Raises RunError for a file that is not a registry."""
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict):
+            raise ValueError("it must hold data sets by name")
+        return {str(name): json_types.checked(value, DataSet, str(name)) for name, value in values.items()}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError) as error:
+        raise RunError(f"{path.name} is no registry of data sets ({error}); mend it or leave --registry out") from None

@@ -1,0 +1,104 @@
+"""Train a classifier on the vectors of a bi-encoder from elsewhere, which judges pairs in the place of its cosine.
+
+    python -m trainers head my-minilm DATA/snli/snli_1.0_train_86k.jsonl --dev DATA/snli/snli_1.0_dev.jsonl
+
+A logistic regression of (u, v, |u - v|) (Reimers and Gurevych 2019, section 3.1), by scikit-learn; the model itself
+stays as it is. The classifier is written beside the model, and its classes into pairlens.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+from core.checkpoint import open_checkpoint
+from core.data import Dataset, read
+from core.errors import RunError
+from core.evaluation.predict import check_texts, read_rows
+from core.files import whole_file
+from core.guests.bi_encoder import BiEncoder
+from core.guests.card import HEAD
+from core.guests.guest import Guest
+from core.guests.settings import TASKS, add_settings, task_of
+from core.wording import percent
+from trainers.evaluate import translation
+from trainers.training_data import sample
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers head`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a listed name, or a folder")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file to train on")
+    parser.add_argument("--dev", metavar="FILE", type=Path, help="a data file to score it on")
+    parser.add_argument("--rows", type=int, default=0, help="a sample of so many rows of FILE (default: 0, all)")
+    parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="of scikit-learn (default: 1)")
+    parser.add_argument("--task", choices=tuple(TASKS), help="default: what the labels say, else the model's")
+    parser.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        metavar="FILE=MODEL",
+        dest="translate",
+        help="call a label of the file by another name; may be given again",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read both texts of each row, fit, score and write. Raises RunError for another model than a bi-encoder."""
+    checkpoint = open_checkpoint(args.checkpoint)
+    if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
+        raise RunError(f"{checkpoint.name} is no bi-encoder from elsewhere, whose vectors a classifier could read")
+    renamed = translation(args.translate)
+    train = sample(renamed(read(args.file)), args.rows)
+    check_texts(checkpoint, train)
+    if len(train.labels) < 2:
+        raise RunError(f"{train.name} has rows of one class alone: give a file with several")
+    weight, bias = fitted(vectors(checkpoint, train), [row.label or "" for row in train.rows], train.labels, args)
+    with whole_file(checkpoint.folder / HEAD) as scratch:
+        save_file({"weight": weight, "bias": bias}, scratch)
+    task = args.task or task_of(train.labels) or checkpoint.card["task"]
+    add_settings(checkpoint.folder, labels=list(train.labels), task=task)
+    told = f"{checkpoint.name}: trained on {len(train.rows):,} rows of {train.name}"
+    if args.dev:
+        dev = renamed(read(args.dev))
+        predicted = (vectors(checkpoint, dev) @ weight.T + bias).argmax(1).tolist()
+        right = [train.labels[best] == row.label for best, row in zip(predicted, dev.rows, strict=True)]
+        told += f", right on {percent(sum(right) / len(right))} of {len(right):,} rows of {dev.name}"
+    print(told)
+    return 0
+
+
+@torch.inference_mode()
+def vectors(checkpoint: Guest, data: Dataset) -> torch.Tensor:
+    """(u, v, |u - v|) of each row, ``[N, 3 E]``."""
+    readings = list(read_rows(checkpoint, data))
+    model: Any = checkpoint.model
+    out: torch.Tensor | None = None
+    for rows, batch in checkpoint.batches(readings):
+        (_, u), (_, v) = model.tower(batch.first), model.tower(batch.second)
+        if out is None:
+            out = torch.empty(len(readings), 3 * u.shape[1])
+        out[rows] = torch.cat([u, v, (u - v).abs()], dim=1)
+    if out is None:
+        raise RunError(f"{data.name} has no rows: give another file")
+    return out
+
+
+def fitted(
+    features: torch.Tensor, gold: Sequence[str], labels: Sequence[str], args: argparse.Namespace
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Weights ``[C, F]`` and biases ``[C]`` of a logistic regression."""
+    from sklearn.linear_model import LogisticRegression  # takes a second to import
+
+    fit = LogisticRegression(C=args.strength, max_iter=500).fit(features.numpy(), gold)
+    weight, bias = fit.coef_, fit.intercept_
+    if len(labels) == 2:  # scikit-learn has the second class's log-odds alone
+        weight, bias = np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2
+    order = [list(fit.classes_).index(label) for label in labels]
+    return torch.tensor(weight[order]).float(), torch.tensor(bias[order]).float()

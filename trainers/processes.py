@@ -1,0 +1,52 @@
+"""The processes that train one model together: on this machine by ``--devices``, on several as torchrun starts them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import torch
+
+from core.errors import RunError
+
+_BY_TORCHRUN = "TORCHELASTIC_RUN_ID"
+"""Set where torchrun started this process."""
+
+
+def started(devices: int) -> tuple[int, int]:
+    """Processes of each machine and number of machines: as torchrun says where it started this process, else
+    ``devices`` of one. Raises RunError where the two contradict each other, or machines differ."""
+    if _BY_TORCHRUN not in os.environ:
+        return devices, 1
+    here, all_of_them = (int(os.environ[name]) for name in ("LOCAL_WORLD_SIZE", "WORLD_SIZE"))
+    if devices not in (1, here):
+        raise RunError(f"torchrun started {here} processes here and --devices asks for {devices}; leave --devices out")
+    if all_of_them != here * int(os.environ["GROUP_WORLD_SIZE"]):
+        raise RunError("torchrun started more processes on one machine than on another; give --nproc-per-node once")
+    return here, all_of_them // here
+
+
+def number() -> int:
+    """The number of this process among all of them, 0 for the first one, which prints and writes."""
+    return int(os.environ.get("RANK") or os.environ.get("LOCAL_RANK") or 0)
+
+
+def launcher(devices: int) -> list[str]:
+    """What was typed before ``-m``."""
+    if _BY_TORCHRUN not in os.environ:
+        return ["python"]
+    here, machines = started(devices)
+    return ["torchrun", "--nnodes", str(machines), "--nproc-per-node", str(here)]
+
+
+def check_agreement(fabric: Any, fingerprint: str, step: int) -> None:
+    """All processes call this before their first step. Raises RunError in each of them where one has other data, words
+    or precision than another, or goes on from another state: they would train a mixture without a word."""
+    own = list(hashlib.sha256(f"{fingerprint} {step}".encode()).digest())
+    total = fabric.all_reduce(torch.tensor(own, dtype=torch.int32, device=fabric.device), reduce_op="sum")
+    if total.tolist() != [fabric.world_size * byte for byte in own]:
+        raise RunError(
+            "the machines differ in what they train: give all of them the same data, recipe and --precision, and an "
+            "--out folder that they share"
+        )
