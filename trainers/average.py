@@ -44,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     if not 0 < args.share < 1:
         raise RunError(f"--share must lie between 0 and 1, got {args.share:g}")
     checkpoint, other = open_checkpoint(args.checkpoint), open_checkpoint(args.other)
+    if "recipe" not in checkpoint.card:
+        raise RunError(f"the card of {checkpoint.name} has no recipe, so it cannot be scored: give two trained here")
     averaged = average(checkpoint, other, args.share)
     recipe, device = from_dict(checkpoint.card["recipe"]), pick_device(args.device)
     results = {}

@@ -8,7 +8,7 @@
     torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run.parquet
 
 FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all of one layout; gzip, zstd and
-Parquet are unpacked. Rows are read, predicted and written in parts of 4,096 (fewer where texts are long), so that a
+Parquet are unpacked. Rows are read, predicted and written in parts of 2,048 (fewer where texts are long), so that a
 million takes no more memory than a thousand; only FEVER's rows, which depend on each other, are read at once.
 
 Labels may be missing from the file. Every record of a CSV or JSON file: id, first, second, label, predicted and p_CLASS

@@ -10,7 +10,7 @@ from tqdm import tqdm
 def bar(rows: int | None) -> tqdm[None]:
     """A bar of about so many rows, None where that is not known; work of less than a second has none. Where standard
     error is no terminal, it is told every half minute."""
-    return tqdm(
+    shown: tqdm[None] = tqdm(
         total=rows,
         unit=" rows",
         unit_scale=True,
@@ -21,3 +21,4 @@ def bar(rows: int | None) -> tqdm[None]:
         mininterval=0.5 if sys.stderr.isatty() else 30,
         file=sys.stderr,
     )
+    return shown

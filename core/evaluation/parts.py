@@ -21,7 +21,7 @@ from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Stream
 from core.evaluation.predict import Prepared, chances, check_texts, logits, prepare, read_rows
 
-ROWS = 4096
+ROWS = 2048
 CHARACTERS = 8_000_000
 """Of a part, with its other columns: it ends with the row that reaches one of the two."""
 
