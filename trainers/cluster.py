@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from core.checkpoint import Checkpoint, loaded
+from core.checkpoint import Checkpoint
+from core.checkpoint.memory import loaded
 from core.data import Dataset
 from core.errors import MendableError, RunError
 from core.evaluation.parts import Part, Predicted
@@ -161,7 +162,7 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
 
 
 def predicted_by(
-    ray: Any, some: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], None]
+    ray: Any, some: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], object]
 ) -> Iterator[Predicted]:
     """:func:`core.evaluation.parts.predicted` with the parts computed in the cluster, one a processor at a time; this
     process reads rows and writes what comes back."""

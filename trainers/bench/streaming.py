@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -95,7 +96,7 @@ def _in_cluster(workers: int, few: Path, many: Path) -> float:
     on_loopback()
     from ray.cluster_utils import Cluster
 
-    node = {"object_store_memory": 200_000_000, "node_ip_address": "127.0.0.1", "num_cpus": 1}
+    node: dict[str, Any] = {"object_store_memory": 200_000_000, "node_ip_address": "127.0.0.1", "num_cpus": 1}
     nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
     try:
         for _ in range(workers - 1):
@@ -103,7 +104,7 @@ def _in_cluster(workers: int, few: Path, many: Path) -> float:
         _seconds(few, "--ray", nodes.address)
         return _seconds(many, "--ray", nodes.address)
     finally:
-        nodes.shutdown()
+        nodes.shutdown()  # type: ignore[no-untyped-call]
 
 
 def _seconds(file: Path, *more: str) -> float:
