@@ -51,6 +51,8 @@ def parser() -> argparse.ArgumentParser:
                         "other word lists the methods")  # fmt: skip
     asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
                         "by its sum")  # fmt: skip
+    asking.add_argument("--without-crossings", action="store_true", help="with --links: of the model if it counted no "
+                        "words that look across a word (q = 0)")  # fmt: skip
     asking.add_argument("--all", action="store_true", help="of a model from elsewhere all replacements, and all "
                         "links, that an own one has")  # fmt: skip
     asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="of a transformer, cut links from this "
@@ -104,13 +106,10 @@ def _score(values: Mapping[str, float]) -> str:
 
 def _explain(options: argparse.Namespace) -> None:
     with ending_at_once():
-        from core.checkpoint import open_checkpoint
         from core.evidence import AttentiveContext
         from core.explain import explain
 
-    checkpoint, crossings = open_checkpoint(options.model), not options.without_crossings
-    if not crossings and not checkpoint.model.counts_crossings:
-        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    checkpoint, crossings = _crossings(options)
     if options.head and not checkpoint.model.has_heads:
         raise MendableError(f"{checkpoint.name} has no heads to choose from: leave --head out")
     result = explain(
@@ -128,22 +127,31 @@ def _explain(options: argparse.Namespace) -> None:
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 
+def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
+    """The model, and whether it counts words that look across a word."""
+    from core.checkpoint import open_checkpoint
+
+    checkpoint = open_checkpoint(options.model)
+    if options.without_crossings and not checkpoint.model.counts_crossings:
+        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    return checkpoint, not options.without_crossings
+
+
 def _why(options: argparse.Namespace) -> None:
     with ending_at_once():
-        from core.checkpoint import open_checkpoint
         from core.effects import cost
         from core.effects.links import Taken
         from core.effects.why import what_heads_do, what_links_do, why
         from core.effects.words import DRAWING
 
-    checkpoint, pair, every = open_checkpoint(options.model), (options.first, options.second), options.all
+    (checkpoint, crossings), pair, every = _crossings(options), (options.first, options.second), options.all
     drawing = DRAWING if every else None
     with _watched(checkpoint, lambda: cost.of_words(checkpoint, *pair, options.method, drawing)) as progress:
         effects = why(checkpoint, *pair, method=options.method, drawing=drawing, progress=progress)
     if options.links:
-        taken, layer = Taken.RENORMALISED, options.from_layer - 1
+        how = {"every": every, "layer": options.from_layer - 1, "crossings": crossings}
         with _watched(checkpoint, lambda: cost.of_links(checkpoint, *pair, every=every)) as progress:
-            effects = effects.with_links(what_links_do(checkpoint, *pair, taken, progress, every=every, layer=layer))
+            effects = effects.with_links(what_links_do(checkpoint, *pair, Taken.RENORMALISED, progress, **how))
     if options.heads:
         with _watched(checkpoint, lambda: cost.of_heads(checkpoint, *pair)) as progress:
             effects = effects.with_links((what_heads_do(checkpoint, *pair, progress),))
