@@ -2,6 +2,7 @@
 #             machines too, PAIRLENS_MEMORY_MB=1000 to keep more models in memory than the usual 300 MB)
 # make test   lint, types and all tests, the browser tests among them
 # make guests what models in Hugging Face's format need (docs/guests.md)
+# make cluster what --ray needs (docs/cluster.md)
 # make quick  lint, types and the tests of core alone, for between two changes
 #
 # The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:
@@ -18,12 +19,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled once, not in each of the many processes that tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app guests test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
+.PHONY: app guests cluster test quick lint types pytest pytest-core chromium wordnet postgresql nginx clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run streamlit_app.py --server.address $(HOST) --server.port $(PORT)
 
 guests: $(VENV)/.guests
+
+cluster: $(VENV)/.cluster
 
 # In a make of its own, so that lint and types run beside the tests.
 test: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
@@ -67,7 +70,11 @@ $(VENV)/.guests: requirements-guests.txt $(VENV)/.app
 	$(BIN)/pip install -q -r requirements-guests.txt
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.guests
+$(VENV)/.cluster: requirements-cluster.txt $(VENV)/.app
+	$(BIN)/pip install -q -r requirements-cluster.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.guests $(VENV)/.cluster
 	$(BIN)/pip install -q -r requirements-dev.txt
 	@touch $@
 

@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from core.checkpoint import Checkpoint, loaded
+from core.checkpoint import Checkpoint
+from core.checkpoint.memory import loaded
 from core.data import Dataset
 from core.errors import MendableError, RunError
 from core.evaluation.parts import Part, Predicted
@@ -53,12 +54,14 @@ def cluster(address: str) -> Iterator[Any]:
     host = _answering(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if host.startswith("127.") or host in ("localhost", "::1"):
-        os.environ[_ON_LOOPBACK] = "0"
+        on_loopback()
     try:
         import ray
     except ImportError:
         raise RunError("--ray needs Ray: install it with `make cluster`, or requirements-cluster.txt") from None
     variables = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+    own = str(Path(__file__).resolve().parents[1])
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
     _within(
         PATIENCE,
         address,
@@ -74,6 +77,12 @@ def cluster(address: str) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def on_loopback() -> None:
+    """Let Ray, which is not imported yet, keep to 127.0.0.1 where it is told so, and tell nothing to its makers."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ[_ON_LOOPBACK] = "0"
 
 
 def _nobody(address: str) -> RunError:
@@ -122,7 +131,11 @@ def each(
 ) -> Iterator[tuple[T, R]]:
     """The items with what ``work`` makes of them somewhere in the cluster, in order; at most ``ahead`` of them are
     under way (None: all at once). Raises what a task raised that a person can mend."""
-    task = ray.remote(num_cpus=cpus, max_retries=-1)(work)
+
+    def call(item: T) -> R:  # Ray takes functions alone
+        return work(item)
+
+    task = ray.remote(num_cpus=cpus, max_retries=-1)(call)
     waiting: deque[tuple[T, Any]] = deque()
     try:
         for item in items:
@@ -149,7 +162,7 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
 
 
 def predicted_by(
-    ray: Any, some: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], None]
+    ray: Any, some: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], object]
 ) -> Iterator[Predicted]:
     """:func:`core.evaluation.parts.predicted` with the parts computed in the cluster, one a processor at a time; this
     process reads rows and writes what comes back."""

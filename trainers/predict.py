@@ -8,7 +8,7 @@
     torchrun --nproc-per-node 2 -m trainers predict nli-attconv-light FILE --out run.parquet
 
 FILE is a data file, a folder of them or a pattern in quotes ("shards/*.jsonl.zst"), all of one layout; gzip, zstd and
-Parquet are unpacked. Rows are read, predicted and written in parts of 4,096 (fewer where texts are long), so that a
+Parquet are unpacked. Rows are read, predicted and written in parts of 2,048 (fewer where texts are long), so that a
 million takes no more memory than a thousand; only FEVER's rows, which depend on each other, are read at once.
 
 Labels may be missing from the file. Every record of a CSV or JSON file: id, first, second, label, predicted and p_CLASS
@@ -16,7 +16,8 @@ for each class. CSV gives texts back byte for byte: quoted where commas, quotes 
 apostrophe that keeps a spreadsheet from running them as formulas, which "Rows (CSV)" of the page Error desk has. A run,
 of one to four checkpoints, also holds the file's other columns; the page Error desk opens it. DIR/ (it ends in a slash,
 or is there already) gets a file for each part, a run in parts where --format is parquet; the same command, begun again
-after it was stopped, writes the parts that are missing, and the result is byte for byte that of an unbroken run.
+after it was stopped, writes the parts that are missing, and the result is byte for byte that of an unbroken run on one
+kind of processor with as many threads (elsewhere the last digits of a probability may be others).
 Several processes of torchrun, on one machine or more, share the parts and write the same files; so do the machines of a
 Ray cluster (docs/cluster.md), of which one may be lost on the way.
 """

@@ -32,7 +32,8 @@ class Output(Protocol):
     """What takes parts in their order. ``there``: the rows of those that an earlier run, which was stopped, has written
     already, by their numbers."""
 
-    there: Mapping[int, int]
+    @property
+    def there(self) -> Mapping[int, int]: ...
 
     def add(self, predicted: Predicted) -> None:
         """Take a part that is not there."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from tqdm import tqdm
 
 
-def bar(rows: int | None) -> tqdm[None]:
+def bar(rows: int | None) -> tqdm[Any]:
     """A bar of about so many rows, None where that is not known; work of less than a second has none. Where standard
     error is no terminal, it is told every half minute."""
-    return tqdm(
+    shown: tqdm[Any] = tqdm(
         total=rows,
         unit=" rows",
         unit_scale=True,
@@ -21,3 +22,4 @@ def bar(rows: int | None) -> tqdm[None]:
         mininterval=0.5 if sys.stderr.isatty() else 30,
         file=sys.stderr,
     )
+    return shown

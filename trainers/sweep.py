@@ -15,20 +15,21 @@ the teachers one by one, and that of their mean prediction. --question-words wri
 (what, where, how, when, who, others) as a second table. --alignments adds how well attention agrees with people's word
 alignments (`python -m trainers align`): F1, the threshold of a run fixed on the first of the files; --probe adds the
 share of each suite of pairs that is right (`python -m trainers probe`). Every run's folder keeps the probabilities of
-its dev set, which `python -m trainers compare` reads. A run whose folder is finished is not run again.
+its dev set, which `python -m trainers compare` reads. A run whose folder is finished is not run again. With --ray runs
+are tasks of a cluster whose machines share the folders of data and runs (docs/cluster.md).
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import itertools
+import os
 import re
-import shlex
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -45,9 +46,12 @@ from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
 from core.files import check_writable, whole_file
+from core.json_types import JsonMapping, JsonObject
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import resume
+from trainers.cluster import add_ray, cluster, each
+from trainers.commands import as_typed
 from trainers.csv_file import write_rows
 from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe
@@ -93,6 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs/sweep"), help="where the runs' folders go")
     add_precision(parser)
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
+    add_ray(parser, "train the runs, each as a task of --threads processors,")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -107,20 +112,9 @@ def run(args: argparse.Namespace) -> int:
     rows: list[dict[str, object]] = []
     by_word: list[dict[str, object]] = []
     variants = alone(args.vary) if args.alone else combinations(args.vary)
-    for row, seed, fold in itertools.product(variants, whole_numbers(args.seeds), range(max(1, args.folds))):
+    plan = [*itertools.product(variants, whole_numbers(args.seeds), range(max(1, args.folds)))]
+    for (row, seed, fold), (name, out, card, teachers) in done(args, folder, plan):
         varied = {key: value for key, value in row.items() if value}
-        changes = [*(f"{key}={value}" for key, value in varied.items()), f"seed={seed}"]
-        recipe = recipes.load(args.recipe, [*args.changes, *changes])
-        if args.question_words and recipe.task != "answer selection":
-            raise RunError(f"{recipe.name} ranks no answers to questions: leave --question-words out")
-        name = "-".join([recipe.name, *changes])
-        name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
-        out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
-        teachers: dict[str, float] = {}
-        if args.teachers:
-            recipe, teachers = with_teachers(recipe, folder, out, args, fold)
-            out = out.with_name(f"{out.name}-taught-by={args.teachers}")
-        card = one_run(recipe, folder, out, args, fold, recipe.seed)
         head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
         measured = aligned(out, alignments) | (suites(out) if args.probe else {})
         rows.append(head | scores(card) | teachers | measured | {"command": command(args)})
@@ -137,17 +131,53 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+Planned = tuple[dict[str, str], int, int]
+"""What is varied, the seed and the fold of a run."""
+Done = tuple[str, Path, JsonObject, dict[str, float]]
+"""The name of a run, its folder, its card and its teachers' scores."""
+
+
+def done(args: argparse.Namespace, folder: Path, plan: Sequence[Planned]) -> Iterator[tuple[Planned, Done]]:
+    """The runs in order, each trained now unless its folder is finished; with --ray all of them in the cluster."""
+    if not args.ray:
+        yield from ((planned, trained(args, folder, planned)) for planned in plan)
+        return
+    with cluster(args.ray) as ray:
+        place, cpus = Path.cwd(), args.threads or 1
+        work = functools.partial(_trained_in, str(place), args, folder)
+        yield from each(ray, work, plan, cpus=cpus)
+
+
+def _trained_in(place: str, args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
+    """:func:`trained` in a task, whose paths are those of the process that asks."""
+    os.chdir(place)
+    torch.set_num_threads(args.threads or 1)
+    return trained(args, folder, planned)
+
+
+def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
+    """One run with its teachers."""
+    row, seed, fold = planned
+    changes = [*(f"{key}={value}" for key, value in row.items() if value), f"seed={seed}"]
+    recipe = recipes.load(args.recipe, [*args.changes, *changes])
+    if args.question_words and recipe.task != "answer selection":
+        raise RunError(f"{recipe.name} ranks no answers to questions: leave --question-words out")
+    name = "-".join([recipe.name, *changes])
+    name += f"-fold={fold + 1}of{args.folds}" if args.folds else ""
+    out = args.runs / re.sub(r"[^\w.=+-]", "_", name)
+    teachers: dict[str, float] = {}
+    if args.teachers:
+        recipe, teachers = with_teachers(recipe, folder, out, args, fold)
+        out = out.with_name(f"{out.name}-taught-by={args.teachers}")
+    return name, out, one_run(recipe, folder, out, args, fold, recipe.seed), teachers
+
+
 def command(args: argparse.Namespace) -> str:
     """What to type to make the table again; places of this machine are left out."""
-    parts = ["python", "-m", "trainers", "sweep", Path(args.recipe).stem]
-    for name, values in (("--set", args.changes), ("--vary", args.vary)):
-        parts += [part for value in values for part in (name, value)]
-    parts += ["--alone"] * args.alone
-    parts += [part for path in args.alignments for part in ("--alignments", path.name)] + ["--probe"] * args.probe
-    for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
-        parts += [name, str(value)] if value else []
-    parts += ["--precision", args.precision] if args.precision != AUTO else []
-    return shlex.join(parts)
+    names = ("vary", "alone", "alignments", "probe", "seeds", "teachers", "folds")
+    own = {name: getattr(args, name) for name in names}
+    own |= {"precision": args.precision} if args.precision != AUTO else {}
+    return as_typed("trainers sweep", Path(args.recipe).stem, set=args.changes, **own)
 
 
 def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
@@ -200,7 +230,7 @@ def with_teachers(
     return dataclasses.replace(recipe, teachers=(*recipe.teachers, *map(str, outs))), columns
 
 
-def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> dict[str, Any]:
+def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> JsonObject:
     """The card of this run, which is trained now unless its folder is finished. ``split``: the seed of the folds."""
     from core.evaluation.predict import probabilities
     from trainers import loop, set_up
@@ -242,7 +272,7 @@ def question_words(data: TrainingData) -> torch.Tensor:
     return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
 
 
-def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, object]]]:
+def questions(out: Path, card: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     """The kinds of question of a run's dev set, each with the columns of its row."""
     tensors = load_file(out / DEV)
     if "question_words" not in tensors:
@@ -286,7 +316,7 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
     return cut, rows
 
 
-def scores(card: Mapping[str, Any]) -> dict[str, object]:
+def scores(card: JsonMapping) -> dict[str, object]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()

@@ -119,11 +119,11 @@ _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"}
 """What a file begins with whose bytes are no lines."""
 
 
-def _packing(file: io.BufferedReader) -> str:
+def _packing(file: io.BufferedReader[Any]) -> str:
     return next((name for start, name in _PACKED.items() if file.peek(4).startswith(start)), "")
 
 
-def _unpacked(packed: io.BufferedReader, packing: str) -> IO[bytes]:
+def _unpacked(packed: io.BufferedReader[Any], packing: str) -> IO[bytes]:
     if packing == "gzip":
         return cast(IO[bytes], gzip.GzipFile(fileobj=packed))
     if packing == "zstd":

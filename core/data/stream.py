@@ -24,10 +24,10 @@ class _FirstProblems(list[Problem]):
 
     def __init__(self, most: int | None) -> None:
         super().__init__()
-        self.most, self.count = most, 0
+        self.most, self.seen = most, 0
 
     def append(self, problem: Problem) -> None:
-        self.count += 1
+        self.seen += 1
         if self.most is None or len(self) < self.most:
             super().append(problem)
 
@@ -70,7 +70,7 @@ class Stream:
 
     @property
     def broken(self) -> int:
-        return self._problems.count
+        return self._problems.seen
 
     @property
     def sha256(self) -> str:
@@ -92,8 +92,9 @@ class Stream:
             raise DataError(f"{self.path} has no usable row ({self.layout}{why}); mend the file or give another one")
 
     def _of_file(self, file: Path, where: str) -> Iterator[Example]:
-        left_out, digest = LeftOut(_FirstProblems(self._told)), hashlib.sha256()
-        lines = lines_of(file, left_out.problems, digest, self._largest, self._most)
+        problems, digest = _FirstProblems(self._told), hashlib.sha256()
+        left_out = LeftOut(problems)
+        lines = lines_of(file, problems, digest, self._largest, self._most)
         if self._most is not None:  # a row takes more room than its line: too large a file is refused before
             lines = iter([*lines])
         head = [*itertools.islice(lines, HEAD)]
@@ -104,9 +105,9 @@ class Stream:
                 yield from reader.read(block, self._labelled, left_out)
         finally:
             self.dropped += left_out.dropped
-            for problem in sorted(left_out.problems, key=lambda problem: problem.line):
+            for problem in sorted(problems, key=lambda problem: problem.line):
                 self._problems.append(Problem(problem.line, f"{problem.what}{where}"))
-            self._problems.count += left_out.problems.count - len(left_out.problems)  # type: ignore[attr-defined]
+            self._problems.seen += problems.seen - len(problems)
             self._digests.append(digest.hexdigest())
 
     def _reader(self, file: Path, head: list[Line]) -> Reader:

@@ -1,7 +1,8 @@
 """Predictions for rows that come one by one: part by part, with the next part made ready while one is computed.
 
 The rows alone decide which of them are a part, and a part is a data set of its own to the model: the same rows have the
-same batches, and so the same numbers to the last bit on one kind of processor, whoever computes which part.
+same batches, and so the same numbers to the last bit on one kind of processor with as many threads, whoever computes
+which part.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from core.checkpoint import Checkpoint
 from core.data import Dataset, Example, Stream
 from core.evaluation.predict import Prepared, chances, check_texts, logits, prepare, read_rows
 
-ROWS = 4096
+ROWS = 2048
 CHARACTERS = 8_000_000
 """Of a part, with its other columns: it ends with the row that reaches one of the two."""
 
@@ -69,7 +70,7 @@ def predicted(
     some: Iterable[Part],
     checkpoints: Sequence[Checkpoint],
     device: torch.device,
-    progress: Callable[[int], None] = lambda rows: None,
+    progress: Callable[[int], object] = lambda rows: None,
 ) -> Iterator[Predicted]:
     """The parts with what the checkpoints say of them, in order. ``progress`` is called with the rows of each batch
     that the last checkpoint has done. All processes that torchrun started call this with the same parts: each computes
@@ -95,7 +96,9 @@ def predicted(
             yield Predicted(part, [chances(answer) for answer in answers[place]])
 
 
-def _logits(prepared: Sequence[Prepared], device: torch.device, progress: Callable[[int], None]) -> list[torch.Tensor]:
+def _logits(
+    prepared: Sequence[Prepared], device: torch.device, progress: Callable[[int], object]
+) -> list[torch.Tensor]:
     out = []
     for place, ready in enumerate(prepared, start=1):
         told = 0

@@ -20,7 +20,7 @@ from core.models.base import Intervention, Output
 from core.reading.reader import Reading
 from core.reading.word_table import default_table
 
-BATCH, WORDS = 64, 2048
+BATCH, WORDS = 64, 1024
 """Rows of a batch, and words of each side with their pads: more rows at once take longer on a processor, whose caches
 they leave (two and a half times as long in batches of 256), and the longest batch decides how much memory is needed.
 """

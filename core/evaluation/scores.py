@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 
+from core.json_types import JsonObject
 from core.reading.tokens import tokenize
 
 
@@ -21,14 +21,14 @@ def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, flo
     return float(accuracy_score(gold, predicted)), float(f1)
 
 
-def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> JsonObject:
     """Accuracy, macro-F1, each class's precision, recall, F1 and items, and the confusion matrix (rows: gold)."""
     from sklearn.metrics import confusion_matrix
 
     return classification_of(confusion_matrix(gold, predicted, labels=list(range(len(labels)))), labels)
 
 
-def classification_of(counts: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+def classification_of(counts: np.ndarray, labels: Sequence[str]) -> JsonObject:
     """The same from the confusion matrix ``[C, C]`` alone."""
     from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
@@ -75,7 +75,7 @@ def per_item(
     return precisions(groups, (gold == right).tolist(), probabilities[:, right].tolist())
 
 
-def precisions(groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]) -> np.ndarray:
+def precisions(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]) -> np.ndarray:
     """The average precision of each question that has a right answer, in order of appearance; arguments as of
     :func:`ranking`."""
     questions = _by_question(groups, relevant, scores)
@@ -93,7 +93,7 @@ class Ranking:
     """Questions without a right answer: no ranking of their answers is better than another."""
 
 
-def ranking(groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]) -> Ranking:
+def ranking(groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]) -> Ranking:
     """Mean average precision and mean reciprocal rank of answers ranked by score, highest first.
 
     Answers of equal score have no order, so each question counts with its mean over all orders of them (McSherry
@@ -119,7 +119,7 @@ QUESTION_KINDS = (*QUESTION_WORDS, "other")
 
 
 def by_question_word(
-    questions: Sequence[str], groups: Sequence[str], relevant: Sequence[bool], scores: Sequence[float]
+    questions: Sequence[str], groups: Sequence[str], relevant: Sequence[int], scores: Sequence[float]
 ) -> dict[str, dict[str, float]]:
     """MAP, MRR and number of questions for each question word, and for ``other`` questions; kinds that do not occur are
     left out. ``questions``: the text of each row's question. A question counts for the first such word in it."""
@@ -128,7 +128,7 @@ def by_question_word(
 
 
 def by_kind(
-    kinds: Sequence[str], groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]
+    kinds: Sequence[str], groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]
 ) -> dict[str, dict[str, float]]:
     """The same from each row's kind of question (:func:`question_kind`)."""
     out = {}
@@ -146,7 +146,7 @@ def question_kind(norms: Iterable[str]) -> str:
 
 
 def _by_question(
-    groups: Sequence[Hashable], relevant: Sequence[bool], scores: Sequence[float]
+    groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]
 ) -> Iterator[list[tuple[float, bool]]]:
     """Each question's answers, questions and answers in order of appearance."""
     if not len(groups) == len(relevant) == len(scores):
@@ -180,7 +180,7 @@ def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
     return precision / right_before, reciprocal
 
 
-def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
+def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> JsonObject:
     """Difference of two models' accuracy on the same items, with a 95 % percentile interval over resampled items.
 
     ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. An item adds -1, 0 or 1 to the difference, so

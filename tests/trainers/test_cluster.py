@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from core.evaluation.parts import Predicted
 from tests.app.conftest import make_checkpoint
 from trainers import prediction_files
 from trainers.__main__ import main
-from trainers.cluster import cluster, each
+from trainers.cluster import cluster, each, on_loopback
 
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
 
@@ -24,7 +23,7 @@ NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "12
 @pytest.fixture(scope="module")
 def two_nodes() -> Iterator[Any]:
     """A head with one processor and a node with another, which a test kills."""
-    os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0")
+    on_loopback()
     from ray.cluster_utils import Cluster
 
     nodes = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
@@ -89,6 +88,21 @@ def test_what_a_task_says_is_said_here(two_nodes: Any) -> None:
         assert next(answers) == (0, 0)
         with pytest.raises(RunError, match=r"^mend it$"):
             next(answers)
+
+
+def test_a_sweep_trains_its_runs_in_the_cluster(
+    two_nodes: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = ["model.hidden=6", "epochs=1", "batch_size=30", "ema=0.5", "report=[]"]
+    changes = [part for setting in settings for part in ("--set", setting)]
+    command = ["sweep", "nli-attconv-light", "--data", str(data), "--seeds", "1,2", "--csv"]
+    assert main([*command, "shared.csv", "--runs", "runs", *changes, "--ray", two_nodes.address]) == 0
+    # Nothing is left to train, and the folders are what they would be here.
+    monkeypatch.setattr("trainers.loop.ready", lambda *_: pytest.fail("trained here"))
+    assert main([*command, "alone.csv", "--runs", "runs", *changes]) == 0
+    assert (tmp_path / "shared.csv").read_text() == (tmp_path / "alone.csv").read_text()
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir())[1].endswith("seed=2")
 
 
 def test_an_address_without_a_cluster_is_told_soon(

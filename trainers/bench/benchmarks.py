@@ -15,7 +15,8 @@ and verdict beside an empty Streamlit page, and memory), map (a new text on the 
 file to run against the forward passes alone), guests (a model in Hugging Face's format explained against its own
 library's forward pass), desk (the Error desk's answer to a filter and to a click, with 10,000 rows), load (where it is
 named: 1, 20, 50 and 100 visitors that each type a sentence every five seconds, their answers against serial ones, then
-5,000 different pairs, and the server's memory).
+5,000 different pairs, and the server's memory), streaming (predict's memory by the number of rows, its time by the
+forward passes alone, a Ray cluster of two workers by one).
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from trainers.bench.load import load
 from trainers.bench.phrases import phrase_states
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
+from trainers.bench.streaming import streaming
 from trainers.bench.threads import threads
 from trainers.bench.tokens import tokens
 from trainers.bench.training import training
@@ -66,6 +68,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "map": filter_map,
     "predict": prediction,
     "desk": answers,
+    "streaming": streaming,
     "load": load,
 }
 """What measures the rows of each, with fewer repetitions where it is called with True."""

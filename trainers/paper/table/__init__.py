@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import fmean
 
@@ -28,9 +29,11 @@ from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
+from core.json_types import Card
+from trainers.cluster import add_ray, cluster
 from trainers.csv_file import write_rows
 from trainers.paper import markdown
-from trainers.paper.table.systems import TABLES, Card, Table
+from trainers.paper.table.systems import TABLES, Table
 from trainers.precision import AUTO, add_precision
 
 BASELINES = "baselines.csv"
@@ -46,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=Path, help="with --train: the data folder (default: $PAIRLENS_DATA)")
     add_precision(parser, with_option="--train")
     parser.add_argument("--threads", type=int, default=0, metavar="N", help="with --train: CPU threads")
+    add_ray(parser, "with --train: train the runs, each as a task of --threads processors,")
     parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.md are written")
 
 
@@ -85,7 +89,11 @@ def train_systems(args: argparse.Namespace) -> int:
     check_writable(args.runs, "--runs", folder=True)
     command = f"python -m trainers.paper table {args.table} --train {base.name} --data DATA"
     command += f" --precision {args.precision}" if args.precision != AUTO else ""
-    failed = training.train(TABLES[args.table].systems, base, folder, args.runs, args.precision, command)
+    with ExitStack() as stack:
+        ray = stack.enter_context(cluster(args.ray)) if args.ray else None
+        train_all = training.in_cluster(ray, folder, args.threads or 1) if ray else None
+        systems = TABLES[args.table].systems
+        failed = training.train(systems, base, folder, args.runs, args.precision, command, train_all)
     if not (args.runs / BASELINES).is_file():
         baselines.run(argparse.Namespace(recipe=args.train, data=folder, csv=args.runs / BASELINES))
     return failed

@@ -8,17 +8,23 @@ folder is finished is not run again, and one that was stopped goes on where it w
 from __future__ import annotations
 
 import dataclasses
+import functools
+import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+
+import torch
 
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
+from core.json_types import JsonObject
 from core.models import spec_of
 from trainers import loop, resume, set_up
+from trainers.cluster import each
 from trainers.paper.table.systems import System
 from trainers.recipe import DataSource, Recipe
 from trainers.training_data import load_data, read_source, table_for
@@ -26,29 +32,70 @@ from trainers.training_data import load_data, read_source, table_for
 MORE_SEEDS = (2, 3)
 
 
-def train(systems: Sequence[System], base: Recipe, folder: Path, runs: Path, precision: str, command: str) -> int:
-    """Train what is not there yet. Returns how many runs failed, each of which is named on stderr."""
+Training = Callable[[Iterable[tuple[Recipe, set_up.Options]]], Iterable[JsonObject | RunError]]
+"""The card of each run in order, or why it failed."""
+
+
+def train(
+    systems: Sequence[System],
+    base: Recipe,
+    folder: Path,
+    runs: Path,
+    precision: str,
+    command: str,
+    train_all: Training | None = None,
+) -> int:
+    """Train what is not there yet, one run after the other unless ``train_all`` does it. Returns how many runs failed,
+    each of which is named on stderr."""
     trained = [system for system in systems if system.architecture]
     scores: dict[str, float] = {}
-    failed, rows_of = 0, once_each(read_source)
+    train_all, failed = train_all or one_by_one(folder), 0
 
-    def planned() -> Iterator[tuple[System, int]]:
-        for system in trained:
-            yield system, base.seed
-        for system in most_compared(trained, scores):  # by now the others have theirs
-            for seed in MORE_SEEDS:
-                yield system, seed
+    def train_these(planned: Iterable[tuple[System, int]]) -> None:
+        nonlocal failed
+        made = [(system, recipe_of(system, base, seed)) for system, seed in planned]
+        asked = [
+            (recipe, set_up.Options(runs / recipe.name, precision=precision, resume=True, command=command))
+            for _, recipe in made
+        ]
+        for (system, recipe), card in zip(made, train_all(asked), strict=True):
+            if isinstance(card, RunError):
+                print(f"{recipe.name}: {card}", file=sys.stderr)
+                failed += 1
+            else:
+                scores.setdefault(system.name, card["results"][recipe.dev.name]["accuracy"])
 
-    for system, seed in planned():
-        recipe = recipe_of(system, base, seed)
-        options = set_up.Options(runs / recipe.name, precision=precision, resume=True, command=command)
-        try:
-            card = one_run(recipe, folder, options, rows_of)
-            scores.setdefault(system.name, card["results"][recipe.dev.name]["accuracy"])
-        except RunError as error:
-            print(f"{recipe.name}: {error}", file=sys.stderr)
-            failed += 1
+    train_these((system, base.seed) for system in trained)
+    train_these((system, seed) for system in most_compared(trained, scores) for seed in MORE_SEEDS)
     return failed
+
+
+def one_by_one(folder: Path) -> Training:
+    """Trains the runs here."""
+    rows_of = once_each(read_source)
+    return lambda asked: (_card_or_error(recipe, folder, options, rows_of) for recipe, options in asked)
+
+
+def in_cluster(ray: ModuleType, folder: Path, threads: int) -> Training:
+    """Trains the runs as tasks of a Ray cluster (:mod:`trainers.cluster`), each on so many processors."""
+    work = functools.partial(_in_task, str(Path.cwd()), folder, threads)
+    return lambda asked: (card for _, card in each(ray, work, asked, cpus=threads))
+
+
+def _in_task(place: str, folder: Path, threads: int, asked: tuple[Recipe, set_up.Options]) -> JsonObject | RunError:
+    """Paths are those of the process that asks."""
+    os.chdir(place)
+    torch.set_num_threads(threads)
+    return _card_or_error(asked[0], folder, asked[1], read_source)
+
+
+def _card_or_error(
+    recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
+) -> JsonObject | RunError:
+    try:
+        return one_run(recipe, folder, options, rows_of)
+    except RunError as error:
+        return error
 
 
 def recipe_of(system: System, base: Recipe, seed: int) -> Recipe:
@@ -82,7 +129,7 @@ def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[S
 
 def one_run(
     recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
-) -> dict[str, Any]:
+) -> JsonObject:
     """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
     if done := resume.finished(options.out, recipe):
         return done
