@@ -58,7 +58,9 @@ def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
 
     page.get_by_role("button", name="Where the premise looks").click()
     expect(page.locator('[data-head="1.1"]')).to_have_attribute("aria-label", re.compile("a word of the premise gives"))
+    page.wait_for_url(re.compile("direction=premise"))
     page.get_by_role("button", name="Where the hypothesis looks").click()
+    page.wait_for_url(lambda url: "direction=" not in url)
     again = open_page(page.url, wait=".attention_heads")
     shown(again, "layer 3, head 4")
     again.get_by_role("button", name="Mean of all").click()
@@ -66,10 +68,11 @@ def test_a_head_is_chosen_and_goes_along(open_page, tmp_path):
     again.wait_for_url(lambda url: "head=" not in url)
     assert first_row(again) == mean
 
-    page.get_by_role("link", name="Compare").click()
+    base = page.url.split("/?")[0]
+    page.goto(f"{base}/compare?" + urlencode({"model": "small-bert", "with": "test-light", **PAIR}))
     expect(page.locator(".compared:not(.differences) > section").first).to_contain_text("small-bert")
     expect(page.locator(".compared .numbers text").first).to_have_text(re.compile(r"^\d+$"))
-    page.get_by_role("link", name="Error desk").click()
+    page.goto(f"{base}/error-desk")
     expect(page.get_by_role("heading", name="New run")).to_be_visible()
     come_to_rest(page)
     page.locator("input[type=file]").set_input_files(taxi(tmp_path))
