@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from app.pairs import Pair
+from core.json_types import JsonMapping
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ _SST5 = set("01234")
 _OF_PAIRS = {"answer selection": "answers", "fact checking": "claims", "paraphrase": "paraphrases"}
 
 
-def kind_of(card: Mapping[str, Any]) -> str:
+def kind_of(card: JsonMapping) -> str:
     """The kind of examples that suit a model, by its card (as :func:`core.checkpoint.read_card` gives it)."""
     if card["roles"]["second"]:
         return _OF_PAIRS.get(card["task"], ENTAILMENT)

@@ -6,15 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.examples import ENTAILMENT, kind_of
 from core.checkpoint import CheckpointError, available, read_card, records_of
 from core.evidence import AttentionMap, Record
 from core.guests import card as guests
+from core.json_types import Card as Card
 from core.models import REGISTRY
-
-Card = Mapping[str, Any]
 
 
 class Listed(NamedTuple):

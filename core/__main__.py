@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from core.command_line import ending_at_once, print_anything, status_of
 from core.errors import MendableError
 
 if TYPE_CHECKING:
+    from core.checkpoint import Checkpoint
     from core.effects.cost import Cost
     from core.effects.words import Progress
 
@@ -50,6 +51,8 @@ def parser() -> argparse.ArgumentParser:
                         "other word lists the methods")  # fmt: skip
     asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
                         "by its sum")  # fmt: skip
+    asking.add_argument("--without-crossings", action="store_true", help="with --links: of the model if it counted no "
+                        "words that look across a word (q = 0)")  # fmt: skip
     asking.add_argument("--all", action="store_true", help="of a model from elsewhere all replacements, and all "
                         "links, that an own one has")  # fmt: skip
     asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="of a transformer, cut links from this "
@@ -74,12 +77,13 @@ def main(arguments: list[str] | None = None) -> int:
 def _models(options: argparse.Namespace) -> None:
     with ending_at_once():
         from core.checkpoint import CheckpointError, available, read_card
+        from core.guests.card import size_of
         from core.guests.hub import fetched
 
     if options.fetch:
         print(f"{options.fetch} is in {fetched(options.fetch)}", file=sys.stderr)
-    cards = {}
-    for name, folder in available().items():
+    cards, folders = {}, available()
+    for name, folder in folders.items():
         try:
             cards[name] = read_card(folder)
         except CheckpointError as error:
@@ -89,7 +93,9 @@ def _models(options: argparse.Namespace) -> None:
         return
     for name, card in cards.items():
         results = "; ".join(f"{data} {_score(values)}" for data, values in (card.get("results") or {}).items())
-        print(f"{name:24} {card['title']}\n{'':24} {results or 'no results on its card'}")
+        size = size_of(folders[name]) if "guest" in card else 0
+        told = f", {size / 1e6:,.{int(size < 1e7)}f} MB" if size else ""
+        print(f"{name:24} {card['title']}{told}\n{'':24} {results or 'no results on its card'}")
 
 
 def _score(values: Mapping[str, float]) -> str:
@@ -100,13 +106,10 @@ def _score(values: Mapping[str, float]) -> str:
 
 def _explain(options: argparse.Namespace) -> None:
     with ending_at_once():
-        from core.checkpoint import open_checkpoint
         from core.evidence import AttentiveContext
         from core.explain import explain
 
-    checkpoint, crossings = open_checkpoint(options.model), not options.without_crossings
-    if not crossings and not checkpoint.model.counts_crossings:
-        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    checkpoint, crossings = _crossings(options)
     if options.head and not checkpoint.model.has_heads:
         raise MendableError(f"{checkpoint.name} has no heads to choose from: leave --head out")
     result = explain(
@@ -124,32 +127,42 @@ def _explain(options: argparse.Namespace) -> None:
     print(result.to_json(indent=1) if options.json else result.to_text())
 
 
+def _crossings(options: argparse.Namespace) -> tuple[Checkpoint, bool]:
+    """The model, and whether it counts words that look across a word."""
+    from core.checkpoint import open_checkpoint
+
+    checkpoint = open_checkpoint(options.model)
+    if options.without_crossings and not checkpoint.model.counts_crossings:
+        raise MendableError(f"{checkpoint.name} counts no crossing words: leave --without-crossings out")
+    return checkpoint, not options.without_crossings
+
+
 def _why(options: argparse.Namespace) -> None:
     with ending_at_once():
-        from core.checkpoint import open_checkpoint
         from core.effects import cost
         from core.effects.links import Taken
         from core.effects.why import what_heads_do, what_links_do, why
         from core.effects.words import DRAWING
 
-    checkpoint, pair, every = open_checkpoint(options.model), (options.first, options.second), options.all
+    (checkpoint, crossings), pair, every = _crossings(options), (options.first, options.second), options.all
     drawing = DRAWING if every else None
-    with _watched(cost.of_words(checkpoint, *pair, options.method, drawing)) as progress:
+    with _watched(checkpoint, lambda: cost.of_words(checkpoint, *pair, options.method, drawing)) as progress:
         effects = why(checkpoint, *pair, method=options.method, drawing=drawing, progress=progress)
     if options.links:
-        taken, layer = Taken.RENORMALISED, options.from_layer - 1
-        with _watched(cost.of_links(checkpoint, *pair, every=every)) as progress:
-            effects = effects.with_links(what_links_do(checkpoint, *pair, taken, progress, every=every, layer=layer))
+        how = {"every": every, "layer": options.from_layer - 1, "crossings": crossings}
+        with _watched(checkpoint, lambda: cost.of_links(checkpoint, *pair, every=every)) as progress:
+            effects = effects.with_links(what_links_do(checkpoint, *pair, Taken.RENORMALISED, progress, **how))
     if options.heads:
-        with _watched(cost.of_heads(checkpoint, *pair)) as progress:
+        with _watched(checkpoint, lambda: cost.of_heads(checkpoint, *pair)) as progress:
             effects = effects.with_links((what_heads_do(checkpoint, *pair, progress),))
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
 
 
 @contextmanager
-def _watched(cost: Cost) -> Iterator[Progress]:
+def _watched(checkpoint: Checkpoint, count: Callable[[], Cost]) -> Iterator[Progress]:
     """What it costs is said where a person has to wait, with a bar on a terminal; Ctrl-C ends it."""
-    if cost.brisk:
+    cost = count() if checkpoint.seconds else None
+    if cost is None or cost.brisk:
         yield lambda done, of: None
         return
     from tqdm import tqdm
@@ -171,8 +184,9 @@ def _turn(options: argparse.Namespace) -> None:
         from core.effects.turning import smallest_changes
 
     checkpoint = open_checkpoint(options.model)
-    with _watched(cost.of_smallest_change(checkpoint, options.first, options.second)) as progress:
-        changes = smallest_changes(checkpoint, options.first, options.second, progress=progress)
+    pair = options.first, options.second
+    with _watched(checkpoint, lambda: cost.of_smallest_change(checkpoint, *pair)) as progress:
+        changes = smallest_changes(checkpoint, *pair, progress=progress)
     if options.json:
         print(json.dumps([change.to_dict() for change in changes], ensure_ascii=False, indent=1))
     else:

@@ -169,7 +169,8 @@ def problems(value: Any) -> list[str]:
             return [f"it has a text of more than {LONGEST_TEXT:,} characters"]
         _CONVERTER.structure(value, Card)
     except cattrs.ClassValidationError as error:
-        return json_types.problems(error, value, Card)[:MOST_PROBLEMS]
+        found = json_types.problems(error, value, Card)[:MOST_PROBLEMS]
+        return [" ".join(one.split()) for one in found]  # a name on the card may have several lines
     except RecursionError:
         return ["it is nested too deep"]
     return []

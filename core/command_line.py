@@ -37,7 +37,7 @@ def ending_at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end(*_: Any) -> None:
+def _end(*_: object) -> None:
     os.write(2, b"\nstopped\n")
     os._exit(INTERRUPTED)
 

@@ -7,7 +7,7 @@ import dataclasses
 import operator
 import reprlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -17,6 +17,12 @@ from cattrs.errors import AttributeValidationNote
 from core.wording import hint
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
+"""Keys and plain values, as JSON and YAML have them."""
+JsonMapping = Mapping[str, Any]
+"""The same, which is only read."""
+Card = JsonMapping
+"""Of a checkpoint: what it must hold is checked by :mod:`core.card`."""
 
 
 def is_number(value: object) -> bool:
@@ -32,10 +38,34 @@ _BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def setting(default: Any = dataclasses.MISSING, *, one_of: Sequence[str] = (), **bounds: float) -> Any:
+@dataclasses.dataclass(frozen=True)
+class InTables:
+    """How tables of sweeps speak of a setting. ``words``: what they call its values; ``symbol``: as in “K = 100”;
+    ``bare``: its values say what they are of; ``needless``: beside this other setting the value "none" needs no word.
+    ``axis``: its name where a table is drawn against it, which has at least ``least`` of its values and no settings
+    beside it but ``beside``, each value of which is a line."""
+
+    words: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    symbol: str = ""
+    bare: bool = False
+    needless: str = ""
+    axis: str = ""
+    beside: tuple[str, ...] = ()
+    least: int = 2
+    logarithmic: bool = False
+
+
+def setting(
+    default: Any = dataclasses.MISSING,
+    *,
+    one_of: Sequence[str] = (),
+    in_tables: InTables | None = None,
+    **bounds: float,
+) -> Any:
     """A field of a dataclass whose value must be one of some words, or ``least`` ≤ value ≤ ``most``, ``above`` < value
     < ``below``, where it is not None."""
-    return dataclasses.field(default=default, metadata={"one_of": one_of, "bounds": bounds})
+    metadata = {"one_of": one_of, "bounds": bounds, "in_tables": in_tables}
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def _check(value: Any, field: dataclasses.Field[Any]) -> None:

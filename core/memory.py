@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 
@@ -30,7 +29,7 @@ def return_freed_memory() -> None:
     _glibc("malloc_trim", 0)
 
 
-def _glibc(name: str, *arguments: Any) -> None:
+def _glibc(name: str, *arguments: object) -> None:
     function = getattr(ctypes.CDLL(None), name, None) if sys.platform.startswith("linux") else None
     if function is not None:
         function(*arguments)

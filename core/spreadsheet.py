@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
-from typing import Any
 
 _DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "'")
 
@@ -24,7 +23,7 @@ def restored(cell: str) -> str:
     return cell.removeprefix("'")
 
 
-def csv_text(head: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(head: Iterable[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV with Unix line ends; its texts are neutral, numbers stay as they are."""
     lines: list[str] = []
     # A writer quotes a cell for the characters of its own line end: for "\r\n" also one with a bare carriage return,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import stat
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from core.errors import MendableError
+from core.json_types import JsonMapping
 from core.models import ConfigError, PairModel, build
 from core.reading.word_table import file_sha256
 
@@ -29,7 +29,7 @@ class WeightsError(MendableError):
     """A file that does not hold the weights that its card names; the message says what is wrong and what to do."""
 
 
-def load_model(file: Path, architecture: str, config: Mapping[str, Any], sha256: str) -> PairModel:
+def load_model(file: Path, architecture: str, config: JsonMapping, sha256: str) -> PairModel:
     """The model with these settings and the file's weights, in eval mode.
 
     Raises WeightsError for what is no whole file of just these tensors or has numbers that are not finite, ConfigError

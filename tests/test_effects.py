@@ -112,6 +112,27 @@ def test_effects_of_links_equal_a_loop_over_single_overrides(architecture, taken
             assert links.effects[cell // columns][cell % columns] == pytest.approx(expected, abs=5e-6)
 
 
+def test_effects_of_links_without_crossings_are_of_a_model_that_counts_none(checkpoint_of):
+    checkpoint = checkpoint_of("two-sided")
+    with torch.no_grad():
+        checkpoint.model.compare.weight[:, -1] *= 30  # so that crossings count
+    effects = why(checkpoint, FIRST, SECOND, method=DROPPED, links=Taken.KEPT, crossings=False)
+    assert effects.words == why(checkpoint, FIRST, SECOND, method=DROPPED).words
+    assert not any(links.crossings for links in effects.links)
+    before = log_p(checkpoint, FIRST, SECOND, effects.verdict, crossings=False)
+    reading = checkpoint.read(FIRST, SECOND)
+    maps = checkpoint.model.links(reading, checkpoint.model(checkpoint.reader.batch(reading)))
+    for number, (links, own) in enumerate(zip(effects.links, maps, strict=True)):
+        cut = own.values.clone()
+        cut[1, 0] = 0.0
+        override = tuple(cut if i == number else None for i in range(len(maps)))
+        after = log_p(checkpoint, FIRST, SECOND, effects.verdict, override=override, crossings=False)
+        assert links.effects[1][0] == pytest.approx(before - after, abs=5e-6)
+        assert "without crossings (q = 0)" in "\n".join(effects.to_text())
+    with pytest.raises(ValueError, match="counts no crossing words"):
+        why(checkpoint_of("esim"), FIRST, SECOND, method=DROPPED, links=Taken.KEPT, crossings=False)
+
+
 @every_model
 def test_gradients_add_up_and_are_those_of_small_steps(architecture, checkpoint_of):
     checkpoint = checkpoint_of(architecture)
@@ -181,6 +202,8 @@ def test_the_command_prints_what_the_notebook_has(capsys):
     assert len(answer["links"]) == 2
     assert main(arguments) == 0
     assert "What each word of the hypothesis does" in capsys.readouterr().out
+    assert main([*arguments, "--method", DROPPED, "--links", "--without-crossings"]) == 0
+    assert "Links of the premise into the hypothesis, without crossings (q = 0)" in capsys.readouterr().out
     assert main([*arguments, "--method", "droped"]) == 2
     assert "did you mean 'dropped'" in capsys.readouterr().err
 

@@ -16,6 +16,7 @@ from core.evaluation.faithfulness import erase, erased, faithfulness, moved, own
 from core.evaluation.pointing import Item, natural_items, only_difference, play, pointed, replaced_items, untrained
 from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS
 from core.explain import explain
+from trainers import point
 from trainers.__main__ import main
 from trainers.paper.__main__ import main as paper
 
@@ -157,7 +158,7 @@ def test_a_game_by_hand():
     assert fresh.model.state_dict().keys() == checkpoint.model.state_dict().keys()
 
 
-def test_the_commands(tmp_path: Path, capsys):
+def test_the_commands(tmp_path: Path, capsys, monkeypatch):
     snli, made = tmp_path / "snli", tmp_path / "made"
     snli.mkdir()
     made.mkdir()
@@ -180,6 +181,13 @@ def test_the_commands(tmp_path: Path, capsys):
     assert answer["judged_right"] == 2
     assert answer["trained"]["ways"]["taken-away"]["items"] == 2
     assert "rule" in answer["untrained"]["ways"]
+    monkeypatch.setattr(point, "NUMBERS", (1, 2))
+    assert main(["point", "nli-two-sided", file, "--choose", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found) == 2 * 66 and {choice["words"] for choice in found} == {1, 2}
+    assert all(sum(choice["mix"].values()) == pytest.approx(1) for choice in found)
+    shares = [choice["half"]["share"] for choice in found]
+    assert shares == sorted(shares, reverse=True) and found[0]["half"]["items"] + found[0]["other"]["items"] == 2
     assert main(["point", "nli-two-sided", str(snli / "snli_1.0_dev.jsonl")]) == 2
     assert "python -m trainers.paper pointing" in capsys.readouterr().err
 

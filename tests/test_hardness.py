@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.page_state.compare import CompareState
@@ -247,6 +247,7 @@ _PIECES = st.sampled_from(
 
 @hard
 @given(st.one_of(st.lists(st.one_of(_PIECES, texts), max_size=12).map(" ".join), texts))
+@example("'\n'")  # a sentence quoted it as it is
 def test_any_filter_keeps_rows_or_says_where_it_is_wrong(text):
     try:
         kept = rows_of(text, _COLUMNS)
@@ -305,6 +306,8 @@ def damaged(draw):
 
 @hard
 @given(st.one_of(damaged(), damaged(), _VALUE.map(json.dumps), texts))
+@example(json.dumps(_CARD | {"results": {"a\nname": {"accuracy": "a\nlie"}}, "labels": {"\n": None}}))
+@example(json.dumps(_CARD | {"alignment": {"results": {}, "both_ways": {"\n": None}}}))
 def test_a_damaged_card_is_a_card_or_one_sentence(tmp_path, content):
     file = tmp_path / "made-up" / "card.json"
     file.parent.mkdir(exist_ok=True)

@@ -8,11 +8,11 @@ import torch
 from core.__main__ import main
 from core.checkpoint import load_named
 from core.effects import offers
-from core.effects.attention_edits import AttentionEdit, edited_attention, explain_under
+from core.effects.attention_edits import AttentionEdit, edited_attention, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import acting, parse_edit, words_after
 from core.effects.offers import offers_for
-from core.effects.other_attention import sources
+from core.effects.other_attention import maps_of, sources
 from core.effects.turning import BEST, DEEPEST, smallest_changes
 from core.evidence import AttentionMap
 from core.explain import explain, explained
@@ -189,10 +189,45 @@ def test_edits_of_attention_by_hand():
 def test_what_is_no_edit_of_attention_is_refused_in_one_sentence(text, why):
     with pytest.raises(EditError, match=why):
         edited_map(text)
-    with pytest.raises(EditError, match="by scores"):
-        edited_map("uniform 0", least=0.0)
     with pytest.raises(EditError, match="cannot look"):
         edited_map("cell 0 0 2 0.5 kept", reach=((0, 2), (1, 3)))
+
+
+def test_edits_of_scores_hold_to_a_match_s_share_of_the_way_from_the_least_to_the_best():
+    first, second = [0.5, 0.25, 0.25], [0.1, 0.1, 0.8]
+    half = [[first, [0.1, 0.1, 0.0]], [first, [0.1, 0.1, 0.0]]]  # from -1 to 1
+    expected = {
+        -1.0: [*half, [[0.5, -1, 0.25], [0.1, -1, 0.8]], [[0.5, 1, 0.25], [0.1, 1, 0.8]], [[1 / 3] * 3] * 2],
+        0.0: [[first, [0.1, 0.1, 0.5]]] * 2
+        + [[[0.5, 0, 0.25], [0.1, 0, 0.8]], [[0.5, 0.75, 0.25], [0.1, 0.3, 0.8]], [[1 / 3] * 3] * 2],
+    }
+    for least, maps in expected.items():
+        maps += [[[1, least, least], [least, least, 1]]]
+        for text, rows in zip(ATTENTION, maps, strict=False):
+            for got, row in zip(edited_map(text, least=least), rows, strict=True):
+                assert got == pytest.approx(row, abs=1e-6), (text, least)
+    assert edited_map("sharper 0 2", least=-1.0)[0] == pytest.approx([2 * (s / 2) ** 2 - 1 for s in (1.5, 1.25, 1.25)])
+    assert [sorted(row) for row in edited_map("permuted 0 7", least=0.0)] == [
+        sorted(row) for row in torch.tensor([first, second]).tolist()
+    ]
+    with pytest.raises(EditError, match="beyond the attention"):
+        edited_map("cell 0 0 3 0.5 kept", least=0.0)
+
+
+@pytest.mark.parametrize("name", ["te-phrases-kmax", "nli-abcnn", "nli-apcnn"])
+def test_a_verdict_under_edited_scores(name):
+    checkpoint, texts = load_named(name), ("Three girls play", "Two girls play")
+    edits = [AttentionEdit.parse(text) for text in ("column 0 1 0 kept", "cell 0 0 0 1 kept")]
+    own, (links,) = explain(checkpoint, *texts, records=()), maps_of(checkpoint, *texts)
+    override = links.values.clone()
+    override[:, 1], override[0, 0] = links.least, 1.0
+    (changed,) = maps_under(checkpoint, *texts, edits)
+    assert torch.allclose(changed.values, override, atol=1e-6)
+    under = explain_under(checkpoint, *texts, edits)
+    assert under.logits == pytest.approx(explain(checkpoint, *texts, override=override, records=()).logits, abs=1e-5)
+    assert under.logits != pytest.approx(own.logits, abs=1e-4)
+    assert edits[0].describe("ab", "cd", scored=True) == "no match with “d”"
+    assert edits[1].describe("ab", "cd", scored=True) == "“a” matches “c” with 100\u00a0%"
 
 
 def test_a_verdict_under_edited_attention():

@@ -14,7 +14,6 @@ import argparse
 import copy
 import dataclasses
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from core.errors import RunError
 from core.evaluation.predict import classify
 from core.evaluation.probe import CARD_KEYS, SUITES, figures, probe
 from core.evaluation.scores import summary
+from core.json_types import JsonObject
 from trainers.evaluate import pick_device
 from trainers.recipe import from_dict
 from trainers.training_data import read_source
@@ -44,6 +44,8 @@ def run(args: argparse.Namespace) -> int:
     if not 0 < args.share < 1:
         raise RunError(f"--share must lie between 0 and 1, got {args.share:g}")
     checkpoint, other = open_checkpoint(args.checkpoint), open_checkpoint(args.other)
+    if "recipe" not in checkpoint.card:
+        raise RunError(f"the card of {checkpoint.name} has no recipe, so it cannot be scored: give two trained here")
     averaged = average(checkpoint, other, args.share)
     recipe, device = from_dict(checkpoint.card["recipe"]), pick_device(args.device)
     results = {}
@@ -80,7 +82,7 @@ def average(checkpoint: Checkpoint, other: Checkpoint, share: float) -> Checkpoi
     )
 
 
-def _settings(checkpoint: Checkpoint) -> dict[str, Any]:
+def _settings(checkpoint: Checkpoint) -> JsonObject:
     """What makes a model what it is, the defaults of an old card among it."""
     settings = dataclasses.asdict(checkpoint.model.config)
     return {name: value for name, value in settings.items() if not name.endswith("dropout")}

@@ -11,7 +11,6 @@ means nothing by itself, the threshold and the scale of its pairlens.json are fi
 from __future__ import annotations
 
 import argparse
-import shlex
 from pathlib import Path
 
 import torch
@@ -25,6 +24,7 @@ from core.evaluation.predict import check_texts, predict, read_rows
 from core.guests.bi_encoder import BiEncoder
 from core.wording import percent
 from trainers.card import add_to_card
+from trainers.commands import as_typed
 from trainers.tally import right_answers
 
 
@@ -53,8 +53,6 @@ def run(args: argparse.Namespace) -> int:
     if slope <= 0:
         raise RunError(f"{checkpoint.name} ranks wrong answers of {data.name} above right ones: choose another model")
     before, after = (calibration.log_loss(log_odds, right, *fitted) for fitted in ((), (slope, bias)))
-    # As it is typed, without the folders of this machine.
-    command = ["python", "-m", "trainers", "calibrate", checkpoint.name, args.file.name, "--card", args.card]
     add_to_card(
         checkpoint.folder,
         calibration={
@@ -64,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
             "pairs": len(right),
             "right": sum(right),
             "log_loss": {"model": before, "calibrated": after},
-            "command": shlex.join(command),
+            "command": as_typed("trainers calibrate", checkpoint.name, args.file.name, card=args.card),
         },
     )
     print(

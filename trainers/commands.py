@@ -7,6 +7,7 @@ import ast
 import functools
 import importlib
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,6 +39,17 @@ MOVED = {"bench": "trainers.bench", **{name: f"trainers.paper {name}" for name i
 def today(record: str) -> str:
     """A record's text with every command in it as it is typed today."""
     return re.sub(r"(?<=python -m )trainers ([a-z-]+)", lambda match: MOVED.get(match[1], match[0]), record)
+
+
+def as_typed(command: str, *names: str, **options: object) -> str:
+    """A command as records keep it: a checkpoint and files by their ``names``, without folders of this machine, and the
+    options that are not empty, one of a list once for each of its members."""
+    parts = ["python", "-m", *command.split(), *names]
+    for name, given in options.items():
+        for value in filter(None, given if isinstance(given, list) else [given]):
+            text = value.name if isinstance(value, Path) else str(value)
+            parts += [f"--{name.replace('_', '-')}", *([] if value is True else [text])]
+    return shlex.join(parts)
 
 
 class Program:

@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError
@@ -28,6 +28,7 @@ from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.scores import per_item
 from core.files import check_writable
+from core.json_types import JsonObject
 from trainers.csv_file import write_rows
 from trainers.sweep import DEV
 
@@ -74,7 +75,7 @@ def dev_of(folder: Path) -> dict[str, str]:
     return {"measure": next(iter(card["results"][dev])), "dev": parts}
 
 
-def keep(path: Path, result: dict[str, Any]) -> None:
+def keep(path: Path, result: JsonObject) -> None:
     """Write a comparison into a table, in place of the row of the same name or after the others."""
     low, high = result["interval_95"]
     row = {key: result[key] for key in ("comparison", "measure", "dev")}
@@ -139,7 +140,7 @@ def _read(folder: Path) -> dict[str, np.ndarray]:
         raise RunError(f"{folder} has no readable {DEV}; give folders written by `trainers sweep`") from None
 
 
-def compare(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> dict[str, Any]:
+def compare(ours: np.ndarray, theirs: np.ndarray, resamples: int = 10_000, seed: int = 0) -> JsonObject:
     """Difference of the means of two score tables ``[S, N]`` and ``[R, N]``, with a 95 % percentile interval."""
     if ours.shape[1] != theirs.shape[1]:
         raise RunError(f"the two groups have {ours.shape[1]} and {theirs.shape[1]} items; compare runs of one set")

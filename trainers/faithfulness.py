@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -29,17 +27,25 @@ from core.evaluation.faithfulness import faithfulness
 from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.predict import check_texts
 from core.evidence.faithfulness import STEPS, Faithfulness
+from core.json_types import JsonMapping, JsonObject
 from core.reading.reader import PairError
 from trainers.card import add_to_card
+from trainers.commands import as_typed
 from trainers.training_data import sample
+
+USUAL = {"rows": 500, "seed": 1}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers faithfulness`."""
     parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file; its labels are not read")
-    parser.add_argument("--rows", type=int, default=500, help="a sample of so many rows (default: %(default)s; 0: all)")
-    parser.add_argument("--seed", type=int, default=1, help="of random orders and permutations (default: 1)")
+    parser.add_argument(
+        "--rows", type=int, default=USUAL["rows"], help="a sample of so many rows (default: %(default)s; 0: all)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=USUAL["seed"], help="of random orders and permutations (default: 1)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--card", metavar="NAME", help="write the figures into the card, under this name of the data")
 
@@ -58,10 +64,8 @@ def run(args: argparse.Namespace) -> int:
     if not measured:
         raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
     figures = {"rows": len(measured), "seed": args.seed, **summary(measured)}
-    command = ["python", "-m", "trainers", "faithfulness", checkpoint.name, args.file.name]
-    options = {"--rows": (args.rows, 500), "--seed": (args.seed, 1), "--card": (args.card, None)}
-    command += [part for name, (value, usual) in options.items() if value != usual for part in (name, str(value))]
-    figures["command"] = shlex.join(command)
+    unusual = {name: str(getattr(args, name)) for name, usual in USUAL.items() if getattr(args, name) != usual}
+    figures["command"] = as_typed("trainers faithfulness", checkpoint.name, args.file.name, **unusual, card=args.card)
     if args.card:
         known = read_card(checkpoint.folder).get("faithfulness", {})
         add_to_card(checkpoint.folder, faithfulness={**known, args.card: figures})
@@ -70,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def summary(measured: Sequence[Faithfulness]) -> dict[str, Any]:
+def summary(measured: Sequence[Faithfulness]) -> JsonObject:
     """Means over rows with 95 % intervals: curves and their mean (AOPC) by way, and what moving attention does."""
     ways = {}
     for way in measured[0].curves:
@@ -93,16 +97,12 @@ def summary(measured: Sequence[Faithfulness]) -> dict[str, Any]:
     }
 
 
-def _by_step(curves: Sequence[Sequence[float]]) -> dict[str, float]:
-    return dict(zip(STEPS, np.mean(curves, axis=0).tolist(), strict=True))
-
-
-def _mean(values: Sequence[float]) -> dict[str, Any]:
+def _mean(values: Sequence[float]) -> JsonObject:
     numbers = np.array(values)
     return {"mean": float(numbers.mean()), "interval": list(bootstrap_mean(numbers))}
 
 
-def table(result: Mapping[str, Any]) -> str:
+def table(result: JsonMapping) -> str:
     """The result as text for people, the ways by comprehensiveness."""
     lines = [f"{result['checkpoint']}: {result['rows']:,} rows of {result['file']}, mean and 95 % interval", ""]
     lines.append(f"{'way':<22}{'sufficiency (small is good)':>30}{'comprehensiveness (large)':>30}")
@@ -117,5 +117,5 @@ def table(result: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _interval(mean: Mapping[str, Any]) -> str:
+def _interval(mean: JsonMapping) -> str:
     return f"{mean['mean']:.3f} ({mean['interval'][0]:.3f} to {mean['interval'][1]:.3f})"

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from core.data import Dataset, Example, read
 from core.errors import RunError
 from core.files import check_writable
 from core.filter_map.map import METRICS, FilterMap, MapItem, Progress, codes_of, filter_sides
+from trainers.commands import as_typed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -138,11 +138,9 @@ def in_turns(rows: Sequence[Example], count: int, seed: int) -> list[Example]:
 
 def command(checkpoint: Checkpoint, args: argparse.Namespace) -> str:
     """What to type to make this map again; folders of this machine are left out."""
-    parts = ["python", "-m", "trainers", "map", checkpoint.name, args.file.name]
-    for name in ("texts", "filters", "metric", "perplexity", "seed"):
-        parts += [f"--{name}", f"{getattr(args, name)}"]
-    parts += ["--held-out", args.held_out.name] if args.held_out else []
-    return shlex.join([*parts, "--titles"] if args.titles else parts)
+    own = {name: str(getattr(args, name)) for name in ("texts", "filters", "metric", "perplexity", "seed")}
+    more = {"held_out": args.held_out, "titles": args.titles}
+    return as_typed("trainers map", checkpoint.name, args.file.name, **own, **more)
 
 
 def _source(path: Path, dataset: Dataset) -> dict[str, object]:

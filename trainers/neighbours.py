@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import shlex
 import sys
 from itertools import islice
 from pathlib import Path
@@ -25,6 +24,7 @@ from core.errors import RunError
 from core.evaluation.predict import check_texts, read_rows
 from core.neighbours import TrainingRow, save, unit_vectors
 from core.reading.tokens import tokenize
+from trainers.commands import as_typed
 from trainers.recipe import from_dict
 from trainers.train import data_folder
 from trainers.training_data import read_source
@@ -55,8 +55,7 @@ def run(args: argparse.Namespace) -> int:
         TrainingRow(row.first, row.second, row.label or "", names[i])
         for i, row in zip(numbers, drawn.rows, strict=True)
     ]
-    given = ["python", "-m", "trainers", "neighbours", checkpoint.name, "--rows", f"{args.rows}"]
-    made_by = shlex.join([*given, "--seed", f"{args.seed}"])
+    made_by = as_typed("trainers neighbours", checkpoint.name, rows=str(args.rows), seed=str(args.seed))
     folder = save(checkpoint, rows, _vectors(checkpoint, drawn), len(whole.rows), made_by)
     print(f"{checkpoint.name}: {len(rows):,} of {len(whole.rows):,} training rows, written to {folder}")
     return 0

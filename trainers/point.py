@@ -2,9 +2,14 @@
 
     python -m trainers point nli-two-sided DATA/made/pointing-dev.jsonl
     python -m trainers point nli-esim DATA/made/pointing-train.jsonl --rows 350 --json
+    python -m trainers point pretrained/nli-esim DATA/made/pointing-dev.jsonl --untrained --card "SNLI dev"
+    python -m trainers point nli-two-sided DATA/made/pointing-train.jsonl --rows 700 --choose
 
 FILE is written by `python -m trainers.paper pointing`. Items count that the model judges right. Beside every way stand
-chance, a rule that asks no model, and the same way on the same architecture with untrained weights.
+chance, a rule that asks no model, and with --untrained the same way on the same architecture with untrained weights.
+--card writes the figures into the checkpoint's card under this name of the data. --choose tries numbers of replacements
+and weights of the three ways of `taken-away` instead: on the items of one half of the first texts, those of the other
+half beside.
 """
 
 from __future__ import annotations
@@ -13,20 +18,26 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
-from core.checkpoint import open_checkpoint
+from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError
 from core.effects.why import METHODS
 from core.errors import RunError
-from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, judged_right, play, untrained
+from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, choices, judged_right, play, untrained
 from core.files import parse_json
+from core.json_types import JsonMapping, JsonObject
+from trainers.card import add_to_card
+from trainers.commands import as_typed
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
+NUMBERS = (6, 8, 12, 16)
+"""Of replacements by either way, that --choose tries."""
+BEST = 10
+"""Choices that are printed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the sample and of untrained weights (default: 1)")
     parser.add_argument("--way", action="append", choices=WAYS, help="play with this way alone; may be given again")
     parser.add_argument("--untrained", action="store_true", help="the same ways on untrained weights, too")
+    parser.add_argument("--choose", action="store_true", help="choose numbers and weights of `taken-away` instead")
+    parser.add_argument("--card", metavar="NAME", help="write the figures into the card, under this name of the data")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -53,15 +66,40 @@ def run(args: argparse.Namespace) -> int:
     right = judged_right(checkpoint, items)
     if not right:
         raise RunError(f"{checkpoint.name} judges none of {args.file.name} right, and only such items count")
+    print(chosen(checkpoint, right, args.json) if args.choose else played(checkpoint, items, right, args))
+    return 0
+
+
+def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item], args: argparse.Namespace) -> str:
+    """The game's figures as text, written into the card if asked to."""
     models = {"trained": checkpoint} | ({"untrained": untrained(checkpoint, args.seed)} if args.untrained else {})
-    result: dict[str, Any] = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"]}
-    result |= {"file": args.file.name, "items": len(items), "judged_right": len(right), "seed": args.seed}
+    figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
     for name, model in models.items():
         with tqdm(total=len(right), unit="item", desc=name, disable=not sys.stderr.isatty()) as bar:
             game = play(model, right, args.way or WAYS, progress=lambda done, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
-        result[name] = game.to_dict()
-    print(json.dumps(result, indent=1) if args.json else table(result))
-    return 0
+        figures[name] = game.to_dict()
+    own = {"untrained": args.untrained, "card": args.card, "rows": args.rows, "way": args.way}
+    own |= {"seed": str(args.seed)} if args.seed != 1 else {}
+    figures["command"] = as_typed("trainers point", checkpoint.name, args.file.name, **own)
+    if args.card:
+        known = read_card(checkpoint.folder).get("pointing", {})
+        add_to_card(checkpoint.folder, pointing={**known, args.card: figures})
+    result = {"checkpoint": checkpoint.name, "sha256": checkpoint.card["sha256"], "file": args.file.name, **figures}
+    return json.dumps(result, indent=1) if args.json else table(result)
+
+
+def chosen(checkpoint: Checkpoint, items: Sequence[Item], as_json: bool) -> str:
+    """The best numbers and weights as text."""
+    with tqdm(total=len(NUMBERS) * len(items), unit="item", disable=not sys.stderr.isatty()) as bar:
+        found = choices(checkpoint, items, NUMBERS, lambda: bar.update())
+    if as_json:
+        return json.dumps([choice.to_dict() for choice in found], indent=1)
+    lines = [f"{'words':>5}  {'dropped, frequent, related':<28}{'one half':>22}{'other half':>24}"]
+    for choice in found[:BEST]:
+        weights = ", ".join(f"{weight:.1f}" for weight in choice.mix.values())
+        halves = [_share(half.to_dict()) for half in (choice.half, choice.other)]
+        lines.append(f"{choice.words:>5}  {weights:<28}{halves[0]:>22}{halves[1]:>24}")
+    return "\n".join(lines)
 
 
 def read_items(path: Path) -> list[Item]:
@@ -79,19 +117,32 @@ def read_items(path: Path) -> list[Item]:
     return items
 
 
-def table(result: Mapping[str, Any]) -> str:
+def rows(figures: JsonMapping) -> list[dict[str, str]]:
+    """A line a way, the best first: how often it points right, of all items and of those where the rule is of no use,
+    and where that was played on untrained weights."""
+    own, fresh = figures["trained"], figures.get("untrained")
+    return [
+        {
+            "way": way,
+            "all items": _share(score),
+            "rule of no use": _share(own["rule_of_no_use"].get(way)),
+            **({} if fresh is None else {"untrained": _share(fresh["ways"].get(way))}),
+        }
+        for way, score in sorted(own["ways"].items(), key=lambda pair: -pair[1]["share"])
+    ]
+
+
+def table(result: JsonMapping) -> str:
     """The result as text for people."""
-    lines = [f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right", ""]
-    lines.append(f"{'way':<24}{'all':>22}{'rule of no use':>24}" + ("   untrained" if "untrained" in result else ""))
-    own = result["trained"]
-    for way, score in sorted(own["ways"].items(), key=lambda pair: -pair[1]["share"]):
-        hard = own["rule_of_no_use"].get(way)
-        fresh = result.get("untrained", {}).get("ways", {}).get(way)
-        lines.append(f"{way:<24}{_share(score):>22}{_share(hard):>24}" + (f"   {fresh['share']:.2f}" if fresh else ""))
-    return "\n".join(lines)
+    lines = rows(result)
+    text = [f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right", ""]
+    for line in (dict(zip(lines[0], lines[0], strict=True)), *lines):
+        way, *shares = line.values()
+        text.append(f"{way:<24}" + "".join(f"{share:>24}" for share in shares))
+    return "\n".join(text)
 
 
-def _share(score: Mapping[str, Any] | None) -> str:
+def _share(score: JsonMapping | None) -> str:
     if not score or not score["items"]:
         return "–"
     low, high = score["interval"]

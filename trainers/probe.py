@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from core.checkpoint import open_checkpoint
 from core.evaluation.probe import CARD_KEYS, SUITES, figures, probe
+from core.json_types import JsonMapping
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.evaluate import pick_device
@@ -49,14 +48,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def crossings_line(without: Mapping[str, Any]) -> str:
+def crossings_line(without: JsonMapping) -> str:
     """How often a verdict hangs on the words that look across a word."""
     turned, total = without["turned"], without["total"]
     share = percent(turned / total)
     return f"without crossings (q = 0) {turned} of {total} pairs with the same words in another order turn ({share})"
 
 
-def table(result: Mapping[str, Any]) -> str:
+def table(result: JsonMapping) -> str:
     """The result as text for people: in all, by kind, and each pair that went wrong with its verdict."""
     lines = [f"{result['checkpoint']}: {result['right']} of {result['total']} {result['suite']} pairs right"]
     lines += [f"{percent(share)} of the verdicts stay {how}" for how, share in result["typing"].items()] + [""]

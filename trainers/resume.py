@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -22,6 +21,7 @@ from torch.optim import Optimizer
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.files import parse_json, whole_file
+from core.json_types import JsonObject
 from trainers.precision import PRECISIONS
 from trainers.recipe import Recipe, from_dict
 
@@ -41,7 +41,7 @@ class Progress:
     step: int = 0
     seconds: float = 0.0
     """Time spent training, over all its parts."""
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[JsonObject] = field(default_factory=list)
     best: float = -1.0
     """Best score on dev (accuracy, or MAP)."""
     best_epoch: int = 0
@@ -89,7 +89,7 @@ def read(folder: Path, fingerprint: Callable[[str], str], precision: str) -> tup
     return progress, tensors
 
 
-def finished(folder: Path, recipe: Recipe) -> dict[str, Any] | None:
+def finished(folder: Path, recipe: Recipe) -> JsonObject | None:
     """The card of this recipe's run in the folder, None where it is not there or not finished.
 
     Raises RunError where a run of other settings is finished there.

@@ -27,11 +27,9 @@ import functools
 import itertools
 import os
 import re
-import shlex
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -48,10 +46,12 @@ from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
 from core.files import check_writable, whole_file
+from core.json_types import JsonMapping, JsonObject
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import resume
 from trainers.cluster import add_ray, cluster, each
+from trainers.commands import as_typed
 from trainers.csv_file import write_rows
 from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe
@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
 
 Planned = tuple[dict[str, str], int, int]
 """What is varied, the seed and the fold of a run."""
-Done = tuple[str, Path, dict[str, Any], dict[str, float]]
+Done = tuple[str, Path, JsonObject, dict[str, float]]
 """The name of a run, its folder, its card and its teachers' scores."""
 
 
@@ -174,15 +174,10 @@ def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
 
 def command(args: argparse.Namespace) -> str:
     """What to type to make the table again; places of this machine are left out."""
-    parts = ["python", "-m", "trainers", "sweep", Path(args.recipe).stem]
-    for name, values in (("--set", args.changes), ("--vary", args.vary)):
-        parts += [part for value in values for part in (name, value)]
-    parts += ["--alone"] * args.alone
-    parts += [part for path in args.alignments for part in ("--alignments", path.name)] + ["--probe"] * args.probe
-    for name, value in (("--seeds", args.seeds), ("--teachers", args.teachers), ("--folds", args.folds)):
-        parts += [name, str(value)] if value else []
-    parts += ["--precision", args.precision] if args.precision != AUTO else []
-    return shlex.join(parts)
+    names = ("vary", "alone", "alignments", "probe", "seeds", "teachers", "folds")
+    own = {name: getattr(args, name) for name in names}
+    own |= {"precision": args.precision} if args.precision != AUTO else {}
+    return as_typed("trainers sweep", Path(args.recipe).stem, set=args.changes, **own)
 
 
 def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
@@ -235,7 +230,7 @@ def with_teachers(
     return dataclasses.replace(recipe, teachers=(*recipe.teachers, *map(str, outs))), columns
 
 
-def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> dict[str, Any]:
+def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> JsonObject:
     """The card of this run, which is trained now unless its folder is finished. ``split``: the seed of the folds."""
     from core.evaluation.predict import probabilities
     from trainers import loop, set_up
@@ -277,7 +272,7 @@ def question_words(data: TrainingData) -> torch.Tensor:
     return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
 
 
-def questions(out: Path, card: dict[str, Any]) -> Iterator[tuple[str, dict[str, object]]]:
+def questions(out: Path, card: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
     """The kinds of question of a run's dev set, each with the columns of its row."""
     tensors = load_file(out / DEV)
     if "question_words" not in tensors:
@@ -321,7 +316,7 @@ def part(data: TrainingData, folds: int, fold: int, seed: int) -> tuple[Training
     return cut, rows
 
 
-def scores(card: Mapping[str, Any]) -> dict[str, object]:
+def scores(card: JsonMapping) -> dict[str, object]:
     """The columns of a run: the kept classifier, its scores, and the best of each kind."""
     dev = card["recipe"]["dev"]["name"]
     (first, value), (second, other), *_ = card["results"][dev].items()

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from core.checkpoint.checkpoint import judged_side
 from core.data import DataError, Dataset, read
 from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
+from core.json_types import JsonObject
 from core.models import spec_of
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable, default_table
@@ -36,7 +36,7 @@ class TrainingData:
     vocabulary: Vocabulary
     taught: Tensor
     """Which training rows the teachers are asked about, bool ``[N]``."""
-    listed: tuple[dict[str, Any], ...]
+    listed: tuple[JsonObject, ...]
     """Name, rows and licence of each training set."""
     fingerprint: str
     """Of the files' bytes."""

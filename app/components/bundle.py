@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+
+from core.json_types import JsonMapping
 
 CONSTANTS = "constants.js"
 """The module whose exports come from Python (constants.d.ts tells their types)."""
@@ -14,7 +15,7 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:function|class|const) (\w+))", re.MULTILINE)
 
 
-def bundle(entry: Path, scripts: Iterable[Path], constants: Mapping[str, Any]) -> str:
+def bundle(entry: Path, scripts: Iterable[Path], constants: JsonMapping) -> str:
     """The modules ``scripts`` and what they import, each before those that import it and in a function of its own, so
     that a name is seen elsewhere only where it is imported; ``entry`` last, with its own exports.
 

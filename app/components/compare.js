@@ -1,6 +1,6 @@
 // Compare: verdicts and attention side by side on one scale, where they differ, and how much words disagree.
 
-import { CELL, MatrixPanel, PROJECTED } from "../panels/attention_map/matrix.js";
+import { CELL, MatrixPanel, PROJECTED, aloneIn } from "../panels/attention_map/matrix.js";
 import { barLine, factsOf, rangeOf, wordOf } from "../panels/effects/bars.js";
 import {
   capital,
@@ -31,25 +31,11 @@ class ComparedMatrix extends MatrixPanel {
   // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `scale`: its
   // steps from `low` to `high`; `absent`: the null word, where only others beside it have its column.
   constructor(view, { words, none, ...matrix }, { about, scale, ...labels }) {
-    const alone = {
-      root: view.root,
-      data: { about },
-      selection: { row: null, column: null },
-      type: view.type,
-      axes: () => ["row", "column"],
-      back() {},
-      sideOf: (role) => ({ tokens: words[role === matrix.rows ? 0 : 1] }),
-      select: (part) => {
-        alone.selection = { row: part.row ?? null, column: part.column ?? null };
-        this.draw();
-        this.reveal();
-      },
-      pick: (part) => {
-        const again = ["row", "column"].every((axis) => (part[axis] ?? null) === alone.selection[axis]);
-        alone.select(again ? {} : part);
-      },
+    const chosen = () => {
+      this.draw();
+      this.reveal();
     };
-    super(alone, {
+    super(aloneIn(view, words, matrix.rows, chosen, { about }), {
       ...matrix,
       ...labels,
       ...scale,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
+from markupsafe import Markup
 
 from app import page_style
 from app.desk.open_run import OpenRun, checkpoint_named, letter
@@ -19,7 +20,7 @@ from core.templates import render
 
 MOST = 6
 """Words of a row that are listed."""
-_STYLE = """<style>
+_STYLE = Markup("""<style>
 .pl-row .effects { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .pl-row .effects td { border: 0; padding: 0 0.6rem 0 0; overflow-wrap: anywhere; }
 .pl-row .effects .soft { opacity: 0.78; font-size: 0.83rem; }
@@ -28,7 +29,7 @@ _STYLE = """<style>
 .pl-row .track i { position: absolute; top: 0.35rem; height: 0.7rem; min-width: 1px; box-sizing: border-box; }
 .pl-row .supports { background: var(--pl-supports); }
 .pl-row .opposes { border: 1.5px solid var(--pl-opposes); }
-</style>"""
+</style>""")
 
 
 def draw(opened: OpenRun, place: int) -> None:

@@ -14,6 +14,7 @@ from app.desk.open_run import OpenRun, attempt, lines
 from core.desk.annotations import Change
 from core.desk.changes import NO, YES, check_row
 from core.errors import DeskError
+from core.json_types import JsonObject
 
 _PLACES = 20
 """Rows whose widgets are told apart: a browser's late answer is not that late."""
@@ -43,7 +44,7 @@ def draw(opened: OpenRun, row: str) -> None:
     own = [tag for tag in taxonomy if name in people.tags.get(tag, ())]
     place = _place(file, row, name, opened.annotations.version())
 
-    def writing(what: str, write: Callable[[str, str, str, Any], None]) -> dict[str, Any]:
+    def writing(what: str, write: Callable[[str, str, str, Any], None]) -> JsonObject:
         """Key and callback of a widget whose value is written under one's name."""
         key = f"desk {what} {place}"
 

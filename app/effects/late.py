@@ -47,7 +47,8 @@ class Questions:
     (:mod:`app.effects.asking`); ``links``: how links are cut, empty where nobody asks for them; ``together``: two words
     whose effect together is asked for; ``offers``: what may stand in each word's place, and which models' attention in
     that of this one; ``turns``: the smallest changes that turn the verdict; ``believed``: whether it is asked how far
-    all this can be believed; ``like``: whether training rows like the pair are."""
+    all this can be believed; ``like``: whether training rows like the pair are; ``crossings``: whether the model of
+    whose links it asks counts words that look across a word."""
 
     checkpoint: Checkpoint
     texts: Version
@@ -58,6 +59,7 @@ class Questions:
     turns: bool = False
     believed: bool = False
     like: bool = False
+    crossings: bool = True
     drawn: str = ""
 
     @functools.cached_property
@@ -76,7 +78,7 @@ class Questions:
 
     def _links(self, progress: Progress) -> tuple[LinkEffects, ...]:
         taken, every = asking.cut(self.links)
-        return kept_links(self.checkpoint, *self.texts, taken, progress, every=every)
+        return kept_links(self.checkpoint, *self.texts, taken, progress, every=every, crossings=self.crossings)
 
     @property
     def asked(self) -> work.Asked[Answer]:
@@ -87,7 +89,7 @@ class Questions:
             (WORDS, *about, self.computed, self.way.drawing): self._why
         }
         if self.links:
-            out[LINKS, *about, self.links] = self._links
+            out[LINKS, *about, self.links, self.crossings] = self._links
         if self.together is not None:
             chosen = Place(*self.together.one), Place(*self.together.other)
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)

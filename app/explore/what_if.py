@@ -9,18 +9,21 @@ from typing import Any
 from app.page_state.explore import MOST_EDITS, ExploreState
 from app.pairs import Version
 from app.panels import verdict
+from app.panels.attention_map import compact
 from app.panels.links import edge_words
-from app.panels.what_if import EditableMap, Step, WhatIf
+from app.panels.what_if import EditableMap, ScoreMap, Step, WhatIf
 from core.checkpoint import Checkpoint, load_named, records_of
-from core.effects.attention_edits import AttentionEdit, explain_under
+from core.effects.attention_edits import BEST_MATCH, AttentionEdit, explain_under, maps_under
 from core.effects.edits import Edit, EditError, edited
 from core.effects.history import AnyEdit, acting, parse_edit, words_after
+from core.effects.links import MOST_LINKS
 from core.effects.why import target_class
 from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.record import the
+from core.evidence.record import matrix, the
 from core.guests.card import BI_ENCODER
 from core.guests.guest import Guest
+from core.models.base import AttentionLinks
 from core.spreadsheet import csv_text
 
 CANNOT_BE_SET = "A transformer’s weights cannot be set, only cut: “What each link does” cuts them, one at a time."
@@ -50,13 +53,15 @@ def after(state: ExploreState, said: Mapping[str, Any]) -> ExploreState:
 @dataclass(frozen=True)
 class Tried:
     """The pair after the first edits, with what the model says of it. ``edit``: the last of them, None of the pair as
-    it was typed; ``said``: the edit for people; ``problem``: why it cannot be made of this model."""
+    it was typed; ``said``: the edit for people; ``problem``: why it cannot be made of this model; ``scores``: the maps
+    of a model that attends by scores, as they are by then."""
 
     texts: Version
     explanation: Explanation
     edit: AnyEdit | None = None
     said: str = "as typed"
     problem: str = ""
+    scores: Sequence[AttentionLinks] = ()
 
 
 def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[Tried]:
@@ -67,26 +72,38 @@ def tried(state: ExploreState, checkpoint: Checkpoint, head: str = "") -> list[T
     def explained(texts: Version, edits: Sequence[AttentionEdit]) -> Explanation:
         return explain_under(checkpoint, *texts, edits, temperature=state.temperature, crossings=crossings, head=head)
 
+    def scores(texts: Version, edits: Sequence[AttentionEdit]) -> Sequence[AttentionLinks]:
+        if checkpoint.model.least_score is None:
+            return ()
+        try:
+            maps = maps_under(checkpoint, *texts, edits)
+        except EditError:  # too many phrases for a map of them
+            return ()
+        return [links for links in maps if links.values.numel() <= MOST_LINKS]
+
     texts = state.texts[0].now
     attention: list[AttentionEdit] = []
-    out = [Tried(texts, explained(texts, attention))]
+    out = [Tried(texts, explained(texts, attention), scores=scores(texts, attention))]
     for edit in state.edits:
         problem = ""
         if isinstance(edit, Edit):
             said, texts, attention = edit.describe(texts), edited(texts, [edit]), []
         else:
-            said = of_attention(edit, out[-1].explanation)
+            said = of_attention(edit, out[-1])
             try:
                 explained(texts, [*attention, edit])
                 attention.append(edit)
             except EditError as error:
                 problem = str(error)
-        out.append(Tried(texts, explained(texts, attention), edit, said, problem))
+        out.append(Tried(texts, explained(texts, attention), edit, said, problem, scores(texts, attention)))
     return out
 
 
-def of_attention(edit: AttentionEdit, explanation: Explanation) -> str:
-    """What an edit of this explanation's attention does, for people; of several maps, of which."""
+def of_attention(edit: AttentionEdit, before: Tried) -> str:
+    """What an edit of the attention as it was ``before`` does, for people; of several maps, of which."""
+    explanation = before.explanation
+    if edit.map < len(before.scores):
+        return edit.describe(*_edges(before.scores[edit.map], explanation), scored=True)
     maps = [record for record in explanation.evidence if isinstance(record, AttentionMap)]
     if edit.map >= len(maps):
         return edit.describe((), ())
@@ -96,6 +113,12 @@ def of_attention(edit: AttentionEdit, explanation: Explanation) -> str:
     words = edge_words(record.rows, record.columns, record.units, bool(record.null), shape, explanation)
     where = f" (where {the(record.rows)} looks)" if len(maps) > 1 else ""
     return edit.describe(*words) + where
+
+
+def _edges(links: AttentionLinks, explanation: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What stands along both edges of a map of scores."""
+    rows, columns = links.values.shape
+    return edge_words(links.rows, links.columns, links.units, links.null, (rows, columns), explanation)
 
 
 def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -> WhatIf:
@@ -113,9 +136,9 @@ def panel(state: ExploreState, checkpoint: Checkpoint, steps: Sequence[Tried]) -
         drawn.append(Step(one.said, verdict.shares(one.explanation), label, p, follows, change, note, words))
         before = follows
     roles = tuple(side.role for side in (typed.first, typed.second) if side.role)
-    note = _why_not_attention(checkpoint)
-    editable = _editable(steps[at].explanation)
-    return WhatIf(tuple(drawn), at, verdict.class_names(typed)[target], roles, editable, note)
+    followed, shown = verdict.class_names(typed)[target], steps[at]
+    editable, note = _editable(shown.explanation), _why_not_attention(checkpoint)
+    return WhatIf(tuple(drawn), at, followed, roles, editable, note, scores=_scored(shown))
 
 
 def _why_not_attention(checkpoint: Checkpoint) -> str:
@@ -141,6 +164,23 @@ def _editable(explanation: Explanation) -> tuple[EditableMap, ...]:
         EditableMap(number, rows=record.rows, columns=record.columns)
         for number, record in enumerate(maps)
         if record.weights and record.scores
+    )
+
+
+def _scored(shown: Tried) -> tuple[ScoreMap, ...]:
+    """The maps of scores, which can be changed by hand."""
+    return tuple(
+        ScoreMap(
+            number,
+            links.rows,
+            links.columns,
+            links.units,
+            _edges(links, shown.explanation),
+            compact(matrix((links.values - least) / (BEST_MATCH - least))),
+            least,
+        )
+        for number, links in enumerate(shown.scores)
+        for least in (links.least or 0.0,)
     )
 
 

@@ -21,6 +21,8 @@ from core.guests.suggestion import LABELS, Suggestion, suggestion, usual_labels
 
 _SUGGESTED = "suggested labels"
 """Where the session holds, by folder, what was suggested."""
+_GOOD = 0.7
+"""Share of plain pairs from which a suggestion is worth something."""
 _FLOAT = 4
 """Bytes of a weight in memory."""
 
@@ -31,7 +33,7 @@ def facts(card: Card, folder: Path) -> list[tuple[str, str]]:
     heads = f", {config['layers']} layers × {config['heads']} heads" if "heads" in config else ""
     order = [roles["first"], roles["second"]]
     asked = bool(card.get("asked"))
-    labels = f"{', '.join(card['labels'])}{': only numbered, see below' if asked else ''}"
+    labels = f"{', '.join(card['labels'])}{': what they mean is asked below' if asked else ''}"
     of, numbers = weights(folder), parameters(folder)
     lines = [
         ("Architecture", f"{card['guest']}{heads}, from elsewhere"),
@@ -89,7 +91,7 @@ def ask(name: str, card: Card, folder: Path) -> None:
     """The form about classes that are only numbered: what they mean is written beside the model."""
     page_style.heading("What do its classes mean?")
     page_style.note(
-        "The model’s own files only number them. Say it once: it is written into pairlens.json beside the model."
+        "The model’s own files do not say it. Say it here, once: it is written into pairlens.json beside the model."
     )
     classes = card["labels"]
     fitting = [task for task in LABELS if usual_labels(task, len(classes))] or list(LABELS)
@@ -119,9 +121,10 @@ def ask(name: str, card: Card, folder: Path) -> None:
         if st.button(f"Suggest by 20 plain pairs (loads {megabytes(weights(folder))})", key=f"suggest {name}"):
             _suggest(folder)
     if known:
+        poor = known.right < _GOOD * known.of
         page_style.note(
             f"Suggested: with these labels the model is right on {known.right} of {known.of} pairs whose labels are "
-            "plain. Look at some pairs of your own before you trust it."
+            f"plain. {'That is poor: perhaps it was made for another task.' if poor else 'Try some of your own, too.'}"
         )
 
 

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 from urllib.parse import urlencode
 
 from app.pairs import SIDES, Version
+from core.json_types import JsonObject
 
 LINK_LIMIT = 2000
 """Characters of a query string that browsers, mail and chat programs pass on whole."""
@@ -33,7 +34,7 @@ class Address:
 
     parameters: Mapping[str, str]
     models: Mapping[str, str]
-    values: dict[str, Any] = field(default_factory=dict)
+    values: JsonObject = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
@@ -169,7 +170,7 @@ class PageState:
 
     def anew(self, **values: Any) -> Self:
         """The same with other values, and without what belonged to the old ones."""
-        dropped: dict[str, Any] = {
+        dropped: JsonObject = {
             one.name: one.default for one in fields(self) if values.keys() & set(one.metadata["belongs_to"])
         }
         return replace(self, **dropped | values)

@@ -22,6 +22,7 @@ from app.page_state.address import complete
 from app.page_state.codec import PageState
 from app.page_state.texts import TextState
 from app.pairs import SIDES, Version
+from core.json_types import JsonObject
 
 State = TypeVar("State", bound=PageState)
 _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector of all pages"
@@ -165,7 +166,7 @@ class PageSession(Generic[State]):
 
     def widget(
         self, name: str, take: Callable[[Any], None] | None = None, key: Callable[[str], str] | None = None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Key and callback of the widget whose value is the state's field ``name``, or what ``take`` gets. ``key``:
         what makes a widget of this name another one, by default :meth:`key`."""
         key_now = key or self.key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -27,6 +27,7 @@ from app.panels.verdict import Verdict, class_names
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
 from core.explain import explained
+from core.json_types import JsonObject
 from core.reading.reader import PairError
 
 PLACE_IN_MENU = 2
@@ -124,7 +125,7 @@ def _other_version(roles: Mapping[str, str]) -> None:
 
 
 def _new_version(side: str, text: str) -> None:
-    changed: dict[str, Any] = {side: text}
+    changed: JsonObject = {side: text}
     PAGE.change(texts=(PAGE.state.pair, replace(PAGE.state.version, **changed)))
 
 

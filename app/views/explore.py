@@ -292,6 +292,7 @@ def _questions(page: ExploreState, read: Read) -> late.Questions:
         turns=page.turns,
         believed=page.believed,
         like=True,
+        crossings=not _without_crossings(page, read),
         drawn=page.drawn,
     )
 

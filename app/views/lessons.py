@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -16,6 +15,7 @@ from app.page_state.lessons import Changed, LessonsState
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from core.checkpoint import CheckpointError
+from core.json_types import JsonObject
 from core.lessons import Evaluated, Lesson, LessonError, evaluate, lessons
 from core.lessons.handout import handout
 from core.lessons.lesson import at
@@ -84,7 +84,7 @@ def _texts(lesson: Lesson, state: LessonsState) -> dict[str, str]:
     return {side: text for side, text in typed.items() if text and side in lesson.texts}
 
 
-def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> dict[str, Any]:
+def _inputs(lesson: Lesson, state: LessonsState, problems: list[str]) -> JsonObject:
     """The lesson's inputs with the numbers of the state in their places; a sentence for each that has no place."""
     out = copy.deepcopy(lesson.inputs)
     for name, number in state.inputs:
@@ -142,7 +142,7 @@ def _picked() -> None:
     picked = components.picked(PAGE, KEY)
     if picked.get("id") != PAGE.state.lesson:
         return
-    changes: dict[str, Any] = {"step": picked.get("step", PAGE.state.step)}
+    changes: JsonObject = {"step": picked.get("step", PAGE.state.step)}
     if picked.get("input"):
         changes["inputs"] = _with(*picked["input"])
     if picked.get("own"):

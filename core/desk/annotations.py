@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain, count
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
@@ -286,7 +285,7 @@ def _reported(connection: Connection, file: str) -> tuple[str, ...]:
     return tuple(connection.scalars(query.group_by(own.row).order_by(sa.func.max(change.id))))
 
 
-def _logged(connection: Connection, number: int) -> Any:
+def _logged(connection: Connection, number: int) -> sa.Row[tuple[object, ...]]:
     known = connection.execute(sa.select(schema.change).where(schema.change.c.id == number)).one_or_none()
     if known is None:
         raise DeskError("there is no such change: load the page again")

@@ -58,7 +58,7 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-def _configure(connection: Any, _record: Any) -> None:
+def _configure(connection: Any, _record: object) -> None:
     # pysqlite would begin its own, deferred transactions, which fail when two of them come to write.
     connection.isolation_level = None
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):

@@ -129,6 +129,7 @@ def _misread(text: str, error: UnexpectedCharacters | UnexpectedToken) -> Filter
 
 
 def _short(text: str) -> str:
+    text = " ".join(text.split())  # the box has one line, an address may have more
     return text if len(text) <= 40 else text[:39] + "…"
 
 

@@ -26,8 +26,8 @@ from core.desk.database import as_desk_errors, reading, writing
 from core.desk.filters import literal
 from core.desk.jobs import Job
 from core.desk.run import Run, column_of
-from core.effects.why import target_class
-from core.effects.words import Place, Sides, places, without
+from core.effects.why import target_class, why
+from core.effects.words import DROPPED, Place, Sides, places, without
 from core.errors import DeskError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import check_texts, predict
@@ -55,12 +55,18 @@ Found = Mapping[str, StrongestWord]
 
 
 def strongest_words(
-    checkpoint: Checkpoint, rows: Sequence[Example], still_wanted: Callable[[], None] = lambda: None
+    checkpoint: Checkpoint,
+    rows: Sequence[Example],
+    still_wanted: Callable[[], None] = lambda: None,
+    method: str = DROPPED,
 ) -> list[StrongestWord]:
-    """Of each row, in a few batches for all of them together. A row that the model cannot read has none.
+    """Of each row, by dropping words in a few batches for all of them together; by another ``method``
+    (:data:`core.effects.METHODS`) row by row. A row that the model cannot read has none.
 
     ``still_wanted`` is called now and then; what it raises ends the work.
     """
+    if method != DROPPED:
+        return [_by_method(checkpoint, row, method, still_wanted) for row in rows]
     asked: list[tuple[int, Sides, list[Place]]] = []
     readings: list[Reading] = []
     for number, row in enumerate(rows):
@@ -92,6 +98,18 @@ def _strongest(checkpoint: Checkpoint, sides: Sides, taken: Sequence[Place], log
     best = taken[int(effects.argmax())]
     side = sides[best.side]
     return StrongestWord(clean(side.tokens[best.index].norm, schema.LONGEST_NOTE), side.role)
+
+
+def _by_method(checkpoint: Checkpoint, row: Example, method: str, still_wanted: Callable[[], None]) -> StrongestWord:
+    still_wanted()
+    try:
+        best = why(checkpoint, row.first, row.second, method=method).strongest
+    except PairError:
+        return NONE
+    if best is None:
+        return NONE
+    side = next(side for side in checkpoint.read(row.first, row.second).texts() if side.role == best.role)
+    return StrongestWord(clean(side.tokens[best.index].norm, schema.LONGEST_NOTE), best.role)
 
 
 def drawn(rows: Sequence[str], known: Iterable[str], count: int = SAMPLE) -> list[int]:

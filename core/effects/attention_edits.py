@@ -3,6 +3,10 @@
 An edit has a short text form (``cell 0 3 2 0.8 kept``), as those of the words have (:mod:`core.effects.edits`). Maps,
 rows and columns count from 0 as a model's records number them, the null word's column last. All edits hold to the cells
 that the model could use: those of a row's softmaxes.
+
+In a map of scores, where a choice or a pooling follows (phrases, ABCNN, AP-CNN), there is one rule: an edit holds to a
+score's share of the way from the least match (0) to the best (1, a score of :data:`BEST_MATCH`) as it does to a weight,
+and no row is normalised.
 """
 
 from __future__ import annotations
@@ -43,6 +47,8 @@ LARGEST = 100.0
 """Factor of a boosted column, and power of a sharpened row."""
 LONGEST_NAME = 200
 """Characters of another model's name."""
+BEST_MATCH = 1.0
+"""The largest score that a match can have: a cosine's, a tanh's, and 1 / (1 + distance) of no distance."""
 MOST_DIGITS = 9
 """Of a map's, row's or column's number, and of a seed."""
 
@@ -55,7 +61,7 @@ class AttentionEdit:
 
     - ``cell``: its weight becomes ``value``, from 0 to 1;
     - ``column``: its weights are multiplied by ``value``, 0 mutes it;
-    - ``uniform``: each softmax gives all its cells the same weight;
+    - ``uniform``: each softmax gives all its cells the same weight, a row of scores all of them its mean;
     - ``diagonal``: a row's whole weight is on the column at the same share of the way;
     - ``sharper``: each weight to the power ``value``, the row normalised: the softmax at temperature 1 / ``value``;
     - ``permuted``: each softmax's weights in another order, drawn with ``seed``;
@@ -97,15 +103,17 @@ class AttentionEdit:
             raise refused
         return cls(kind, value=value, rest=rest, model=model, **{name: int(part) for name, part in given.items()})
 
-    def describe(self, rows: Sequence[str], columns: Sequence[str]) -> str:
-        """What it does, for people; ``rows`` and ``columns``: the words along the edges of its map."""
+    def describe(self, rows: Sequence[str], columns: Sequence[str], scored: bool = False) -> str:
+        """What it does, for people; ``rows`` and ``columns``: the words along the edges of its map, which is of
+        scores where it is ``scored``."""
         column = _quoted(columns, self.column)
-        kept_rest = ", the rest kept" if self.rest == Taken.KEPT else ""
+        kept_rest = ", the rest kept" if self.rest == Taken.KEPT and not scored else ""
         if self.kind == CELL:
-            return f"{_quoted(rows, self.row)} looks at {column} with {percent(self.value)}{kept_rest}"
+            looks = "matches" if scored else "looks at"
+            return f"{_quoted(rows, self.row)} {looks} {column} with {percent(self.value)}{kept_rest}"
         if self.kind == COLUMN:
-            done = f"no look at {column}" if self.value == 0 else f"looks at {column} × {self.value:g}"
-            return done + kept_rest
+            done = ("match with", "matches with") if scored else ("look at", "looks at")
+            return (f"no {done[0]} {column}" if self.value == 0 else f"{done[1]} {column} × {self.value:g}") + kept_rest
         return {
             UNIFORM: "attention uniform",
             DIAGONAL: "attention on the diagonal",
@@ -139,15 +147,13 @@ def edited_attention(
     """The maps after these edits, one after the other, as :func:`core.explain.explain` takes them. ``maps_of_other``:
     the maps of the model of this name on the same pair.
 
-    Raises EditError for a map of scores, whose rows are no weights, for an edit beyond a map or of a cell that the
-    model cannot use, and for another model's map that does not fit."""
+    Raises EditError for an edit beyond a map or of a cell that the model cannot use, and for another model's map that
+    does not fit."""
     values = [links.values.clone() for links in maps]
     for edit in edits:
         if edit.map >= len(maps):
             raise EditError(f"this model has {len(maps)} attention maps, and the edit {str(edit)!r} is of another")
         links = maps[edit.map]
-        if links.least is not None:
-            raise EditError("this model attends by scores, not by weights, which cannot be typed; choose another model")
         rows = values[edit.map].view(-1, links.values.shape[-1])
         if edit.row >= len(rows) or edit.column >= rows.shape[1]:
             raise EditError(f"the edit {str(edit)!r} is beyond the attention of this pair; undo it")
@@ -180,6 +186,14 @@ def _of_another(edit: AttentionEdit, links: AttentionLinks, others: Maps) -> Ten
 def _row(edit: AttentionEdit, links: AttentionLinks, number: int, row: Tensor) -> Tensor:
     if edit.kind == CELL and edit.row != number:
         return row
+    if links.least is not None:
+        shares = (row - links.least) / (BEST_MATCH - links.least)
+        at = slice(edit.column, edit.column + 1) if edit.kind in (CELL, COLUMN) else slice(None)
+        edit = replace(edit, rest=Taken.KEPT.value)
+        changed = _OF_SCORES[edit.kind](edit, shares, edit.column, _share(links, number, row), number)
+        out = row.clone()
+        out[at] = links.least + (BEST_MATCH - links.least) * changed[at].clamp(0.0, 1.0)
+        return out
     out = row.clone()
     for block in links.softmaxes(number):
         columns = range(*block.indices(len(row)))
@@ -244,6 +258,18 @@ _CHANGED: Mapping[str, Callable[[AttentionEdit, Tensor, int, float, int], Tensor
 }
 
 
+def _mean(edit: AttentionEdit, shares: Tensor, at: int, share: float, number: int) -> Tensor:
+    return torch.full_like(shares, shares.mean().item())
+
+
+def _power(edit: AttentionEdit, shares: Tensor, at: int, share: float, number: int) -> Tensor:
+    return shares.clamp(min=0.0) ** edit.value
+
+
+_OF_SCORES = {**_CHANGED, UNIFORM: _mean, SHARPER: _power}
+"""Of a row that is not normalised: what is uniform is its mean, and what is sharper its power."""
+
+
 def explain_under(
     checkpoint: Checkpoint,
     first: str,
@@ -271,10 +297,8 @@ def explain_under(
 
     def compute() -> Explanation:
         base = _at(own) if temperature != 1 else None
-        maps = maps_of(checkpoint, first, second, base, crossings)
-        if not maps:
-            raise EditError(f"{checkpoint.name} has no attention that could be changed; choose another model")
-        override = edited_attention(maps, edits, lambda name: maps_of_another(checkpoint, name, first, second))
+        values = [links.values for links in maps_under(checkpoint, first, second, edits, base, crossings)]
+        override = values if len(values) > 1 else values[0]
         under = explain(checkpoint, first, second, override=override, crossings=crossings)
         evidence = (
             replace(record, temperature=temperature)
@@ -285,6 +309,24 @@ def explain_under(
         return replace(under, evidence=tuple(evidence))
 
     return kept(checkpoint, (first, second, temperature, crossings, *map(_key, edits)), compute)
+
+
+def maps_under(
+    checkpoint: Checkpoint,
+    first: str,
+    second: str,
+    edits: Iterable[AttentionEdit],
+    base: Override | None = None,
+    crossings: bool = True,
+) -> Maps:
+    """The attention maps of a pair after these edits, which begin with ``base`` in the place of the model's own.
+    Raises as :func:`explain_under` does."""
+    maps = maps_of(checkpoint, first, second, base, crossings)
+    if not maps:
+        raise EditError(f"{checkpoint.name} has no attention that could be changed; choose another model")
+    changed = edited_attention(maps, edits, lambda name: maps_of_another(checkpoint, name, first, second))
+    each = [changed] if isinstance(changed, Tensor) else changed
+    return [replace(links, values=values) for links, values in zip(maps, each, strict=True) if values is not None]
 
 
 def _at(explanation: Explanation) -> Override | None:

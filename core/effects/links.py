@@ -60,18 +60,21 @@ def link_effects(
     *,
     every: bool = False,
     layer: int = 0,
+    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
     """What every link of every attention map does, one map at a time; of a transformer the :data:`STRONGEST` of each
     map, unless ``every`` link is asked for, cut from a ``layer`` (from 0) on.
 
-    ``target``: the class that is followed; ``progress`` is called with the links done so far, of all maps. Raises
+    ``target``: the class that is followed; without ``crossings`` the model counts no words that look across a word
+    (q = 0), before and after each cut; ``progress`` is called with the links done so far, of all maps. Raises
     LinksError for a model without attention, for a map of more than :data:`MOST_LINKS` cells and for a layer that there
     is not.
     """
     model = checkpoint.model
     batch = checkpoint.reader.batch(reading)
-    before = torch.log_softmax(model(batch).logits.double(), dim=1)[0, target]
-    maps = model.cuttable(reading, batch)
+    own = model(batch) if crossings else model.under(batch, Intervention(crossings=False))
+    before = torch.log_softmax(own.logits.double(), dim=1)[0, target]
+    maps = model.cuttable(reading, batch) if crossings else model.links(reading, own)
     if not maps:
         raise LinksError(f"{checkpoint.name} has no attention whose links could be taken away; choose another model")
     if not 0 <= layer < model.layers:
@@ -90,13 +93,13 @@ def link_effects(
             else:
                 cuts = without(links, some, taken)
                 overrides = [model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in cuts]
-                intervention = Intervention(stacked(overrides))
+                intervention = Intervention(stacked(overrides), crossings)
             logits = model.under(batch, intervention).logits
             of_map[some] = before - torch.log_softmax(logits.double(), dim=1)[:, target]
             done += len(some)
             progress(done, whole)
         record = _record(links, of_map.view(-1, links.values.shape[-1]), taken)
-        effects.append(replace(record, layer=layer, passes=len(cells)))
+        effects.append(replace(record, layer=layer, passes=len(cells), crossings=crossings))
     return tuple(effects)
 
 

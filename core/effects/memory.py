@@ -50,11 +50,13 @@ def kept_links(
     *,
     every: bool = False,
     layer: int = 0,
+    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
     """What :func:`core.effects.why.what_links_do` says. Raises as :func:`kept_why` does."""
+    pair = checkpoint, first, second
     return _kept(
-        (checkpoint.folder, checkpoint.state, first, second, taken, every, layer, "links"),
-        lambda: what_links_do(checkpoint, first, second, taken, progress, every=every, layer=layer),
+        (checkpoint.folder, checkpoint.state, first, second, taken, every, layer, crossings, "links"),
+        lambda: what_links_do(*pair, taken, progress, every=every, layer=layer, crossings=crossings),
         progress,
     )
 

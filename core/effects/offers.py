@@ -8,12 +8,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from core.linguistics import LinguisticsError, import_nltk
 from core.linguistics.content_words import stop_words
 from core.linguistics.word_lists import plural, word_groups
 from core.reading.word_table import default_table
+
+if TYPE_CHECKING:
+    from nltk.corpus.reader.wordnet import Synset
+
+    from core.linguistics.wordnet import Lexicon
 
 QUANTIFIERS = ("every", "all", "most", "some", "few", "no")
 OPPOSITE, GENERAL, BESIDE, NUMBER, COLOUR = "opposite", "more general", "of the same kind", "number", "colour"
@@ -90,7 +95,7 @@ def _listed(norm: str) -> Iterator[Offer]:
                 yield Offer(form(pair[norm == form(pair[0])]), BESIDE)
 
 
-def _of_wordnet(lexicon: Any, norm: str) -> list[Offer]:
+def _of_wordnet(lexicon: Lexicon, norm: str) -> list[Offer]:
     """Those that the word table knows well, frequent ones first; of a plural noun the plurals."""
     synsets = lexicon.synsets(norm)[:2]
     noun = bool(synsets) and synsets[0].pos() == "n"
@@ -107,7 +112,7 @@ def _of_wordnet(lexicon: Any, norm: str) -> list[Offer]:
     return [offer for _, offer in sorted(known, key=lambda pair: pair[0])]
 
 
-def _names(synsets: Iterable[Any]) -> list[str]:
+def _names(synsets: Iterable[Synset]) -> list[str]:
     """The first lemma of each that is one lower-case word."""
     firsts = (synset.lemmas()[0].name() for synset in synsets)
     return [name for name in firsts if name.isalpha() and name.islower()]

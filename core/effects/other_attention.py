@@ -37,14 +37,14 @@ def maps_of(
 
 
 def fits(links: AttentionLinks, other: AttentionLinks) -> bool:
-    """Whether another model's map can stand in the place of this one: both of weights, the same units of the same
-    texts along their edges, in the same blocks. A map without the null word gives it no weight; one with it does not
-    fit where there is none."""
+    """Whether another model's map can stand in the place of this one: both of weights, or of scores with the same least
+    match, the same units of the same texts along their edges, in the same blocks. A map without the null word gives it
+    no weight; one with it does not fit where there is none."""
     texts = (links.rows, links.columns, links.units, links.blocks)
     same = texts == (other.rows, other.columns, other.units, other.blocks)
     shapes = [(*one.values.shape[:-1], one.values.shape[-1] - one.null) for one in (links, other)]
-    weighs = links.least is None and other.least is None
-    return same and weighs and shapes[0] == shapes[1] and other.null <= links.null and links.reach in ((), other.reach)
+    alike = links.least == other.least
+    return same and alike and shapes[0] == shapes[1] and other.null <= links.null and links.reach in ((), other.reach)
 
 
 def maps_of_another(checkpoint: Checkpoint, name: str, first: str, second: str) -> Maps:

@@ -67,10 +67,12 @@ def why(
     *,
     method: str = TAKEN_AWAY,
     links: Taken | None = None,
+    crossings: bool = True,
     drawing: Drawing | None = None,
     progress: Progress = unheard,
 ) -> Effects:
-    """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does.
+    """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does,
+    without ``crossings`` where q is 0 (words are asked about the model as it was trained).
 
     ``first`` and ``second`` as :func:`core.explain.explain` takes them; ``drawing``: of replacements, None for the
     model's usual one (:func:`~core.effects.words.usual_drawing`). What ``progress`` raises ends the work.
@@ -89,7 +91,9 @@ def why(
     else:
         words, completeness = asked.word_effects(MIX if method == TAKEN_AWAY else {method: 1.0}, progress), None
         passes = sum(word.passes for word in words)
-    cut = () if links is None else link_effects(checkpoint, asked.reading, asked.target, links, progress)
+    cut: tuple[LinkEffects, ...] = ()
+    if links is not None:
+        cut = link_effects(checkpoint, asked.reading, asked.target, links, progress, crossings=crossings)
     return Effects(
         model=checkpoint.name,
         model_title=checkpoint.card["title"],
@@ -115,12 +119,15 @@ def what_links_do(
     *,
     every: bool = False,
     layer: int = 0,
+    crossings: bool = True,
 ) -> tuple[LinkEffects, ...]:
-    """What each link of every attention map does; ``every`` and ``layer`` as
-    :func:`core.effects.links.link_effects` takes them. Raises PairError as ``explain`` does, and LinksError for a model
-    without attention and for maps with too many links."""
+    """What each link of every attention map does to the class that the model as it was trained names; ``every``,
+    ``layer`` and ``crossings`` as :func:`core.effects.links.link_effects` takes them. Raises PairError as ``explain``
+    does, LinksError for a model without attention and for maps with too many links, and ValueError without crossings
+    for a model that counts none."""
     asked = Asked.about(checkpoint, first, second)
-    return link_effects(checkpoint, asked.reading, asked.target, taken, progress, every=every, layer=layer)
+    pair = asked.reading, asked.target
+    return link_effects(checkpoint, *pair, taken, progress, every=every, layer=layer, crossings=crossings)
 
 
 def what_heads_do(checkpoint: Checkpoint, first: str, second: str, progress: Progress = unheard) -> LinkEffects:

@@ -164,8 +164,12 @@ class Attended:
         ]
 
     def entropies(self) -> np.ndarray:
-        """Of each row's weights and its null, in nats, ``[T_target]``."""
+        """Of each row's weights and its null, in nats, ``[T_target]``; of a map whose rows do not add up to 1, of the
+        weights in shares of their sum."""
         rows = np.array(self.forward.override)
+        if self.forward.own or self.forward.units == SIMILARITY:
+            weights = np.array(self.forward.weights)
+            rows = weights / weights.sum(1, keepdims=True).clip(1e-12)
         # 0 · log 0 is 0.
         entropies: np.ndarray = -(rows * np.log(np.where(rows > 0, rows, 1.0))).sum(1)
         return entropies

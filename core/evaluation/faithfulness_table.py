@@ -4,8 +4,8 @@ fast."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from core.json_types import JsonMapping
 from core.wording import counted
 
 CAPTION = (
@@ -23,7 +23,7 @@ MOVED = (
 RANDOM = "random"
 MEASURES = ("comprehensiveness", "sufficiency")
 
-Stored = Mapping[str, Any]
+Stored = JsonMapping
 
 
 def table(stored: Stored) -> tuple[list[str], list[list[str]]]:
@@ -68,7 +68,7 @@ def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
     ]
 
 
-def interval(figure: Mapping[str, Any] | None) -> str:
+def interval(figure: JsonMapping | None) -> str:
     """0.412 (0.398 to 0.427)"""
     if figure is None:
         return "–"
@@ -76,7 +76,7 @@ def interval(figure: Mapping[str, Any] | None) -> str:
     return f"{figure['mean']:.3f} ({low:.3f} to {high:.3f})".replace("-", "−")
 
 
-def _in_order(ways: Mapping[str, Any]) -> Iterator[str]:
+def _in_order(ways: JsonMapping) -> Iterator[str]:
     own = sorted((way for way in ways if way != RANDOM), key=lambda way: -ways[way]["comprehensiveness"]["mean"])
     yield from (*own, *([RANDOM] if RANDOM in ways else []))
 
@@ -85,7 +85,7 @@ def _named(way: str) -> str:
     return "random orders" if way == RANDOM else way.replace("-", " ")
 
 
-def _sentence(name: str, figures: Mapping[str, Any]) -> str:
+def _sentence(name: str, figures: JsonMapping) -> str:
     parts = [f"{name}, {counted(figures['rows'], 'row')}"]
     if figures["permutations"] is not None:
         parts.append(f"permuted {interval(figures['permutations'])}")

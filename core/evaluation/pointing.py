@@ -8,6 +8,7 @@ model judges them right.
 from __future__ import annotations
 
 import itertools
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -114,6 +115,10 @@ class Score:
         """95 % (Wilson 1927)."""
         return wilson(self.right, self.items)
 
+    def to_dict(self) -> dict[str, object]:
+        """Plain values."""
+        return {"right": self.right, "items": self.items, "share": self.share, "interval": self.interval()}
+
     def add(self, pointed: float) -> None:
         self.right += pointed
         self.items += 1
@@ -132,13 +137,8 @@ class Game:
     def to_dict(self) -> dict[str, object]:
         """Plain values."""
 
-        def plain(scores: Mapping[str, Score]) -> dict[str, object]:
-            return {
-                way: {"right": score.right, "items": score.items, "share": score.share, "interval": score.interval()}
-                for way, score in scores.items()
-            }
-
-        return {"ways": plain(self.scores), "rule_of_no_use": plain(self.without_rule)}
+        parts = {"ways": self.scores, "rule_of_no_use": self.without_rule}
+        return {name: {way: score.to_dict() for way, score in scores.items()} for name, scores in parts.items()}
 
 
 def judged_right(checkpoint: Checkpoint, items: Sequence[Item]) -> list[Item]:
@@ -175,6 +175,49 @@ def play(
                 game.without_rule[way].add(value)
         progress(number)
     return game
+
+
+@dataclass(frozen=True)
+class Choice:
+    """So many replacements by either way and these weights of the ways, and how often their mean points right: in the
+    half of the items that they are chosen on, and in the ``other``."""
+
+    words: int
+    mix: Mapping[str, float]
+    half: Score
+    other: Score
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain values."""
+        halves = {"half": self.half.to_dict(), "other": self.other.to_dict()}
+        return {"words": self.words, "mix": dict(self.mix), **halves}
+
+
+def choices(
+    checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int], progress: Callable[[], object]
+) -> list[Choice]:
+    """All weights in steps of a tenth with each of these numbers of replacements, best first. No premise has items in
+    both halves."""
+    tenths = [(i, j, 10 - i - j) for i in range(11) for j in range(11 - i)]
+    mixes = [{way: part / 10 for way, part in zip(MIX, parts, strict=True)} for parts in tenths]
+    found = []
+    for number in numbers:
+        of_number = [Choice(number, mix, Score(), Score()) for mix in mixes]
+        for item in items:
+            asked = Asked.about(checkpoint, item.premise, item.hypothesis, Drawing(number, number))
+            by_way = [word.by_way for word in asked.word_effects(MIX, side=item.side)]
+            for choice in of_number:
+                half = choice.half if zlib.crc32(item.premise.encode()) % 2 == 0 else choice.other
+                half.add(pointed([_mixed(ways, choice.mix) for ways in by_way], item.index))
+            progress()
+        found += of_number
+    return sorted(found, key=lambda choice: -choice.half.share)
+
+
+def _mixed(by_way: Mapping[str, float], mix: Mapping[str, float]) -> float:
+    """The mean of those ways that could be taken."""
+    whole = sum(mix[way] for way in by_way)
+    return sum(mix[way] * effect for way, effect in by_way.items()) / whole if whole else float("-inf")
 
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:

@@ -7,10 +7,9 @@ which of two things has which colour, place or deed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from core.data import Dataset, read
 from core.data.nli_jsonl import LABELS
 from core.errors import RunError
 from core.evaluation.predict import classify
+from core.json_types import JsonMapping, JsonObject
 from core.linguistics.constructions import exchanged, words_of
 from core.models.base import Intervention
 
@@ -29,13 +29,13 @@ CARD_KEYS = {"simple": "probe", "order": "probe_order"}
 """Where a card carries the figures of each suite."""
 
 
-def suits(card: Mapping[str, Any]) -> bool:
+def suits(card: JsonMapping) -> bool:
     """Whether a card is of a model that the suite can be put to: of pairs, with the three classes of entailment."""
     roles = card.get("roles")
     return set(card.get("labels", ())) == set(LABELS) and isinstance(roles, dict) and bool(roles.get("second"))
 
 
-def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -> dict[str, Any]:
+def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -> JsonObject:
     """Put one of SUITES to a checkpoint.
 
     Returns ``right``, ``total``, ``kinds`` (the same two by kind), ``typing`` (the shares of verdicts that stay without
@@ -78,7 +78,7 @@ def probe(checkpoint: Checkpoint, device: torch.device, suite: str = "simple") -
     return result
 
 
-def _turned(pairs: Dataset, turned: np.ndarray) -> dict[str, Any]:
+def _turned(pairs: Dataset, turned: np.ndarray) -> JsonObject:
     """How many verdicts were turned (bool ``[N]``): of the exchanged pairs, and of each kind."""
     swapped = np.array([exchanged(words_of(row.first), words_of(row.second)) for row in pairs.rows])
     of_kind = np.array([row.columns["kind"] for row in pairs.rows])
@@ -99,6 +99,6 @@ def retyped(pairs: Dataset, change: Callable[[str], str]) -> Dataset:
     return replace(pairs, rows=rows)
 
 
-def figures(result: Mapping[str, Any]) -> dict[str, Any]:
+def figures(result: JsonMapping) -> JsonObject:
     """What a card carries of a result: all but typing and the wrong pairs."""
     return {key: result[key] for key in ("right", "total", "kinds", "without_crossings") if key in result}

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 
+from core.json_types import JsonObject
 from core.reading.tokens import tokenize
 
 
@@ -21,14 +21,14 @@ def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, flo
     return float(accuracy_score(gold, predicted)), float(f1)
 
 
-def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+def classification(gold: np.ndarray, predicted: np.ndarray, labels: Sequence[str]) -> JsonObject:
     """Accuracy, macro-F1, each class's precision, recall, F1 and items, and the confusion matrix (rows: gold)."""
     from sklearn.metrics import confusion_matrix
 
     return classification_of(confusion_matrix(gold, predicted, labels=list(range(len(labels)))), labels)
 
 
-def classification_of(counts: np.ndarray, labels: Sequence[str]) -> dict[str, Any]:
+def classification_of(counts: np.ndarray, labels: Sequence[str]) -> JsonObject:
     """The same from the confusion matrix ``[C, C]`` alone."""
     from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
@@ -180,7 +180,7 @@ def _expected(answers: list[tuple[float, bool]]) -> tuple[float, float]:
     return precision / right_before, reciprocal
 
 
-def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
+def paired_bootstrap(ours: np.ndarray, theirs: np.ndarray) -> JsonObject:
     """Difference of two models' accuracy on the same items, with a 95 % percentile interval over resampled items.
 
     ``ours`` and ``theirs`` are bool ``[N]``: whether each item was right. An item adds -1, 0 or 1 to the difference, so

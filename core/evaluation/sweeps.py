@@ -6,13 +6,14 @@ import csv
 import io
 import statistics
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.errors import MendableError
 from core.evaluation.intervals import half_width
+from core.json_types import InTables, JsonObject
 from core.models import REGISTRY
 
 LARGEST = 1_000_000
@@ -21,23 +22,13 @@ TEACHERS = ("one teacher", "the teachers’ mean")
 """Columns of runs that learn from others: a teacher's score on average, and that of their mean prediction."""
 SUITE_COLUMNS = {suite: f"accuracy ({suite} pairs)" for suite in ("simple", "order")}
 """Columns of runs that the suites were put to (:mod:`core.evaluation.probe`)."""
-PLAIN = {
-    "model.pooling": {"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"},
-    "model.extra": {
-        "none": "without extra",
-        "entailment": "with extra",
-        "answer": "with extra",
-        "answer-type": "with answer types",
-    },
-    "model.adaptivity": {
-        "none": "fixed filters",
-        "self": "the text’s own filters",
-        "one-way": "the question’s filters",
-        "two-way": "the other text’s filters",
-    },
-    "model.matching": {"none": "without matching", "multi-perspective": "with matching"},
+SETTINGS: Mapping[str, InTables] = {
+    f"model.{field.name}": field.metadata["in_tables"]
+    for spec in reversed(REGISTRY.values())
+    for field in fields(spec.config)
+    if field.metadata.get("in_tables")
 }
-"""Plain words for a varied key's values; :func:`label` derives the others."""
+"""How tables speak of the models' settings, by what a recipe calls them."""
 COMPARED = (
     "Difference with its 95\u00a0% interval: a paired bootstrap over items (questions) and seeds. Unresolved: the "
     "interval holds zero."
@@ -59,11 +50,12 @@ class Axis(NamedTuple):
 
 
 AXES = (
-    Axis(
-        "question_word", "question word", frozenset({"model.adaptivity", "model.matching", "model.pooling"}), kinds=True
+    Axis("question_word", "question word", frozenset(key for key, own in SETTINGS.items() if own.words), kinds=True),
+    *(
+        Axis(key, own.axis, frozenset(f"model.{name}" for name in own.beside), own.least, False, own.logarithmic)
+        for key, own in SETTINGS.items()
+        if own.axis
     ),
-    Axis("model.k", "k", frozenset({"model.pooling"})),
-    Axis("model.filters", "number of filters", frozenset({"model.adaptivity"}), least=3, logarithmic=True),
 )
 
 
@@ -107,7 +99,7 @@ class Sweep:
                 return axis
         return None
 
-    def points(self) -> list[dict[str, Any]]:
+    def points(self) -> list[JsonObject]:
         """A point a variant of a table with an axis, else none."""
         if self.axis is None:
             return []
@@ -247,12 +239,10 @@ def label(varied: dict[str, str]) -> str:
     """What was varied in plain words: k-min pooling, k = 5, rep + simi, without extra."""
     words = []
     for key, value in varied.items():
-        if key == "model.matching" and value == "none" and "model.adaptivity" in varied:
-            continue  # beside models that name it, its absence needs no word
+        own = SETTINGS.get(key, InTables())
+        if value == "none" and f"model.{own.needless}" in varied:
+            continue
         made = {
-            "model.k": f"k = {value}",
-            "model.filters": f"K = {value}",
-            "model.features": value.replace("+", " + "),
             "question_word": f"questions with {value}" if value != "other" else "other questions",
             "architecture": REGISTRY[value].title if value in REGISTRY else f"architecture {value}",
             "tune_words": f"words of {value} texts or more tuned" if value.strip("0") else "words as in the table",
@@ -261,7 +251,8 @@ def label(varied: dict[str, str]) -> str:
         }
         *parents, last = key.split(".")
         of = f" of {parents[-1]}" if parents and parents[0] == "train" else ""
-        words.append(PLAIN.get(key, made).get(value if key in PLAIN else key, f"{last}{of} {value}"))
+        named = f"{own.symbol} = {value}" if own.symbol else f"{last}{of} {value}"
+        words.append(value.replace("+", " + ") if own.bare else own.words.get(value) or made.get(key, named))
     return ", ".join(words) or "as the recipe says"
 
 

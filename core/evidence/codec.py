@@ -10,11 +10,12 @@ from cattrs.gen import make_dict_unstructure_fn, override
 
 from core import json_types
 from core.evidence.record import LATER, RECORDS, Record
+from core.json_types import JsonObject
 
 _CONVERTER = json_types.converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
 
 
-def _record_to_dict(record: Record) -> dict[str, Any]:
+def _record_to_dict(record: Record) -> JsonObject:
     return {"kind": record.kind, **_CONVERTER.unstructure(record, type(record))}
 
 
@@ -27,7 +28,7 @@ def _record_from_dict(data: Any, _: type) -> Record:
     return record
 
 
-def _unstructurer(kind: type[Record]) -> Callable[[Record], dict[str, Any]]:
+def _unstructurer(kind: type[Record]) -> Callable[[Record], JsonObject]:
     """Leaves out the fields that came later where they say nothing."""
     known = fields(kind)  # type: ignore[arg-type]
     later = {field.name: override(omit_if_default=True) for field in known if LATER.items() <= field.metadata.items()}
@@ -39,9 +40,9 @@ _CONVERTER.register_unstructure_hook_func(lambda kind: kind is Record, _record_t
 _CONVERTER.register_structure_hook_func(lambda kind: kind is Record, _record_from_dict)
 
 
-def to_dict(value: Any) -> dict[str, Any]:
+def to_dict(value: Any) -> JsonObject:
     """A record or explanation as plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
-    plain: dict[str, Any] = _record_to_dict(value) if isinstance(value, Record) else _CONVERTER.unstructure(value)
+    plain: JsonObject = _record_to_dict(value) if isinstance(value, Record) else _CONVERTER.unstructure(value)
     return plain
 
 

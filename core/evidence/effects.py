@@ -78,6 +78,8 @@ class LinkEffects:
     tau_b: float | None
     """Kendall's τ-b over the cells that were cut between weight and size of the effect; None where one of them is the
     same everywhere."""
+    crossings: bool = field(default=True, metadata=LATER)
+    """Whether the model counted words that look across a word; without them q is 0 before and after."""
     layer: int = field(default=0, metadata=LATER)
     """Of a transformer, the first layer (from 0) in which links were cut."""
     passes: int = field(default=0, metadata=LATER)
@@ -89,7 +91,8 @@ class LinkEffects:
         if self.units == HEADS:
             return "Heads that are cut out whole, a line a layer"
         since = f", cut from layer {self.layer + 1} on" if self.layer else ""
-        return f"Links of {the(self.rows)} into {the(self.columns)}{since}"
+        without = "" if self.crossings else ", without crossings (q = 0)"
+        return f"Links of {the(self.rows)} into {the(self.columns)}{since}{without}"
 
     @property
     def disagreeing(self) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from core.evidence.codec import from_dict, to_dict
 from core.evidence.record import Record, Sentence
+from core.json_types import JsonObject
 from core.wording import percent
 
 SCHEMA_VERSION = 2
@@ -77,7 +78,7 @@ class Explanation:
         """The first record of this type, or None when the model returns none."""
         return next((record for record in self.evidence if isinstance(record, kind)), None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
         return to_dict(self)
 

@@ -21,7 +21,6 @@ from dataclasses import astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import torch
@@ -33,7 +32,7 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.files import read_json, whole_folder
 from core.filter_map import tsne
-from core.json_types import checked, converter, setting
+from core.json_types import JsonMapping, JsonObject, checked, converter, setting
 from core.models.base import FilterMaker
 from core.reading.reader import read_text
 from core.reading.word_table import file_sha256
@@ -218,7 +217,7 @@ class FilterMap:
         items: Sequence[MapItem],
         codes: np.ndarray,
         layouts: Sequence[Layout],
-        card: Mapping[str, Any],
+        card: JsonMapping,
     ) -> None:
         self.items, self.codes, self.card = tuple(items), _fixed(codes), MappingProxyType(dict(card))
         self.layouts: Mapping[str, Layout] = MappingProxyType({layout.name: layout for layout in layouts})
@@ -238,7 +237,7 @@ class FilterMap:
         perplexity: float = 30,
         seed: int = 0,
         iterations: tuple[int, int] = ITERATIONS,
-        about: Mapping[str, Any] | None = None,
+        about: JsonMapping | None = None,
         held_out: tuple[np.ndarray, Sequence[str]] | None = None,
         progress: Progress | None = None,
     ) -> FilterMap:
@@ -362,7 +361,7 @@ class FilterMap:
         return self._spaces[layout]
 
 
-def _card_of(layout: Layout) -> dict[str, Any]:
+def _card_of(layout: Layout) -> JsonObject:
     return {name: value for name, value in vars(layout).items() if name != "coordinates"}
 
 
@@ -387,7 +386,7 @@ def _check(count: int, items: int, filters: Sequence[int | None], metric: str, p
         )
 
 
-def _read_record(folder: Path, where: str) -> dict[str, Any]:
+def _read_record(folder: Path, where: str) -> JsonObject:
     try:
         record = read_json(folder / "map.json")
     except (FileNotFoundError, NotADirectoryError):
@@ -434,7 +433,7 @@ class _Record:
     checkpoint: _Weights
     sha256: str
     perplexity: float
-    placing: dict[str, Any]
+    placing: JsonObject
     layouts: tuple[LayoutCard, ...]
     items: tuple[list[str], ...]
 

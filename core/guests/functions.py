@@ -75,8 +75,12 @@ def made(name: str) -> PairFunction:
 
 
 def function_card(name: str) -> dict[str, Any]:
-    """The card of a function. Raises CheckpointError as :func:`made` does."""
-    function = made(name)
+    """The card of a function of ``PAIRLENS_GUESTS``. Raises CheckpointError as :func:`made` does."""
+    return card_of(made(name), name)
+
+
+def card_of(function: PairFunction, name: str) -> dict[str, Any]:
+    """The card of a function. Raises CheckpointError for what keeps it from being one."""
     labels = [str(label) for label in function.labels]
     task = getattr(function, "task", "") or task_of(labels) or "entailment"
     roles = tuple(getattr(function, "roles", ()) or TASKS.get(task, TASKS["entailment"]))
@@ -96,7 +100,7 @@ def function_card(name: str) -> dict[str, Any]:
         "guest": ARCHITECTURE,
     }
     if wrong := problems(card):
-        raise CheckpointError(f"{name} of {VARIABLE} cannot be used ({', '.join(wrong)}): mend the module")
+        raise CheckpointError(f"{name} cannot be used ({', '.join(wrong)}): mend the function")
     return card
 
 

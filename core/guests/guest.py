@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from core.checkpoint.errors import CheckpointError
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
 from core.guests.card import BI_ENCODER, guest_card
-from core.guests.functions import FunctionConfig, FunctionModel, TextReader, function_card, made
+from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of, made
 from core.guests.heads import HeadError
 from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
@@ -24,7 +25,7 @@ from core.guests.pieces import PieceReader
 from core.guests.settings import SETTINGS
 from core.guests.towers import tower_of
 from core.json_types import checked
-from core.models.base import Intervention, PairModel
+from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import Token
 from core.reading.word_table import default_table
@@ -98,23 +99,28 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Gu
     card = guest_card(folder)
     if card.get("asked") and not numbered:
         named = ", ".join(card["labels"])
-        unclear = f"are only numbered ({named})" if "_0" in named else f"({named}) are of no task that is known here"
+        only_numbers = all(label.startswith("LABEL_") for label in card["labels"])
+        unclear = f"are only numbered ({named})" if only_numbers else f"({named}) are of no task that is known here"
         raise CheckpointError(
             f"the classes of {called(folder)} {unclear}: say on the page Models what they mean, or write it into its "
             f"{SETTINGS}"
         )
-    reader: GuestReader
-    if card["architecture"] == BI_ENCODER:
-        tower = tower_of(folder)
-        model: PairModel = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
-        reader = TowerReader(tower.tokenizer, names_of(tower.tokenizer), tower.longest)
-    else:
-        tokenizer, body = tokenizer_of(folder), body_of(folder)
-        second_first = bool(card.get("second_first"))
-        reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
-        model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
-    guest = _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
-    return _counted(guest, model) if isinstance(model, CrossEncoder) else guest
+    return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)
+
+
+def _of_cross(folder: Path, state: FilesState, card: dict[str, Any]) -> Guest:
+    tokenizer, body = tokenizer_of(folder), body_of(folder)
+    second_first = bool(card.get("second_first"))
+    reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
+    model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
+    return _counted(_tried(Guest(card["name"], folder, model, card, default_table(), state, reader)), model)
+
+
+def _of_pair(folder: Path, state: FilesState, card: dict[str, Any]) -> Guest:
+    tower = tower_of(folder)
+    reader = TowerReader(tower.tokenizer, names_of(tower.tokenizer), tower.longest)
+    model = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
+    return _tried(Guest(card["name"], folder, model, card, default_table(), state, reader))
 
 
 @torch.inference_mode()
@@ -134,8 +140,22 @@ def _counted(guest: Guest, model: CrossEncoder) -> Guest:
 
 def load_function(name: str, state: FilesState) -> Guest:
     """A function of ``PAIRLENS_GUESTS`` as a checkpoint. Raises CheckpointError as :func:`load_guest` does."""
-    card = function_card(name)
-    model = FunctionModel(checked(card["config"], FunctionConfig), name, made(name)).eval()
+    return _of_function(made(name), name, state)
+
+
+def guest_of(function: PairFunction, name: str = "function") -> Guest:
+    """An object with ``labels`` and ``probabilities``, as a notebook has it, as a checkpoint. Raises CheckpointError as
+    :func:`load_guest` does."""
+    return _of_function(function, name, ((next(_NUMBERS),),))
+
+
+_NUMBERS = itertools.count()
+"""What tells functions of one name apart in what is kept of their answers."""
+
+
+def _of_function(function: PairFunction, name: str, state: FilesState) -> Guest:
+    card = card_of(function, name)
+    model = FunctionModel(checked(card["config"], FunctionConfig), name, function).eval()
     return _tried(Guest(name, Path(name), model, card, default_table(), state, TextReader()))
 
 

@@ -12,6 +12,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from core.processor import native_bf16
 
+State = Tensor | tuple[Tensor, Tensor]
+"""What a network was left in, of an LSTM with its cells'."""
 Reading = TypeVar("Reading", bound=Callable[..., Any])
 
 
@@ -37,7 +39,9 @@ def recurrent(read: Reading) -> Reading:
 
 
 @recurrent
-def read_packed(network: nn.LSTM | nn.GRU, words: Tensor, mask: Tensor, start: Any = None) -> tuple[Tensor, Any]:
+def read_packed(
+    network: nn.LSTM | nn.GRU, words: Tensor, mask: Tensor, start: State | None = None
+) -> tuple[Tensor, State]:
     """States of texts' words ``[B, T, D], [B, T] -> [B, T, d]``, zero on pads, and the last real ones as torch's
     networks give them and take them back (``start``)."""
     # Packed, or the last state would be that after the pads.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from core.checkpoint import load_named
+from core.json_types import JsonMapping
 from core.lessons.lesson import Lesson, LessonError, Value, Values
 
 
@@ -31,7 +31,7 @@ class Given:
     """What a source reads: a lesson's inputs and texts, with those of a person in their places, and the names of its
     checkpoints."""
 
-    inputs: Mapping[str, Any]
+    inputs: JsonMapping
     texts: Mapping[str, str]
     checkpoints: tuple[str, ...]
 
@@ -56,7 +56,7 @@ def source(name: str) -> Callable[[Source], Source]:
     return add
 
 
-def evaluate(lesson: Lesson, inputs: Mapping[str, Any], texts: Mapping[str, str]) -> Evaluated:
+def evaluate(lesson: Lesson, inputs: JsonMapping, texts: Mapping[str, str]) -> Evaluated:
     """The lesson's values with these inputs and texts in place of its own.
 
     Raises LessonError for an unknown source, CheckpointError where no checkpoint of the lesson is there, and PairError

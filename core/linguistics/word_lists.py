@@ -7,9 +7,14 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
+
+from core.json_types import JsonObject
+
+if TYPE_CHECKING:
+    from nltk.corpus.reader.wordnet import Synset
 
 LISTS = Path(__file__).with_name("word_lists.yaml")
 SINGULAR, PLURAL, MASS = "singular", "plural", "mass"
@@ -69,9 +74,9 @@ def article(word: str) -> str:
 
 
 @functools.cache
-def word_groups(path: Path = LISTS) -> dict[str, Any]:
+def word_groups(path: Path = LISTS) -> JsonObject:
     """The lists as they stand in the file, which needs no WordNet."""
-    lists: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    lists: JsonObject = yaml.safe_load(path.read_text(encoding="utf-8"))
     return lists
 
 
@@ -154,7 +159,7 @@ class WordLists:
     def _overlapping(self) -> frozenset[frozenset[str]]:
         return frozenset(frozenset(pair) for key in ("synonyms", "overlapping") for pair in self[key])
 
-    def first_sense(self, word: str) -> Any:
+    def first_sense(self, word: str) -> Synset:
         """WordNet's first noun sense of a base form, or None."""
         senses = self.wordnet.synsets(word.replace(" ", "_"), "n")
         return senses[0] if senses else None
@@ -179,6 +184,6 @@ class WordLists:
         return frozenset(word for group in self["plural"].values() for word in (*group["words"], *group["above"]))
 
 
-def _up(synset: Any) -> Iterable[Any]:
-    higher: Iterable[Any] = synset.hypernyms() + synset.instance_hypernyms()
+def _up(synset: Synset) -> Iterable[Synset]:
+    higher: Iterable[Synset] = synset.hypernyms() + synset.instance_hypernyms()
     return higher

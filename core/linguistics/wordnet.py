@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import nltk
 from nltk.corpus.reader.wordnet import Synset, WordNetCorpusReader, WordNetError
@@ -74,7 +74,7 @@ class Lexicon(WordNetCorpusReader):  # type: ignore[misc]
     def map_wn(self, version: str = "wordnet") -> None:
         """No mapping to other versions, which only other languages' WordNets need."""
 
-    def synset_from_pos_and_offset(self, pos: str, offset: int) -> Any:
+    def synset_from_pos_and_offset(self, pos: str, offset: int) -> Synset:
         """The synset at a byte offset. One file handle serves all threads, so one thread at a time reads."""
         with self._lock:
             return super().synset_from_pos_and_offset(pos, offset)

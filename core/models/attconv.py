@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.evidence.record import matrix
+from core.json_types import JsonObject
 from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
@@ -28,7 +28,7 @@ from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
 CONTEXTS = ("extra", "each", "intra", "none")
-SHARED: dict[str, Any] = {
+SHARED: JsonObject = {
     "paper": "Yin & Schütze 2018",
     "tasks": ("entailment", "answer selection", "paraphrase"),
 }

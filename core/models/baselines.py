@@ -23,11 +23,12 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention, Record
+from core.json_types import JsonObject
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
 from core.models.base import ModelConfig, Output, Settings, register, setting
-from core.models.features import EXTRA_SIZES, PairFeatures
+from core.models.features import PairFeatures, extra_setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -41,7 +42,7 @@ class BaselineConfig(ModelConfig):
     hidden: int = setting(300, least=1)
     embedding_dropout: float = setting(0.3, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
-    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
+    extra: str = extra_setting()
 
     @property
     def linguistic(self) -> str:
@@ -66,7 +67,7 @@ class ComparingConfig(BaselineConfig):
         return (4 if self.compare else 2) * size
 
 
-BASELINE: dict[str, Any] = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
+BASELINE: JsonObject = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
 """What all baselines register."""
 
 

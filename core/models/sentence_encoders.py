@@ -16,12 +16,13 @@ single texts, or of pairs "w/o context".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention, Record
+from core.json_types import JsonObject
 from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
@@ -42,7 +43,7 @@ class EncoderConfig(ComparingConfig):
             raise ValueError("compare needs both sentences, and context none reads one")
 
 
-ENCODER: dict[str, Any] = {"tasks": ("entailment", "paraphrase", "text classification")}
+ENCODER: JsonObject = {"tasks": ("entailment", "paraphrase", "text classification")}
 """What all encoders register."""
 
 

@@ -265,20 +265,34 @@ class TwoSided(PairModel):
         scores = matches - self.config.rivalry * taken[:, None]
         mask = F.pad(y_side.mask, (0, 1), value=True)
         weights = attention_weights(torch.cat([scores, null.expand(*scores.shape[:2], 1)], dim=-1), mask, override)
+        context = weights @ torch.cat([y, self.null_word.to(y.dtype).expand(len(y), 1, -1)], dim=1)
         weights, alone = weights[..., :-1], weights[..., -1]
-        context = weights @ y + alone[..., None] * self.null_word
         across = self._across(weights, alone, x_side.mask)
         share = across.sum(-1) / (x_side.mask.sum(1, keepdim=True) - 1).clamp_min(1)
         share = share if crossings else torch.zeros_like(share)
         x = x.expand(len(context), -1, -1)
         beside = torch.cat([x, context, x * context, (x - context).abs(), CROSSINGS * share[..., None]], dim=-1)
-        compared = self.dropped(torch.relu(self.compare(beside))) * x_side.mask[..., None]
+        compared = self._kept(torch.relu(self.compare(beside)), x_side.mask)
         preactivations = self.convolution(windows(compared, self.config.width))
-        pooled, winners = masked_max(torch.tanh(preactivations), x_side.mask.expand(len(x), -1))
+        pooled, winners = self._largest(preactivations, x_side.mask.expand(len(x), -1))
         given = override is not None
         return Direction(
             scores, weights, alone, across, share, x_side.mask, given, compared, preactivations, winners
         ), pooled
+
+    def _kept(self, compared: Tensor, mask: Tensor) -> Tensor:
+        """Compared words ``[B, T, G]``, zero on pads ``[B, T]`` and where dropout falls: one product for both."""
+        share = 1 - self.config.dropout if self.training else 1.0
+        kept = mask[..., None] / share
+        return compared * (kept if share == 1 else torch.empty_like(compared).bernoulli_(share).mul_(kept))
+
+    def _largest(self, preactivations: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """h ``[B, K]`` and the words that win ``[B, K]``. In training the largest is found before the tanh, which then
+        has one number a filter; where a tanh is 1 in float32, the first such word wins, and evidence says so."""
+        if not self.training:
+            return masked_max(torch.tanh(preactivations), mask)
+        largest, winners = masked_max(preactivations, mask)
+        return torch.tanh(largest), winners
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:

@@ -21,7 +21,7 @@ import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
 
-from core import checkpoint
+from core import checkpoint, neighbours
 from core.checkpoint import Checkpoint
 from core.data import read
 from core.desk.annotations import Annotations
@@ -306,8 +306,8 @@ def _own_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.fixture(scope="session")
 def server(checkpoints: Path, guests: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of the running app, whose Error desk has a run over the made-up file, with tags of Ann and Bob. Beside
-    the checkpoints it has a model from elsewhere."""
+    """Address of the running app, whose Error desk has a run over the made-up file, with tags of Ann and Bob, and where
+    test-other has an index of training rows. Beside the checkpoints it has a model from elsewhere."""
     folder = tmp_path_factory.mktemp("server")
     own = folder / "checkpoints"
     own.mkdir()
@@ -321,7 +321,22 @@ def server(checkpoints: Path, guests: Path, tmp_path_factory: pytest.TempPathFac
         annotations = Annotations(open_database())
         for annotator, tag in (("Ann", "misled by noise"), ("Bob", "misled by noise"), ("Bob", "other")):
             annotations.give(annotator, run.dataset.sha256, "1c", tag)
+        patch.setenv("PAIRLENS_NEIGHBOURS", str(folder / "neighbours"))
+        save_neighbours(checkpoint.load(checkpoints / "test-other"))
     yield from serve("streamlit_app.py", own, folder / "log.txt")
+
+
+TRAINING_ROWS = [
+    neighbours.TrainingRow("A dog is outside", "A dog is <b>outside</b>", "entailment", "made up"),
+    neighbours.TrainingRow("A man with a toy", "The cat is cold", "neutral", "made up"),
+    neighbours.TrainingRow("An animal is playing", "A dog is playing", "neutral", "made up"),
+]
+
+
+def save_neighbours(model: Checkpoint) -> None:
+    """An index of :data:`TRAINING_ROWS`."""
+    vectors = neighbours.unit_vectors(model, [model.read(row.first, row.second) for row in TRAINING_ROWS])
+    neighbours.save(model, TRAINING_ROWS, vectors, 9, "")
 
 
 def serve(script: str, checkpoints: Path, log: Path) -> Iterator[str]:

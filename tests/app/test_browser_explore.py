@@ -347,6 +347,55 @@ def effects_by_every_gesture(page):
     expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
 
 
+def test_cells_whose_weight_and_effect_disagree_are_marked_in_both_matrices(open_page):
+    page = open_page(link(model="test-two-sided", direction="premise", links="kept"))
+    marked = page.locator(".matrix").filter(visible=True).locator(".disagreeing")
+    switch = page.get_by_role("button", name="What each link does")
+    for title in ("What each link of the premise into the hypothesis", "Where each word of the premise looks"):
+        expect(page.locator(".attention h2").filter(visible=True)).to_contain_text(title)
+        expect(marked.locator("circle")).to_have_count(3)
+        expect(marked.locator("path")).to_have_count(1)
+        expect(page.get_by_text("ring: much weight, little effect").filter(visible=True)).to_be_visible()
+        switch.click()
+
+
+def test_matches_of_phrases_are_changed_by_keyboard_and_slider(open_page):
+    page = open_page(link(model="test-te"))
+    panel = page.get_by_label("What if", exact=True)
+    panel.get_by_label("Match of (the hypothesis)").select_option(label="1 A")
+    panel.get_by_label("Match with (the premise)").select_option(label="2 animal")
+    typed = panel.get_by_label(re.compile("^Match of “A” with “animal”.*typed$"))
+    typed.fill("120")
+    typed.press("Enter")
+    expect(panel.get_by_role("alert")).to_contain_text("type a number from 0 to 100")
+    typed.fill("25")
+    typed.press("Enter")
+    row = panel.locator("tr[aria-current]")
+    expect(row).to_contain_text("“A” matches “animal” with 25\u00a0%")
+    page.wait_for_url(re.compile(r"edits=cell\+0\+0\+1\+0\.25"))
+    expect(typed).to_have_value("25\u00a0%")
+    panel.get_by_role("button", name="Nothing matches “animal”").click()
+    expect(row).to_contain_text("no match with “animal”")
+    page.keyboard.press("Control+z")
+    expect(row).to_contain_text("“A” matches “animal”")
+
+
+def test_training_rows_like_the_pair_open_on_explore(open_page):
+    page = open_page(link(model="test-other"))
+    panel = page.get_by_label("Like these", exact=True)
+    expect(panel.locator(".how")).to_contain_text("The nearest of 3 of 9 training rows by the vector")
+    expect(panel.locator("h3")).to_have_text(["entailment", "neutral"])
+    expect(panel.locator("li")).to_have_count(3)
+    expect(panel.get_by_text("A dog is <b>outside</b>", exact=True)).to_be_visible()
+    cosines = [float(number) for number in panel.locator("ol").nth(1).locator(".number").all_inner_texts()]
+    assert cosines == sorted(cosines, reverse=True) and -1 <= cosines[-1] <= cosines[0] <= 1
+    panel.get_by_role("link", name="A man with a toy").click()
+    page.wait_for_url(re.compile("first=A.man.with.a.toy"))
+    expect(chip(page, "hypothesis", "cat")).to_be_visible()
+    expect(panel.locator(".number").first).to_be_visible()
+    assert "model=test-other" in page.url
+
+
 def test_what_crosses_a_word_is_outlined_and_named_and_the_verdict_without_it_stands_beside(open_page):
     page = open_page(link(**TWO_SIDED | EXCHANGED, select="x1"), **PHONE)
     expect(ribbons(page, "of-mine")).to_have_count(1)

@@ -152,6 +152,14 @@ def test_links_are_drawn_when_they_are_asked_for(model, taken, drawn, checkpoint
     assert query(app)["links"] == taken and drawn(app)["asked"]["links"] == taken
 
 
+def test_links_are_those_of_a_model_that_counts_no_crossings_where_it_counts_none(drawn, checkpoints):
+    maps = late(explore("test-two-sided", links="kept", crossings="off"))["links"]
+    known = what_links_do(load(checkpoints / "test-two-sided"), *PAIR.values(), Taken.KEPT, crossings=False)
+    assert not any(one["crossings"] for one in maps)
+    for one, links in zip(maps, known, strict=True):
+        assert one["values"][0] == pytest.approx(links.effects[0], rel=1e-4, abs=1e-9)
+
+
 def test_a_model_without_attention_offers_no_links(drawn):
     app = explore("test-alone")
     assert "links" not in drawn(app)["by_kind"]

@@ -135,6 +135,7 @@ def test_a_row_opens_with_what_its_words_do_where_its_models_are_here(run, monke
     effects = next(html for element in app.get("html") if "what each word does" in (html := element.proto.body))
     row = next(row for row in run.dataset.rows if row.id == "2n")
     known = why(load_named("test-light"), row.first, row.second)
+    assert effects.startswith("<style>"), "its style is no text"
     largest = max(known.words, key=lambda word: abs(word.effect))
     first = effects[effects.index("<td dir") :]
     assert first.startswith(f'<td dir="auto">{escape(largest.text)}</td>')

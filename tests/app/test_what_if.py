@@ -12,6 +12,7 @@ from app.pairs import Pair
 from core.checkpoint import load
 from core.effects.attention_edits import AttentionEdit, explain_under
 from core.effects.edits import Edit
+from core.effects.other_attention import maps_of
 from core.effects.turning import smallest_changes
 from core.explain import explain
 from tests.app.pages import box, late, open_file, open_view, query
@@ -124,6 +125,22 @@ def test_offers_and_the_smallest_changes_come_after_the_verdict(drawn, monkeypat
     state = ExploreState("test-light", (Pair(*PAIR.values()),), turns=True)
     applied = what_if.after(state, {"make": turns[0]["edits"]})
     assert applied.pair.now == found[0].after and not applied.turns
+
+
+def test_matches_of_a_model_that_attends_by_scores_are_changed_by_hand(drawn, checkpoints):
+    edits = "cell 0 1 2 0.75 kept\ncolumn 0 0 0 kept"
+    data = drawn(explore("test-te", edits=edits))
+    panel, checkpoint = data["by_kind"]["what_if"], load(checkpoints / "test-te")
+    (scores,), own = panel["scores"], maps_of(checkpoint, *PAIR.values())[0]
+    rows, columns = scores["words"]
+    assert panel["maps"] == [] and [len(scores["shares"]), len(scores["shares"][0])] == [len(rows), len(columns)]
+    assert scores["shares"][1][2] == 0.75 and {row[0] for row in scores["shares"]} == {0}
+    share = (own.values[2, 1].item() - own.least) / (1 - own.least)
+    assert scores["shares"][2][1] == pytest.approx(share, abs=1e-4)
+    said = [step["said"] for step in panel["steps"]]
+    assert said[1:] == [f"“{rows[1]}” matches “{columns[2]}” with 75\u00a0%", f"no match with “{columns[0]}”"]
+    expected = explain_under(checkpoint, *PAIR.values(), [AttentionEdit.parse(text) for text in edits.split("\n")])
+    assert [one["p"] for one in data["verdict"]["classes"]] == pytest.approx(expected.probabilities)
 
 
 ATTENTION = "uniform 0\ncell 0 1 2 0.25 kept\nreplace 0 1 man\ncolumn 0 1 0 renormalised"

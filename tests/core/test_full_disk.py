@@ -21,7 +21,7 @@ from core.desk.run import save
 from core.desk.strongest_words import StrongestWord, StrongestWords
 from core.errors import DeskError, MendableError
 from core.files import FileError
-from core.guests.card import write_settings
+from core.guests.settings import add_settings
 from tests.core.made_up import make_checkpoint
 from tests.core.made_up_runs import made_up_run
 from tests.core.test_job_queue import Held
@@ -80,7 +80,7 @@ WRITERS = {
     "a run": predicted,
     "a run that is kept": lambda made, number: store.keep(made.run),
     "an order of models": lambda made, number: store.put_first("a" * 64, [f"{number}{n:063}" for n in range(99)]),
-    "a guest's settings": lambda made, number: write_settings(made.folder, {"labels": [str(number)] * 500}),
+    "a guest's settings": lambda made, number: add_settings(made.folder, labels=[f"{n} {number}" for n in range(99)]),
     "a training's state": resumed,
     "a card": lambda made, number: add_to_card(made.folder / "own", notes=str(number) * 900),
     "a table": lambda made, number: write_rows(made.folder / "rows.csv", [{"row": n, "n": number} for n in range(400)]),

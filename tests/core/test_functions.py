@@ -23,6 +23,7 @@ from core.evaluation.predict import classify, predict
 from core.evidence import AttentionMap, Explanation
 from core.explain import explain
 from core.guests.functions import made
+from core.guests.guest import guest_of
 from core.models.base import Intervention
 from core.reading.reader import PairError
 from tests.guests import make
@@ -159,6 +160,16 @@ def test_effects_and_files_ask_it_with_the_texts_as_edits_leave_them(tmp_path):
     chances = classify(guest, data, "cpu")
     assert chances[:, 1] == pytest.approx([0.9, 0, 0], abs=1e-6)
     save(Run(data, (Predictions.of(guest, chances),)), tmp_path / "run.parquet")
+
+
+def test_an_object_of_a_notebook_needs_no_variable():
+    function = type(made(named("overlap")))()
+    guests = [guest_of(function, "overlap") for _ in range(2)]
+    assert guests[0].state != guests[1].state and guests[0].seconds > 0
+    assert explain(guests[0], *PAIR).probabilities == explain(load_named(named("overlap")), *PAIR).probabilities
+    function.labels = ("only", "only")
+    with pytest.raises(CheckpointError, match=r"labels must be different names.*mend the function"):
+        guest_of(function)
 
 
 def test_calls_follow_one_another():

@@ -136,6 +136,12 @@ def test_a_slow_model_is_heard_from_after_every_few_words(guest):
     assert kept_why(guest, *PAIR, TAKEN_AWAY, unheard, drawing=DRAWING).passes > 200
 
 
+def test_a_temperature_leaves_the_head_that_is_shown(guest):
+    """A transformer's attention has no scores to divide, and what is shown is what was asked for."""
+    warmer = explained(guest, *PAIR, temperature=2, head="2.3")
+    assert warmer.evidence[0].name == "layer 2, head 3" and warmer == explained(guest, *PAIR, head="2.3")
+
+
 def test_memory_is_free_after_it_has_left(tmp_path, monkeypatch):
     """One that is larger than the limit stays alone, and goes with all its tensors when another is asked for."""
     for name in ("one", "two"):

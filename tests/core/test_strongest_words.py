@@ -1,16 +1,20 @@
 """The word with the largest effect of each row, against a loop written by hand, and how words are counted."""
 
+import json
 import math
+import re
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from core.checkpoint import read_card
-from core.data import Example
+from core.data import Example, read
 from core.desk import strongest_words
 from core.desk.columns import columns
 from core.desk.database import open_database
 from core.desk.filters import rows_of
+from core.desk.run import save
 from core.desk.strongest_words import (
     NONE,
     StrongestWord,
@@ -19,11 +23,13 @@ from core.desk.strongest_words import (
     drawn,
     scored,
 )
+from core.effects import why
 from core.evaluation.intervals import wilson
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
-from tests.core.made_up_runs import ONE, made_up_run
+from tests.core.made_up_runs import ONE, made_up_run, taxi
 from tests.core.write_tags import FILE
+from trainers.__main__ import main
 
 FOUND = {
     "1e": StrongestWord("dog", "premise"),
@@ -90,6 +96,35 @@ def test_words_are_counted_with_the_share_that_is_wrong(tmp_path):
     more = strongest_words.columns(run, [strange, {}])
     assert np.flatnonzero(rows_of(odd.words[0].expression, more)).tolist() == [0]
     assert odd.to_csv().splitlines()[1].startswith('"\'=a""b\\",premise')
+
+
+def test_the_command_counts_words_of_a_data_file_as_of_a_run(tmp_path, table, capsys):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table)
+    file, run_file = taxi(tmp_path), tmp_path / "run.parquet"
+    rows = read(file).rows
+    command = ["strongest-words", str(checkpoint.folder)]
+    assert main(["predict", str(checkpoint.folder), str(file), "--out", str(run_file)]) == 0
+    capsys.readouterr()
+    answers = []
+    for source in (file, run_file):
+        assert main([*command, str(source), "--json"]) == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] | {"file": ""} == answers[1] | {"file": ""}
+    found = strongest_words.strongest_words(checkpoint, rows)
+    verdicts = [explain(checkpoint, row.first, row.second, records=()).verdict for row in rows]
+    wrong = sum(verdict != row.label for verdict, row in zip(verdicts, rows, strict=True))
+    assert (answers[0]["rows"], answers[0]["wrong"]) == (6, wrong)
+    counted = {(one["word"], one["side"]): one["rows"] for one in answers[0]["words"]}
+    assert counted == {(word.word, word.side): count for word, count in Counter(found).items() if word != NONE}
+    assert main([*command, str(file), "--rows", "2", "--method", "gradient-norm", "--most", "1"]) == 0
+    assert re.search(r"of 2 rows wrong.*\n\nword", capsys.readouterr().out)
+    (row, *_) = rows
+    strongest = why(checkpoint, row.first, row.second, method="gradient-norm").strongest
+    (own,) = strongest_words.strongest_words(checkpoint, [row], method="gradient-norm")
+    assert own == StrongestWord(strongest.text, strongest.role)
+    save(made_up_run(tmp_path), run_file)
+    assert main([*command, str(run_file)]) == 2
+    assert "run.parquet holds no predictions of" in capsys.readouterr().err
 
 
 def test_rows_are_drawn_once_for_a_file_and_what_follows_goes_on():

@@ -110,5 +110,6 @@ def test_a_table_says_the_precision_that_was_typed() -> None:
 
 
 def test_readme_leaves_the_precision_to_the_machine() -> None:
-    commands = re.findall(r"^    python -m trainers .*", (ROOT / "README.md").read_text(encoding="utf-8"), re.M)
+    text = "".join((ROOT / file).read_text(encoding="utf-8") for file in ("README.md", "docs/training.md"))
+    commands = re.findall(r"^    python -m trainers .*", text, re.M)
     assert len(commands) > 10 and not [line for line in commands if "--precision" in line]

@@ -18,13 +18,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.checkpoint import available, load_named
 from core.errors import RunError
 from core.filter_map.map import FilterMap, available_map, codes_of
 from trainers.bench.explaining import by_time
 from trainers.bench.row import Row, Unmeasured, filled
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = (
@@ -121,7 +125,7 @@ def _page_times(repeats: int) -> tuple[dict[str, float], float]:
         empty = Path(folder, "empty.py")
         empty.write_text(EMPTY, encoding="utf-8")
 
-        def visit(own: Server, page: str, sign: str) -> Any:
+        def visit(own: Server, page: str, sign: str) -> Page:
             tab = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
             tab.goto(f"{own.address}/{page}", wait_until="commit")
             tab.locator(sign).first.wait_for(timeout=60_000)
@@ -130,7 +134,7 @@ def _page_times(repeats: int) -> tuple[dict[str, float], float]:
         def timed(name: str, started: float) -> None:
             times.setdefault(name, []).append(time.perf_counter() - started)
 
-        def reruns(tab: Any, name: str, label: str, shown: str) -> None:
+        def reruns(tab: Page, name: str, label: str, shown: str) -> None:
             box = tab.locator(f"input[aria-label^={label}]")
             for word in WORDS:
                 tab.wait_for_timeout(500)
@@ -169,7 +173,7 @@ def _page_times(repeats: int) -> tuple[dict[str, float], float]:
     return {name: statistics.median(values) for name, values in times.items()}, memory
 
 
-def _click(tab: Any, place: int) -> float:
+def _click(tab: Page, place: int) -> float:
     """Seconds until the cell is drawn as selected that is ``place``-th of the matrix."""
     cell = tab.get_by_role("gridcell").nth(place)
     waiting = _awaited(cell, _CLICK_SHOWN)
@@ -177,7 +181,7 @@ def _click(tab: Any, place: int) -> float:
     return waiting()
 
 
-def _awaited(locator: Any, script: str, argument: Any = None) -> Callable[[], float]:
+def _awaited(locator: Locator, script: str, argument: object = None) -> Callable[[], float]:
     """Start a script on an element, whose promise the returned function waits for: seconds."""
     promise = locator.evaluate_handle(f"(element, argument) => ({{ shown: ({script})(element, argument) }})", argument)
     return lambda: float(promise.evaluate("promise => promise.shown")) / 1000
@@ -219,7 +223,7 @@ def _star() -> float:
 
 
 @contextmanager
-def chromium() -> Iterator[tuple[Any, Any]]:
+def chromium() -> Iterator[tuple[Browser, ModuleType]]:
     """A browser, and psutil. Raises Unmeasured where one of them is not there."""
     try:
         import psutil

@@ -8,7 +8,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ from core.evaluation.predict import classify, outputs, read_rows
 from trainers.bench.app import chromium, server
 from trainers.bench.row import Row, Unmeasured
 from trainers.bench.tokens import sentences
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
 
 MODEL = "nli-attconv-light"
 ROWS = 10_000
@@ -96,7 +99,7 @@ def _answers() -> tuple[float, float, float]:
     return statistics.median(times), statistics.median(clicks), rerun
 
 
-def _typed(page: Any, text: str, answer: str | re.Pattern[str]) -> float:
+def _typed(page: Page, text: str, answer: str | re.Pattern[str]) -> float:
     """Milliseconds from Enter in the filter's box until another answer stands on the page."""
     box, shown = page.get_by_label("Filter").first, page.get_by_text(answer)
     before = shown.first.inner_text() if isinstance(answer, re.Pattern) else ""
@@ -106,7 +109,7 @@ def _typed(page: Any, text: str, answer: str | re.Pattern[str]) -> float:
     return _until(page, shown, before, started)
 
 
-def _clicked(page: Any, cell: int) -> float:
+def _clicked(page: Page, cell: int) -> float:
     """Milliseconds from a click on a cell of the confusion matrix until its rows are shown."""
     page.get_by_label("Filter").first.fill("")
     page.get_by_label("Filter").first.press("Enter")
@@ -118,7 +121,7 @@ def _clicked(page: Any, cell: int) -> float:
     return _until(page, shown, before, started)
 
 
-def _until(page: Any, shown: Any, before: str, started: float) -> float:
+def _until(page: Page, shown: Locator, before: str, started: float) -> float:
     while shown.count() == 0 or shown.first.inner_text() == before:
         if time.perf_counter() - started > 30:
             raise Unmeasured("the page did not answer in 30 s")

@@ -56,6 +56,7 @@ class Visitor:
                 additional_headers=self._headers,
                 max_size=None,
                 open_timeout=_TO_OPEN,
+                ping_interval=None,  # browsers answer the server's pings, and send none
             )
         except (OSError, websockets.WebSocketException, TimeoutError) as error:
             raise RunError(f"{self._address} cannot be opened ({error}): check that the app runs there") from error
@@ -98,9 +99,8 @@ class Visitor:
                     elif kind == "script_finished" and verdict is not None:
                         return verdict
         except (TimeoutError, websockets.WebSocketException) as error:
-            raise RunError(
-                f"the app did not answer ({type(error).__name__}): is it busy, or was it stopped?"
-            ) from error
+            why = f"{type(error).__name__} {error}".rstrip()
+            raise RunError(f"the app did not answer ({why}): is it busy, or was it stopped?") from error
 
     def _run(self, known: Mapping[str, ForwardMsg]) -> bytes:
         message = BackMsg()

@@ -13,7 +13,6 @@ defaults but for sublinear counts (1 + log tf) and early stopping; nothing is ch
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from core.evaluation.scores import accuracy_and_f1
 from core.files import check_writable
 from core.reading.tokens import tokenize
 from trainers import recipe as recipes
+from trainers.commands import as_typed
 from trainers.csv_file import write_rows
 from trainers.paper import paragraph_vectors
 from trainers.recipe import DataSource
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         return [(row.first, row.second) for row in sampled], np.array([row.label for row in sampled])
 
     (texts, labels), (seen, gold) = rows(*recipe.train), rows(recipe.dev)
-    command = shlex.join(["python", "-m", "trainers.paper", "baselines", Path(args.recipe).stem])
+    command = as_typed("trainers.paper baselines", Path(args.recipe).stem)
     table = []
     for name, fitted in (of_pairs if len(recipe.roles) == 2 else of_texts)(texts, labels):
         accuracy, f1 = accuracy_and_f1(gold, fitted(seen))

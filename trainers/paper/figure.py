@@ -25,6 +25,7 @@ from core.errors import RunError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import classify
 from core.files import check_writable, whole_file
+from core.json_types import JsonObject
 from core.reading.tokens import tokenize
 from trainers.csv_file import write_rows
 from trainers.recipe import from_dict
@@ -92,7 +93,7 @@ def by_evidence(dataset: Dataset, checkpoint: Checkpoint) -> pd.DataFrame:
 
 def scored(
     checkpoint: Checkpoint, dataset: Dataset, groups: pd.DataFrame, by: str, device: torch.device
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[JsonObject]:
     """A row of the table for each group."""
     gold = np.array([checkpoint.labels.index(row.label or "") for row in dataset.rows])
     right = classify(checkpoint, dataset, device).argmax(1) == gold
@@ -114,7 +115,7 @@ def scored(
         }
 
 
-def drawn(rows: Sequence[dict[str, Any]], what: str) -> Any:
+def drawn(rows: Sequence[JsonObject], what: str) -> Any:
     """A Plotly figure with a line a checkpoint and its intervals."""
     import plotly.graph_objects as go  # takes a while to import
 

@@ -21,21 +21,21 @@ from typing import Any
 
 from core.checkpoint import PRETRAINED, read_card
 from core.errors import RunError
-from core.evaluation import alignment_table, faithfulness_table, sweeps
+from core.evaluation import sweeps
 from core.evaluation.probe import CARD_KEYS
 from core.evaluation.sweeps import Comparisons, Mean, Sweep
+from core.json_types import Card, JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.row import Row
 from trainers.commands import today
-from trainers.paper import markdown
+from trainers.paper import markdown, pictures
 from trainers.paper.table import document
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
 MADE_BY = "python -m trainers.paper results"
 
-Card = Mapping[str, Any]
 
 SIMPLE_PAIRS = """\
 Simple pairs that differ in one respect, written by hand (`core/evaluation/simple_pairs.tsv`), and how many of each kind
@@ -104,8 +104,9 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
         "models from elsewhere": guests(
             [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
         ),
-        "alignment": aligned(cards),
-        "faithfulness": believed(cards),
+        "alignment": pictures.aligned(cards),
+        "faithfulness": pictures.believed(cards),
+        "pointing": pictures.pointed(cards),
         "systems": document.document(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
@@ -180,7 +181,7 @@ def guests(cards: Sequence[Card]) -> Iterator[str]:
     yield markdown.commands(dict.fromkeys(result["command"] for result in measured))
 
 
-def held_out(name: str, run: Mapping[str, Any]) -> Iterator[str]:
+def held_out(name: str, run: JsonMapping) -> Iterator[str]:
     """What a run learnt from half of the templates and words of made pairs is right of the other half, by kind and
     label."""
     yield f"Made pairs from the other half of their templates and words, `{name}`. {run['about']}"
@@ -191,7 +192,7 @@ def held_out(name: str, run: Mapping[str, Any]) -> Iterator[str]:
     yield markdown.commands(run["commands"])
 
 
-def _share(part: Mapping[str, Any]) -> str:
+def _share(part: JsonMapping) -> str:
     low, high = part["interval"]
     return f"{part['accuracy']:.2f} ({low:.2f} to {high:.2f})"
 
@@ -218,36 +219,6 @@ def pairs_by_hand(cards: Sequence[Card]) -> Iterator[str]:
                     f"{name} counts the words that look across a word (q); without that (q = 0) it changes its verdict "
                     f"on {turned} of the {total} pairs that have the same words in another order."
                 )
-
-
-def aligned(cards: Mapping[Path, Card]) -> Iterator[str]:
-    """How well the attention of every model that was measured agrees with people's word alignments."""
-    measured = {str(card["name"]): card["alignment"] for card in cards.values() if card.get("alignment")}
-    if not measured:
-        return
-    lines = []
-    for name, stored in measured.items():
-        head, rows = alignment_table.table(stored)
-        lines += [{"checkpoint": f"`{name}`", **dict(zip(head, row, strict=True))} for row in rows]
-    fixed_on = dict.fromkeys(stored["fixed_on"] for stored in measured.values())
-    yield markdown.table(lines)
-    yield f"{alignment_table.CAPTION.format(fixed_on=', '.join(fixed_on))} Measured by"
-    yield markdown.commands(result["command"] for stored in measured.values() for result in stored["results"].values())
-
-
-def believed(cards: Mapping[Path, Card]) -> Iterator[str]:
-    """How well each way to ask why names the words that decide, of every model that was measured."""
-    measured = {str(card["name"]): card["faithfulness"] for card in cards.values() if card.get("faithfulness")}
-    if not measured:
-        yield "No checkpoint was measured yet: `python -m trainers faithfulness CHECKPOINT FILE --card NAME`."
-        return
-    yield faithfulness_table.CAPTION.format(moved=faithfulness_table.MOVED)
-    yield markdown.table(faithfulness_table.of_attention(measured))
-    for measure in faithfulness_table.MEASURES:
-        yield f"{measure.capitalize()}, AOPC:"
-        yield markdown.table(faithfulness_table.by_checkpoint(measured, measure))
-    yield "Measured by"
-    yield markdown.commands(figures["command"] for stored in measured.values() for figures in stored.values())
 
 
 def minutes(card: Card) -> str:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import argparse
 import statistics
 from pathlib import Path
-from typing import Any
 
 from core.checkpoint import read_card
 from core.errors import RunError
+from core.json_types import JsonObject
 from trainers.card import add_to_card
 
 NAMES = {"accuracy": "", "map": "MAP "}
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def summarise(cards: list[dict[str, Any]]) -> dict[str, Any]:
+def summarise(cards: list[JsonObject]) -> JsonObject:
     """The deciding measure (accuracy, of rankers MAP) by data set over the cards' seeds, its mean and spread; ``mean``
     and ``spread`` of the dev set too.
 
@@ -62,7 +62,7 @@ def summarise(cards: list[dict[str, Any]]) -> dict[str, Any]:
     return {"seeds": seeds, "mean": dev["mean"], "spread": dev["spread"], "results": results}
 
 
-def _over_seeds(results: list[dict[str, float]]) -> dict[str, Any]:
+def _over_seeds(results: list[dict[str, float]]) -> JsonObject:
     measure = "map" if "map" in results[0] else "accuracy"
     values = [result[measure] for result in results]
     return {"measure": measure, "values": values, "mean": statistics.mean(values), "spread": statistics.stdev(values)}

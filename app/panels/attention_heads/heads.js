@@ -11,7 +11,7 @@ const WHOLE = [
   [MEAN, "Mean of all"],
   [ROLLOUT, "Rollout"],
 ];
-const [LEAST, MOST] = [14, 40]; // pixels of a picture's side
+const [LEAST, MOST] = [12, 40]; // pixels of a picture's side
 const [NAMES, AROUND] = [30, 8]; // pixels of a layer's number, and around a picture
 const HOW =
   "A row a layer, a picture a head: its matrix in few blocks, each on its own scale. Bar: how much goes across.";

@@ -78,6 +78,8 @@ export class MatrixPanel {
     const key = legend(...this.scale);
     key.append(this.scrolls);
     if (this.agreement) key.append(html("span", this.agreement));
+    this.signs = html("span", { hidden: true }, "ring: much weight, little effect; diamond: the other way round");
+    key.append(this.signs);
     if (attention.stays) key.append(html("span.stays", attention.stays));
     const saves = saveButtons(view, what, () => ({ file, title, elements: [this.frame, key] }));
     this.element = html(
@@ -147,6 +149,19 @@ export class MatrixPanel {
   // What is unlike the model as it was trained.
   get changed() {
     return this.view.data.verdict?.what_if;
+  }
+
+  // What cutting each of its links did, once that was asked for: the cells whose weight and effect disagree are marked.
+  get cut() {
+    const { rows, columns } = this.attention;
+    return this.view.cutLinks?.find((links) => links.rows === rows && links.columns === columns);
+  }
+
+  // In words, of a cell that is marked.
+  disagreement(i, j) {
+    const among = (cells) => cells?.some((cell) => String(cell) === String([i, j]));
+    const said = among(this.cut?.heavy) ? "much weight, little effect" : "little weight, much effect";
+    return among(this.cut?.heavy) || among(this.cut?.telling) ? [html("span", said)] : [];
   }
 
   // How well it agrees with people, where that was measured.
@@ -301,11 +316,13 @@ export class MatrixPanel {
     this.top = svg("svg.top", { width: across + slack, height: tall, ...letters }, this.columnWords());
     this.side = svg("svg.side", { width: left, height: down, ...letters }, this.rowWords());
     this.marks = svg("g.marks", { "aria-hidden": "true" });
+    this.disagreeing = svg("g.disagreeing", { "aria-hidden": "true" });
     this.body = svg(
       "svg.cells",
       { width: across + slack, height: down + (this.several ? 20 * this.view.type : 2), role: "rowgroup" },
       this.cellRows(),
       this.numbers(),
+      this.disagreeing,
       this.marks,
       this.lineNumbers(down),
     );
@@ -452,6 +469,7 @@ export class MatrixPanel {
     if (this.alike) return [html("span", `cosine ${this.number("weights", i, j).toFixed(4)}`)];
     const lines = [html("span", `weight ${exactPercent(this.number("weights", i, j))}`)];
     if (this.attention.scores.length) lines.push(html("span", this.score(i, j, 4)));
+    lines.push(...this.disagreement(i, j));
     if (this.attention.show === "column")
       lines.push(html("span", `${exactPercent(this.number("values", i, j))} of its column (not used)`));
     const back = this.view.back(this.attention);
@@ -511,8 +529,25 @@ export class MatrixPanel {
       frame.scrollTop = y + 2 * cell - frame.clientHeight + tall;
   }
 
+  // Rings and diamonds in the corners of cells.
+  corners({ heavy, telling }) {
+    const look = { fill: "var(--paper)", stroke: "var(--ink)", "stroke-width": 1.5, "pointer-events": "none" };
+    const r = Math.max(2, this.cell / 11);
+    const corner = ([i, j]) => [this.x(j) + this.cell - 5, i * this.cell + 5];
+    return [
+      heavy.map(corner).map(([cx, cy]) => svg("circle", { cx, cy, r, ...look })),
+      telling.map(corner).map(([x, y]) => {
+        const side = r + 1;
+        return svg("path", { d: `M${x} ${y - side}l${side} ${side}l${-side} ${side}l${-side} ${-side}z`, ...look });
+      }),
+    ];
+  }
+
   draw() {
     if (!this.body) return;
+    const { cut } = this;
+    this.signs.hidden = !cut || !(cut.heavy.length + cut.telling.length);
+    refill(this.disagreeing, cut && this.corners(cut));
     const [row, column] = this.selected;
     const { cell } = this;
     this.top.querySelectorAll("text").forEach((text, j) => text.classList.toggle("on", j === column));
@@ -543,6 +578,31 @@ export class MatrixPanel {
     this.marked = this.rect(...at);
     this.marked?.setAttribute("tabindex", "0");
   }
+}
+
+// A view of a matrix that has a selection of its own: along its edges stand no words that could be selected elsewhere.
+// `rows`: the role along the rows; `chosen` is called when another cell is selected.
+export function aloneIn(view, words, rows, chosen, data = view.data) {
+  const alone = {
+    root: view.root,
+    data,
+    get type() {
+      return view.type;
+    },
+    selection: { row: null, column: null },
+    axes: () => ["row", "column"],
+    back() {},
+    sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
+    select({ row = null, column = null }) {
+      alone.selection = { row, column };
+      chosen();
+    },
+    pick({ row = null, column = null }) {
+      const again = row === alone.selection.row && column === alone.selection.column;
+      alone.select(again ? {} : { row, column });
+    },
+  };
+  return alone;
 }
 
 PANELS.attention_map = (view, data) => new (data.units === "windows" ? WindowPanel : MatrixPanel)(view, data);

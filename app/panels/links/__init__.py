@@ -27,7 +27,8 @@ class LinksFrame(Payload):
 class LinkMap:
     """The effects of one map, ``values``, on a scale to ``high`` either way; ``before``: its weights, or its scores
     where ``least`` is the one that a cell got. ``words``: what stands along both edges. ``heavy``: cells with much
-    weight and little effect, ``telling``: with little weight and much effect."""
+    weight and little effect, ``telling``: with little weight and much effect. ``crossings``: whether the model counted
+    words that look across a word."""
 
     rows: str
     columns: str
@@ -40,6 +41,7 @@ class LinkMap:
     values: tuple[tuple[float | None, ...], ...]
     high: float
     tau_b: float | None
+    crossings: bool
     heavy: tuple[Cell, ...]
     telling: tuple[Cell, ...]
 
@@ -72,6 +74,7 @@ def link_map(links: LinkEffects, explanation: Explanation) -> LinkMap:
         compact(links.effects),
         max((abs(effect) for row in links.effects for effect in row if effect is not None), default=0.0),
         links.tau_b,
+        links.crossings,
         heavy,
         telling,
     )

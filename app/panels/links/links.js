@@ -3,7 +3,7 @@
 import { choice, exactPercent, html, linkButton, plural, refill, signed, svg, the } from "../../components/elements.js";
 import { Waiting } from "../../components/late.js";
 import { PANELS } from "../../components/view.js";
-import { MatrixPanel } from "../attention_map/matrix.js";
+import { MatrixPanel, aloneIn } from "../attention_map/matrix.js";
 
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
@@ -24,7 +24,9 @@ class LinkMatrix extends MatrixPanel {
     const columns = none ? words[1].slice(0, -1) : words[1];
     const parted = (rows) => (none ? rows.map((row) => row.slice(0, -1)) : rows);
     const last = (rows) => rows.map((row) => row.at(-1));
-    super(map.units === "words" || map.units === "final state" ? view : alone(view, [words[0], columns], map.rows), {
+    const chosen = () => this.draw();
+    const ofWords = ["words", "final state"].includes(map.units);
+    super(ofWords ? view : aloneIn(view, [words[0], columns], map.rows, chosen), {
       ...map,
       verdict,
       knockedOut,
@@ -35,9 +37,11 @@ class LinkMatrix extends MatrixPanel {
       low: -high,
       high: high || 1,
     });
-    this.heavy = new Set(map.heavy.map(String));
-    this.telling = new Set(map.telling.map(String));
     this.element.classList.add("attention_map"); // whose style it has
+  }
+
+  get cut() {
+    return this.attention;
   }
 
   get agreement() {
@@ -58,14 +62,14 @@ class LinkMatrix extends MatrixPanel {
   }
 
   get labels() {
-    const { rows, columns, verdict, least, renormalised, tau_b, heavy, telling, knockedOut } = this.attention;
+    const { rows, columns, verdict, least, renormalised, tau_b, crossings, heavy, telling, knockedOut } =
+      this.attention;
+    const without = crossings ? "" : " Without crossings: q is 0 before and after each cut.";
     const apart = rows === columns ? "" : ` into ${the(columns)}`;
     const agreement =
       tau_b === null
         ? "Weight and effect are the same everywhere, so their order cannot be compared."
         : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over ${this.cells}: ${signed(tau_b, 2)}.`;
-    const marked =
-      heavy.length + telling.length ? " Ring: much weight, little effect; diamond: the other way round." : "";
     const rule = knockedOut
       ? "All pieces of a word no longer see all pieces of the other, before the softmax of every layer and head, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so that those of largest weight come first. "
       : least === null
@@ -73,10 +77,10 @@ class LinkMatrix extends MatrixPanel {
         : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
       title: `What each link of ${the(rows)}${apart} does to “${verdict}”`,
-      how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${marked}`,
+      how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${without}`,
       more: `${rule}An effect is log p of the verdict before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
-      file: `effects-of-links-of-${rows}${renormalised ? "-renormalised" : ""}`,
+      file: `effects-of-links-of-${rows}${renormalised ? "-renormalised" : ""}${crossings ? "" : "-without-crossings"}`,
     };
   }
 
@@ -103,12 +107,6 @@ class LinkMatrix extends MatrixPanel {
     return this.attention.least === null ? `weight ${exactPercent(before)}` : `score ${signed(before, 3)}`;
   }
 
-  said(i, j) {
-    const at = String([i, j]);
-    if (this.heavy?.has(at)) return "much weight, little effect";
-    return this.telling?.has(at) ? "little weight, much effect" : null;
-  }
-
   describe(i, j) {
     return `${this.rows[i]} to ${this.word(j)}: ${this.facts(i, j)
       .map((fact) => fact.textContent)
@@ -116,64 +114,31 @@ class LinkMatrix extends MatrixPanel {
   }
 
   facts(i, j) {
-    const mark = this.said(i, j);
     const effect = this.number("values", i, j);
     return [
       html("span", effect === null ? "not cut" : `effect ${signed(effect, 3)}`),
       html("span", this.was(i, j)),
-      mark && html("span", mark),
-    ].filter(Boolean);
+      ...this.disagreement(i, j),
+    ];
   }
 
-  // Signs and numbers of the cells that do something, and the marks of those whose weight says otherwise.
+  // Signs and numbers of the cells that do something.
   numbers() {
     const { cell } = this;
     const written = this.rows.flatMap((_, i) =>
       this.places.map((j) => {
         const value = this.number("values", i, j);
         const [x, y] = [this.x(j) + cell / 2, (i + 0.5) * cell];
-        const mark = this.sign(i, j);
         if (value === null) return svg("text.uncut", { x, y }, "·");
-        if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return mark;
+        if (Math.abs(value) < WORTH * this.attention.high || this.attention.high < 1e-6) return null;
         const text = cell >= WRITTEN ? signed(value, this.attention.high < 1 ? 2 : 1) : value < 0 ? "\u2212" : "+";
         const ink = Math.abs(value) > 0.55 * this.attention.high ? "var(--paper)" : "var(--ink)";
-        return [svg("text", { x, y, style: `fill:${ink}` }, text), mark];
+        return svg("text", { x, y, style: `fill:${ink}` }, text);
       }),
     );
     const size = Math.min(13, Math.max(9, cell * 0.36)) * (this.view.type > 1 ? 1.3 : 1);
     return svg("g.numbers", { "font-size": size, "aria-hidden": "true" }, written);
   }
-
-  sign(i, j) {
-    const { cell } = this;
-    const [x, y, r] = [this.x(j) + cell - 5, i * cell + 5, Math.max(2, cell / 11)];
-    const at = String([i, j]);
-    const look = { fill: "var(--paper)", stroke: "var(--ink)", "stroke-width": 1.5, "pointer-events": "none" };
-    if (this.heavy.has(at)) return svg("circle", { cx: x, cy: y, r, ...look });
-    if (!this.telling.has(at)) return null;
-    return svg("path", { d: `M${x} ${y - r - 1}l${r + 1} ${r + 1}l${-r - 1} ${r + 1}l${-r - 1} ${-r - 1}z`, ...look });
-  }
-}
-
-// A view of a matrix whose edges are no words that could be selected elsewhere.
-function alone(view, words, rows) {
-  return {
-    get root() {
-      return view.root;
-    },
-    get data() {
-      return view.data;
-    },
-    get type() {
-      return view.type;
-    },
-    selection: { row: null, column: null },
-    axes: () => ["row", "column"],
-    back() {},
-    sideOf: (role) => ({ tokens: words[role === rows ? 0 : 1] }),
-    select() {},
-    pick() {},
-  };
 }
 
 class LinksPanel {
@@ -182,6 +147,7 @@ class LinksPanel {
     this.verdict = verdict;
     this.costs = costs; // of a transformer, whose links are cut before the softmax
     this.matrices = [];
+    view.cutLinks = null; // those of this drawing, which mark the weights' own matrix too
     this.back = view.lone
       ? html(
           "div.screen",
@@ -214,11 +180,12 @@ class LinksPanel {
     this.element.hidden = !asked;
     if (!asked) return;
     const maps = view.news?.links ?? null;
-    if (maps !== this.known) {
+    const other = maps !== this.known;
+    if (other) {
       this.known = maps;
+      this.view.cutLinks = maps;
       this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.costs)));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
-      this.fresh = true;
     }
     this.drawRule(asked);
     this.waiting.draw(Boolean(this.known), view.news);
@@ -227,6 +194,8 @@ class LinksPanel {
       matrix.element.hidden = !shown.includes(matrix);
       matrix.draw();
     }
+    // They may come with what is only looked up, after which the page is not laid out anew.
+    if (other && this.width) this.fit(this.width);
   }
 
   drawRule(asked) {
@@ -260,6 +229,7 @@ class LinksPanel {
   }
 
   fit(width) {
+    this.width = width;
     for (const matrix of this.shown) matrix.fit(width);
   }
 

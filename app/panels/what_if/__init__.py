@@ -11,6 +11,7 @@ from app.panels.verdict import Share
 from core.effects.offers import offers_for
 from core.effects.turning import Change
 from core.effects.words import Progress
+from core.evidence import Matrix
 from core.reading.tokens import MAX_TOKENS, tokenize
 
 
@@ -40,11 +41,23 @@ class EditableMap:
 
 
 @dataclass(frozen=True)
+class ScoreMap(EditableMap):
+    """A map of scores that can be changed by hand. ``shares``: of the way from the least match to the best, from 0 to
+    1; ``least``: that match's score; ``words``: what stands along both edges; ``units``: what that is."""
+
+    units: str
+    words: tuple[tuple[str, ...], tuple[str, ...]]
+    shares: Matrix
+    least: float
+
+
+@dataclass(frozen=True)
 class WhatIf(Payload):
     """All steps, the pair as typed first. ``at``: how many edits are in effect; ``followed``: the first verdict's
     class, as people read it; ``sides``: the roles of the texts, in the order in which edits number them; ``maps``: of
     attention, none in a model without weights; ``note``: why there are none, of one whose weights are shown; ``cost``:
-    of the search for the smallest change, of a model whose passes take long."""
+    of the search for the smallest change, of a model whose passes take long; ``scores``: the maps of a model that
+    attends by scores."""
 
     steps: tuple[Step, ...]
     at: int
@@ -53,6 +66,7 @@ class WhatIf(Payload):
     maps: tuple[EditableMap, ...] = ()
     note: str = ""
     cost: str = ""
+    scores: tuple[ScoreMap, ...] = ()
 
 
 @dataclass(frozen=True)

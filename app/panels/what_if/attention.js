@@ -21,12 +21,55 @@ const shareOf = (text) => {
 // A weight as a person would type it.
 const typedAs = (weight) => `${Number((100 * weight).toPrecision(4))}\u00a0%`;
 
+// The matches of a model that attends by scores, chosen by their words: its matrix is not drawn.
+class Scores {
+  constructor(view, map) {
+    this.view = view;
+    this.map = map;
+    this.rows = map.words[0];
+    this.columns = map.words[1];
+    this.count = this.columns.length;
+  }
+
+  word(j) {
+    return this.columns[j];
+  }
+
+  number(_, i, j) {
+    return this.map.shares[i][j];
+  }
+
+  // The match that is changed: of the selected words, else of the last chosen ones, else the best.
+  get selected() {
+    const { view, map } = this;
+    const best = map.shares.map((row) => Math.max(...row));
+    const i = best.indexOf(Math.max(...best));
+    const last = view.match ?? [i, map.shares[i].indexOf(best[i])];
+    if (map.units !== "words") return last.map((at, axis) => Math.min(at, map.words[axis].length - 1));
+    const words = [map.rows, map.columns].map((role) => view.selection[view.sideOf(role).axis]);
+    return words.map((word, axis) => word ?? Math.min(last[axis], map.words[axis].length - 1));
+  }
+
+  part() {
+    return this.view.selection;
+  }
+
+  // Another match, of which only one end is another one.
+  choose(axis, at) {
+    const { view, map } = this;
+    view.match = this.selected.with(axis, at);
+    if (map.units === "words") view.select({ [view.sideOf([map.rows, map.columns][axis]).axis]: at });
+  }
+}
+
 export class AttentionEditor {
   /** @param {any} panel of what if, which makes changes and has `maps` in its data */
   constructor(panel) {
     this.panel = panel;
     this.view = panel.view;
-    this.maps = panel.data.maps;
+    const { maps, scores } = panel.data;
+    this.maps = [...maps, ...scores]; // a model has either
+    this.scores = scores.map((map) => new Scores(this.view, map));
     this.element = html("div.weights-by-hand");
     this.whole = html("div.whole.wraps.screen", { role: "group", "aria-label": "Change all of the attention" });
     this.timer = 0;
@@ -39,6 +82,7 @@ export class AttentionEditor {
   }
 
   matrixOf({ rows, columns }) {
+    if (this.scores.length) return this.scores.find(({ map }) => map.rows === rows && map.columns === columns);
     return this.view.panels.find(
       (panel) => panel.ribbons && panel.attention?.rows === rows && panel.attention.columns === columns,
     );
@@ -73,7 +117,7 @@ export class AttentionEditor {
 
   listenTo(map) {
     const matrix = this.matrixOf(map);
-    if (!matrix) return null;
+    if (!matrix?.frame) return null;
     return new CellGestures(matrix, {
       moved: (at, weight) => this.show(at, weight),
       released: (at, weight, byKey) => {
@@ -103,6 +147,7 @@ export class AttentionEditor {
 
   ofTheColumn(map, matrix, row, column) {
     const word = `“${matrix.word(column)}”`;
+    const scored = matrix instanceof Scores;
     const change = (name, by, text, label) =>
       this.panel.button(text, label, () => this.make(name, `column ${map.number} ${column} ${by} ${this.rest}`), {
         name,
@@ -111,20 +156,31 @@ export class AttentionEditor {
       row === null ? null : this.ofTheCell(map, matrix, [row, column]),
       html(
         "div.wraps.of-a-column",
-        change("mute", 0, `Mute ${word}`, `No word looks at ${word}`),
-        change("boost", BOOST, `${word} × ${BOOST}`, `All look at ${word} with ${BOOST} times the weight`),
-        this.rules(),
+        change("mute", 0, `Mute ${word}`, scored ? `Nothing matches ${word}` : `No word looks at ${word}`),
+        change(
+          "boost",
+          BOOST,
+          `${word} × ${BOOST}`,
+          scored ? `All match ${word} ${BOOST} times as well` : `All look at ${word} with ${BOOST} times the weight`,
+        ),
+        scored ? null : this.rules(),
         row === null && html("span.soft", "Click a cell to change its weight alone."),
       ),
     ];
   }
 
   ofTheCell(map, matrix, at) {
+    this.at = at;
     const [from, to] = [matrix.rows[at[0]], matrix.word(at[1])];
     const weight = matrix.number("weights", ...at);
-    const label = `Weight with which “${from}” looks at “${to}”, in percent`;
+    const scored = matrix instanceof Scores;
+    const label = scored
+      ? `Match of “${from}” with “${to}”, in percent of the way from the least to the best`
+      : `Weight with which “${from}” looks at “${to}”, in percent`;
+    const ends = scored
+      ? [this.end(map, matrix, 0), " matches ", this.end(map, matrix, 1), " with"]
+      : [html("bdi.selected", `“${from}”`), " looks at ", html("bdi.selected", `“${to}”`), " with"];
     const set = (name, share) => this.setCell(map, at, share, name);
-    this.at = at;
     this.slider = html("input", {
       type: "range",
       min: 0,
@@ -160,12 +216,31 @@ export class AttentionEditor {
     return html(
       "form.wraps.of-a-cell",
       { onsubmit: send },
-      html("span", html("bdi.selected", `“${from}”`), " looks at ", html("bdi.selected", `“${to}”`), " with"),
+      html("span.wraps", ends),
       this.slider,
       this.input,
-      html("button.act", { type: "submit", "aria-label": "Set this weight" }, "Set"),
+      html("button.act", { type: "submit", "aria-label": scored ? "Set this match" : "Set this weight" }, "Set"),
       problem,
     );
+  }
+
+  // What stands at one end of a match, to be chosen.
+  end(map, matrix, axis) {
+    const select = html(
+      "select",
+      {
+        "aria-label": `${["Match of", "Match with"][axis]} (${the([map.rows, map.columns][axis])})`,
+        "data-name": `end-${axis}`,
+        onchange: () => {
+          matrix.choose(axis, Number(select.value));
+          this.draw();
+          this.element.querySelector(`[data-name="end-${axis}"]`)?.focus();
+        },
+      },
+      map.words[axis].map((word, i) => html("option", { value: i }, `${i + 1} ${word}`)),
+    );
+    select.value = String(this.at[axis]);
+    return select;
   }
 
   rules() {
@@ -186,6 +261,7 @@ export class AttentionEditor {
   ofTheMap(map, sources) {
     const edit = (name, text, label, values = () => "") =>
       this.panel.button(text, label, () => this.make(name, `${name} ${map.number}${values()}`), { name });
+    const scored = this.scores.length > 0;
     const fitting = sources.filter((source) => source.map === map.number);
     const select = html(
       "select",
@@ -201,10 +277,15 @@ export class AttentionEditor {
       fitting.map(({ title }, i) => html("option", { value: i }, title)),
     );
     return [
-      html("span.soft", this.maps.length > 1 ? `Where ${the(map.rows)} looks:` : "Attention:"),
-      edit("uniform", "Uniform", "Attention uniform: all words with the same weight"),
+      html("span.soft", this.maps.length > 1 ? `Where ${the(map.rows)} looks:` : scored ? "Matches:" : "Attention:"),
+      edit("uniform", "Uniform", `Attention uniform: ${scored ? "each row’s mean" : "all words with the same weight"}`),
       edit("diagonal", "Diagonal", "Attention on the diagonal: each word looks at the one at its place"),
-      edit("sharper", "Sharper", "Attention sharper: each weight squared, and the row normalised", () => " 2"),
+      edit(
+        "sharper",
+        "Sharper",
+        `Attention sharper: each ${scored ? "match squared" : "weight squared, and the row normalised"}`,
+        () => " 2",
+      ),
       edit("permuted", "Permuted", "Attention permuted: the weights of each row in another order", () => {
         return ` ${Math.floor(Math.random() * SEEDS)}`;
       }),

@@ -23,6 +23,8 @@ class WhatIfPanel {
       "The smallest change is searched among words left out and words offered in their place, up to three at once: fewest changes first, then the largest Δp, by the model as it was trained. ",
       data.maps.length &&
         "A change of attention works on the weights as they are after the one before: a cell of the matrix by the slider here, by dragging it up or down, or by the keys + and \u2212 on it. It ends when a word is changed, since its cells would be those of other words, and acts again when that is undone. ",
+      data.scores.length &&
+        "This model attends by scores, of which a choice or a pooling follows. A change of a match holds to its share of the way from the least that a match can have (0 %) to the best (100 %), and no row is normalised. It ends when a word is changed. ",
       "The address and a saved file hold all changes. Keys: Delete on a word leaves it out, Ctrl + Z undoes, Ctrl + Y makes it again. ",
       "What it cannot tell: a sentence that nobody would write, or a row that no softmax gives, is one that the model has never seen.",
     ]
@@ -40,7 +42,7 @@ class WhatIfPanel {
       this.word,
       this.typed,
       this.offers,
-      this.attention.element,
+      data.maps.length ? this.attention.element : null,
     );
     this.opener = this.button("Change …", "Change the selected word", () => this.unfold(true), { name: "open" });
     this.opener.classList.add("opener");
@@ -56,7 +58,8 @@ class WhatIfPanel {
       this.list && beforeAndAfter(data),
       html("div.screen", this.opener, this.editor),
       this.whole,
-      data.maps.length ? this.attention.whole : null,
+      data.scores.length ? this.attention.element : null,
+      data.maps.length + data.scores.length ? this.attention.whole : null,
       data.note && html("p.soft.screen", data.note),
       this.smallest,
       this.list,

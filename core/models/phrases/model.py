@@ -24,10 +24,11 @@ from torch import Tensor, nn
 
 from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide, Record
 from core.evidence.record import matrix
+from core.json_types import InTables
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
 from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
-from core.models.features import EXTRA_SIZES, PairFeatures
+from core.models.features import PairFeatures, extra_setting
 from core.models.phrases.alignment import (
     LONGEST,
     POOLINGS,
@@ -63,11 +64,15 @@ class PhraseConfig(ModelConfig):
     hidden: int = setting(256, least=1)
     projection: int = setting(0, least=0)
     longest: int = setting(LONGEST, least=1)
-    pooling: str = setting("kmin", one_of=POOLINGS)
-    k: int = setting(5, least=1)
-    features: str = "rep+simi"
+    pooling: str = setting(
+        "kmin",
+        one_of=POOLINGS,
+        in_tables=InTables({"kmin": "k-min pooling", "kmax": "k-max pooling", "full": "full pooling"}),
+    )
+    k: int = setting(5, least=1, in_tables=InTables(symbol="k", axis="k", beside=("pooling",)))
+    features: str = setting("rep+simi", in_tables=InTables(bare=True))
     similarities: str = setting("cosine+euclid", one_of=SIMILARITIES)
-    extra: str = setting("none", one_of=tuple(EXTRA_SIZES))
+    extra: str = extra_setting()
     embedding_dropout: float = setting(0.0, least=0, below=1)
     dropout: float = setting(0.0, least=0, below=1)
 

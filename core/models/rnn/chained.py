@@ -8,7 +8,6 @@ looked at (word-by-word attention).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -20,6 +19,7 @@ from core.evidence.record import matrix
 from core.layers.attention import put_in_place
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
+from core.layers.recurrent import State as EndState
 from core.layers.recurrent import read_packed, recurrent
 from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
 from core.models.rnn.attention import SCORES, WINDOWS, Looking, LookingBack, WordByWord, one_after_the_other
@@ -200,14 +200,14 @@ class ChainedRNN(PairModel):
         """What the classifier reads of every step's ``[B, T, d]``: ``[B, d]``."""
         return _at(states, last) if self.config.readout == "last" else masked_max(states, mask)[0]
 
-    def _read(self, side: Side, start: Any) -> tuple[Tensor, Any]:
+    def _read(self, side: Side, start: EndState | None) -> tuple[Tensor, EndState]:
         """States ``[B, T, d]``, zero on pads, and the last real one as torch's networks take it back."""
         words = self.words(side)
         states, end = read_packed(self.rnn, words, side.mask, start)
         return states + words if self.config.with_words else states, end
 
     def _read_and_feed(
-        self, side: Side, end: Any, premise: Tensor, mask: Tensor, override: Tensor | None
+        self, side: Side, end: EndState, premise: Tensor, mask: Tensor, override: Tensor | None
     ) -> tuple[Tensor, Looking, Tensor]:
         """The hypothesis word by word, each h̃ an input of the next step: states, attention and h̃."""
         assert self.feed is not None and self.attention is not None and self.combination is not None

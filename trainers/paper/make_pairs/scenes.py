@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from core.json_types import JsonObject
 from core.linguistics.word_lists import article, plural
 from trainers.paper.make_pairs.statements import Statements, Words
 from trainers.paper.make_pairs.verbs import TENSES, Verb, contracted, groups
@@ -167,7 +168,7 @@ class Scenes(Statements):
         drawn = {key: self.random.choice(self.data[key]) for key in keys}
         return drawn | {"did": did, "do": do, "what": what, "other": other}
 
-    def attributes(self, kind: dict[str, Any]) -> list[str]:
+    def attributes(self, kind: JsonObject) -> list[str]:
         """Three attributes that exclude each other, as they stand before or behind a noun."""
         draw = self.random.random()
         if draw < 0.45:

@@ -10,10 +10,10 @@ import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import yaml
 
+from core.json_types import JsonObject
 from core.linguistics.word_lists import WordLists, article, plural
 
 FAMILIES = Path(__file__).with_name("statements.yaml")
@@ -25,7 +25,7 @@ DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "eleven": "11", "twelve": "12", "fifteen": "15", "twenty": "20", "thirty": "30", "fifty": "50",
 }  # fmt: skip
-Words = dict[str, Any]
+Words = JsonObject
 COLUMNS = {
     "place": ("places", ["place"]),
     "one way": ("one way", ["did", "do", "done", "beasts"]),

@@ -29,10 +29,11 @@ from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
+from core.json_types import Card
 from trainers.cluster import add_ray, cluster
 from trainers.csv_file import write_rows
 from trainers.paper import markdown
-from trainers.paper.table.systems import TABLES, Card, Table
+from trainers.paper.table.systems import TABLES, Table
 from trainers.precision import AUTO, add_precision
 
 BASELINES = "baselines.csv"

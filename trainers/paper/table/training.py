@@ -14,13 +14,14 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import torch
 
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
+from core.json_types import JsonObject
 from core.models import spec_of
 from trainers import loop, resume, set_up
 from trainers.cluster import each
@@ -31,7 +32,7 @@ from trainers.training_data import load_data, read_source, table_for
 MORE_SEEDS = (2, 3)
 
 
-Training = Callable[[Iterable[tuple[Recipe, set_up.Options]]], Iterable[dict[str, Any] | RunError]]
+Training = Callable[[Iterable[tuple[Recipe, set_up.Options]]], Iterable[JsonObject | RunError]]
 """The card of each run in order, or why it failed."""
 
 
@@ -75,13 +76,13 @@ def one_by_one(folder: Path) -> Training:
     return lambda asked: (_card_or_error(recipe, folder, options, rows_of) for recipe, options in asked)
 
 
-def in_cluster(ray: Any, folder: Path, threads: int) -> Training:
+def in_cluster(ray: ModuleType, folder: Path, threads: int) -> Training:
     """Trains the runs as tasks of a Ray cluster (:mod:`trainers.cluster`), each on so many processors."""
     work = functools.partial(_in_task, str(Path.cwd()), folder, threads)
     return lambda asked: (card for _, card in each(ray, work, asked, cpus=threads))
 
 
-def _in_task(place: str, folder: Path, threads: int, asked: tuple[Recipe, set_up.Options]) -> dict[str, Any] | RunError:
+def _in_task(place: str, folder: Path, threads: int, asked: tuple[Recipe, set_up.Options]) -> JsonObject | RunError:
     """Paths are those of the process that asks."""
     os.chdir(place)
     torch.set_num_threads(threads)
@@ -90,7 +91,7 @@ def _in_task(place: str, folder: Path, threads: int, asked: tuple[Recipe, set_up
 
 def _card_or_error(
     recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
-) -> dict[str, Any] | RunError:
+) -> JsonObject | RunError:
     try:
         return one_run(recipe, folder, options, rows_of)
     except RunError as error:
@@ -128,7 +129,7 @@ def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[S
 
 def one_run(
     recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
-) -> dict[str, Any]:
+) -> JsonObject:
     """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
     if done := resume.finished(options.out, recipe):
         return done

@@ -1,0 +1,90 @@
+"""Count the words that decide: of each row of a data file the word with the largest effect, and how often rows of each
+such word are wrong, as “Strongest words” on the page Error desk does.
+
+    python -m trainers strongest-words nli-two-sided FILE --rows 500
+    python -m trainers strongest-words nli-two-sided run.parquet --json
+    python -m trainers strongest-words nli-esim FILE --rows 100 --method taken-away
+
+FILE is a data file with labels, or a run of this checkpoint (`python -m trainers predict … --out run.parquet`). Words
+that decide many wrong rows are perhaps shortcuts (Poliak et al. 2018; Gururangan et al. 2018).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from core.checkpoint import Checkpoint, open_checkpoint
+from core.data import read
+from core.desk.run import Predictions, Run, load
+from core.desk.strongest_words import AT_ONCE, SAMPLE, StrongestWord, WordScores, drawn, scored, strongest_words
+from core.effects import METHODS
+from core.effects.words import DROPPED
+from core.errors import RunError
+from core.evaluation.predict import check_texts, classify
+from core.wording import counted, percent
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `python -m trainers strongest-words`."""
+    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    parser.add_argument("file", metavar="FILE", type=Path, help="a data file with labels, or a run (.parquet)")
+    parser.add_argument("--rows", type=int, default=SAMPLE, help="a sample of so many (default: %(default)s; 0: all)")
+    parser.add_argument("--method", choices=tuple(METHODS), default=DROPPED, help="of effects (default: %(default)s)")
+    parser.add_argument("--most", type=int, default=20, help="words that are printed (default: %(default)s)")
+    parser.add_argument("--json", action="store_true", help="all words as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute, count and print."""
+    checkpoint = open_checkpoint(args.checkpoint)
+    of_file = run_of(checkpoint, args.file, args.rows)
+    model = next((i for i, own in enumerate(of_file.models) if own.sha256 == checkpoint.card["sha256"]), None)
+    if model is None:
+        raise RunError(f"{args.file.name} holds no predictions of {checkpoint.name}; give the checkpoint that made it")
+    if not of_file.labelled:
+        raise RunError(f"{args.file.name} does not have a label of {checkpoint.name} in each row to be judged by")
+    places = drawn(of_file.keys, (), args.rows or len(of_file.keys))
+    found: dict[str, StrongestWord] = {}
+    for start in tqdm(range(0, len(places), AT_ONCE), unit=f"{AT_ONCE} rows", disable=not sys.stderr.isatty()):
+        some = places[start : start + AT_ONCE]
+        words = strongest_words(checkpoint, [of_file.dataset.rows[i] for i in some], method=args.method)
+        found |= {of_file.keys[i]: word for i, word in zip(some, words, strict=True)}
+    known = scored(of_file, model, found)
+    if args.json:
+        about = {"checkpoint": checkpoint.name, "file": args.file.name, "method": args.method}
+        listed = [{**asdict(word), "share": word.share} for word in known.words]
+        print(json.dumps({**about, **asdict(known), "share": known.share, "words": listed}, indent=1))
+    else:
+        print(table(known, checkpoint.name, args.most))
+    return 0
+
+
+def run_of(checkpoint: Checkpoint, file: Path, rows: int) -> Run:
+    """The run of a file, or what the checkpoint says of a sample of a data file."""
+    if file.suffix == ".parquet":
+        return load(file)
+    dataset = read(file)
+    check_texts(checkpoint, dataset)
+    keys = Run(dataset, ()).keys
+    some = sorted(drawn(keys, (), rows or len(keys)))
+    dataset = replace(dataset, rows=tuple(dataset.rows[i] for i in some))
+    return Run(dataset, (Predictions.of(checkpoint, classify(checkpoint, dataset, torch.device("cpu"))),))
+
+
+def table(known: WordScores, model: str, most: int) -> str:
+    """The counts as text for people, the words of the most wrong rows first."""
+    head = f"{model}: {known.wrong:,} of {counted(known.rows, 'row')} wrong ({percent(known.share)})"
+    lines = [head, "", f"{'word':<18}{'text':<14}{'rows':>6}{'wrong':>7}   {'share':<8}95 % interval"]
+    for one in known.words[:most]:
+        interval = f"{percent(one.low)} to {percent(one.high)}"
+        lines.append(f"{one.word:<18}{one.side:<14}{one.rows:>6,}{one.wrong:>7,}   {percent(one.share):<8}{interval}")
+    if len(known.words) > most:
+        lines.append(f"… and {counted(len(known.words) - most, 'more word')}; --json has all")
+    return "\n".join(lines)
