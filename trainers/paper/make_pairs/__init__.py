@@ -21,9 +21,18 @@ odd the scene (in one of five co-hyponym pairs it is odd: a man smokes a briefca
 What was found wrong in that reading was mended where a rule or a list could do it; cohyponym, negated and swapped were
 read again after it, the others not. Numbers beside "some" and "several", and "isn't", came after that reading, and
 so did wider words under "not". Most of what is left are faults of the premises themselves. Of the statements, 30 of
-each family were read, and no label was wrong in the end, though not every scene is likely (a toaster in a church). Of
-scenes and quantities, 40 to 60 of each kind were read; what was wrong in them (complementary opposites taken for open,
-conditions that are facts in the past, future tenses behind "if") was mended, and they were not read again since.
+each family were read, and no label was wrong in the end, though not every scene is likely (a toaster in a church).
+
+Of scenes and quantities 200 of each kind were read, too, as the file now is; good as above, one reading:
+
+    attached 92, both ways 98, commitment 92.5, determiner 99, direction 99, embedded 89.5, joined 95, one way 98.5,
+    open voice 98, open way 100, opposite 89.5, owners 91.5, place 99, relative 97, turned 88.5, voice 96
+
+What is left there, and nothing was mended since: embedded and joined mix tenses ("thought the dancer is tackling") and
+take "in case" for "if"; opposite gives a lasting state a place ("tall in the kitchen"); owners lets "there is a green
+ball" contradict a brown one; turned knows a nurse as a woman, and "didn't forget to" as having done it; attached gives
+names a place ("John close to the gentleman"); in commitment "did not fail to" does not follow from the deed, as it
+should. Exchanged deeds that may go both ways at once (hit, call, warn) contradict here and count as good.
 """
 
 from __future__ import annotations
