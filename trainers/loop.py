@@ -140,9 +140,7 @@ class Run:
         self.best = {name: value.clone() for name, value in self.average.state_dict().items()}
         self.teachers = [open_checkpoint(name) for name in recipe.teachers]
         self.targets = targets(recipe, self.train_set, data.vocabulary, self.teachers, data.taught)  # [N, C]
-        of_classes = class_weights(recipe, data.train.labels, data.train.weights).to(device)  # [C]
-        self.row_weights = self.train_set.weights * of_classes[self.train_set.labels]
-        """Of each training row in the loss, ``[N]``."""
+        self.class_weights = class_weights(recipe, data.train.labels, data.train.weights).to(device)  # [C]
         self.steps = len(self.batches(0)) * recipe.epochs
         self.loss = torch.zeros((), dtype=torch.float64, device=device)
         learnt_from = " ".join([data.fingerprint, *(teacher.card["sha256"] for teacher in self.teachers)])
@@ -249,7 +247,8 @@ class Run:
         """One step of the optimizer on these rows, which the processes share, and of the running mean of the weights:
         the mean of their gradients is the gradient of all rows."""
         recipe, step, rank, world = self.recipe, self.progress.step, self.fabric.global_rank, self.fabric.world_size
-        weights = self.row_weights[torch.from_numpy(rows).to(self.row_weights.device)]  # [B]
+        whole = torch.from_numpy(rows).to(self.train_set.labels.device)
+        weights = self.train_set.weights[whole] * self.class_weights[self.train_set.labels[whole]]  # [B]
         total = weights.sum()
         own, weights = rows[rank::world], weights[rank::world]
         share = len(own) * world / len(rows)

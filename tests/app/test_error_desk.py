@@ -143,8 +143,9 @@ def test_a_row_opens_with_what_its_words_do_where_its_models_are_here(run, monke
 
 
 def test_opened_rows_leave_nothing_behind(tmp_path):
-    """What the session holds, and what Python holds in all: not 30 kB more after 32 rows than after 24, when the
-    widgets' 20 places have all been used."""
+    """What the session holds, and what Python holds in all: not 30 kB more after eight rows than before, once the
+    widgets' 20 places have all been used. The better of two turns counts, because threads of other tests may end in
+    one of them; what rows leave behind is there in both."""
     data = read(taxi(tmp_path, ROWS * 6))
     chances = np.tile(np.array([0.7, 0.2, 0.1], dtype=np.float32), (len(data.rows), 1))
     store.keep(Run(data, (predictions("one", chances, "a" * 64),)))
@@ -158,11 +159,12 @@ def test_opened_rows_leave_nothing_behind(tmp_path):
 
     tracemalloc.start()
     try:
-        (held, before), (after, now) = opened(24), opened(8)
+        (held, first), (_, second), (after, third) = opened(24), opened(8), opened(8)
     finally:
         tracemalloc.stop()
     assert not app.exception and after == held
-    assert now - before < 30_000, f"{now - before:,} bytes"
+    left = min(second - first, third - second)
+    assert left < 30_000, f"{left:,} bytes"
 
 
 def test_tags_are_given_and_undone_under_ones_name(run):
