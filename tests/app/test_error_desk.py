@@ -146,7 +146,7 @@ def test_opened_rows_leave_nothing_behind(tmp_path):
     """What the session holds, and what Python holds in all: not 30 kB more after eight rows than before, once the
     widgets' 20 places have all been used. The better of two turns counts, because threads of other tests may end in
     one of them; what rows leave behind is there in both."""
-    data = read(taxi(tmp_path, ROWS * 6))
+    data = read(taxi(tmp_path, ROWS * 8))
     chances = np.tile(np.array([0.7, 0.2, 0.1], dtype=np.float32), (len(data.rows), 1))
     store.keep(Run(data, (predictions("one", chances, "a" * 64),)))
     app = open_view("error_desk", file=data.sha256[:16], models="a" * 16, row="1e")
