@@ -67,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
     """Options that evaluate and predict have in common."""
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
+    add_label_option(parser)
+
+
+def add_label_option(parser: argparse.ArgumentParser) -> None:
+    """The option of commands that know a file's labels by other names (:func:`translation`)."""
     parser.add_argument(
         "--label",
         action="append",

@@ -27,7 +27,7 @@ from core.guests.card import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
-from trainers.evaluate import translation
+from trainers.evaluate import add_label_option, translation
 from trainers.training_data import sample
 
 
@@ -39,14 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=0, help="a sample of so many rows of FILE (default: 0, all)")
     parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="of scikit-learn (default: 1)")
     parser.add_argument("--task", choices=tuple(TASKS), help="default: what the labels say, else the model's")
-    parser.add_argument(
-        "--label",
-        action="append",
-        default=[],
-        metavar="FILE=MODEL",
-        dest="translate",
-        help="call a label of the file by another name; may be given again",
-    )
+    add_label_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
