@@ -371,7 +371,16 @@ class LessonView extends View {
         ),
         this.guess(),
         now.note && !secret ? html("p.note", now.note) : null,
-        now.opens ? html("p", html("a", { href: `./?model=${now.opens}` }, `Look on in ${now.opens}`)) : null,
+        now.opens
+          ? html(
+              "p",
+              html(
+                "a.link",
+                { href: `./?model=${now.opens}`, target: "_self" },
+                `See it in a trained model: ${now.opens}`,
+              ),
+            )
+          : null,
       );
     this.shown = shown;
     const reached = new Set(data.steps.slice(0, step).flatMap(({ lit }) => lit.map((name) => name.split(".")[0])));

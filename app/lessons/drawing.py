@@ -13,7 +13,7 @@ from core.lessons.lesson import Row, at, place_of, rounded
 @dataclass(frozen=True)
 class DrawnStep:
     """A step of a lesson: what it says, the places of the numbers that are lit and of the one that is guessed, its
-    formula and its numbers as MathML, and the checkpoint in which to look on."""
+    formula and its numbers as MathML, and the checkpoint that shows it trained."""
 
     title: str
     says: str

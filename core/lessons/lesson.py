@@ -43,7 +43,7 @@ class Row:
 @dataclass(frozen=True)
 class Step:
     """One step. ``numbers``: the formula with numbers, a line each. ``lit``: names of what it is about; ``guess``: a
-    number that a person may guess before it is shown; ``opens``: a checkpoint in which to look on."""
+    number that a person may guess before it is shown; ``opens``: a checkpoint that shows it trained."""
 
     title: str
     says: str
