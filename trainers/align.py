@@ -19,12 +19,9 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
@@ -33,21 +30,20 @@ from core.evaluation import alignment
 from core.evaluation.alignment_table import in_one_line
 from core.evaluation.head_choice import head_scores
 from core.guests.heads import MEAN, ROLLOUT, title_of
+from core.progress import bar
 from trainers.card import add_to_card
+from trainers.options import add_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers align`."""
-    parser.add_argument("checkpoint", help="name of a checkpoint, or its folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", type=Path, help="a file of alignments")
-    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     parser.add_argument("--fix-threshold", action="store_true", help="take the threshold with the best F1 on this file")
     parser.add_argument("--heads", action="store_true", help="of a transformer, take the head with the best F1 too")
     parser.add_argument("--also", nargs=2, default=(), metavar=("FILE", "NAME"), help="with --heads, another file, on "
                         "which the head and the threshold are measured as they are")  # fmt: skip
-    parser.add_argument(
-        "--card", metavar="NAME", help="write the figures, and a fixed threshold, into the card as NAME"
-    )
+    add_options(parser, "--card", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,8 +82,8 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
         raise RunError("--heads needs word alignments, and files of two names: give others")
     measured = {}
     for of, some in files.items():
-        with tqdm(total=len(some.pairs), unit="pair", desc=of, disable=not sys.stderr.isatty()) as bar:
-            measured[of] = head_scores(checkpoint, some.pairs, progress=lambda _, bar=bar: bar.update())  # type: ignore[misc]
+        with bar(len(some.pairs), "pair", of) as shown:
+            measured[of] = head_scores(checkpoint, some.pairs, progress=lambda _, shown=shown: shown.update())  # type: ignore[misc]
     head = measured[name].best
     attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
     thresholds = alignment.fix_thresholds(attended[name])

@@ -27,19 +27,19 @@ from core.guests.card import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
-from trainers.evaluate import add_label_option, translation
+from trainers.options import add_options, translation
 from trainers.training_data import sample
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers head`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a listed name, or a folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file to train on")
     parser.add_argument("--dev", metavar="FILE", type=Path, help="a data file to score it on")
     parser.add_argument("--rows", type=int, default=0, help="a sample of so many rows of FILE (default: 0, all)")
     parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="of scikit-learn (default: 1)")
     parser.add_argument("--task", choices=tuple(TASKS), help="default: what the labels say, else the model's")
-    add_label_option(parser)
+    add_options(parser, "--label")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -27,7 +27,8 @@ from trainers.compare import compare, table
 from trainers.folding import fold
 from trainers.linear import fitted
 from trainers.paper.__main__ import main as paper
-from trainers.sweep import DEV, part
+from trainers.runs import DEV
+from trainers.sweep import part
 from trainers.training_data import load_data
 from trainers.vectors import read_folder
 
