@@ -26,13 +26,13 @@ from typing import Any
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
-from core.evaluation import alignment
-from core.evaluation.alignment_table import in_one_line
+from core.evaluation import alignment, alignment_table
 from core.evaluation.head_choice import head_scores
 from core.guests.heads import MEAN, ROLLOUT, title_of
 from core.progress import bar
 from trainers.card import add_to_card
 from trainers.options import add_options
+from trainers.tables import text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,7 +123,7 @@ def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: 
         out += [f"  95 % of the times, the best of {len(most)} random maps has at most {chance:.4f} on {name}"]
     for name, scores in stored["results"].items():
         out += ["", f"{title_of(heads['head'])} on {name}:", *lines(checkpoint, files[name], scores)]
-    return [*out, "", in_one_line(stored)]
+    return [*out, "", alignment_table.in_one_line(stored)]
 
 
 def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
@@ -158,23 +158,15 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: Mapping[str, Any]) -
         more = "; …" if len(data.problems) > 5 else ""
         out.append(f"{len(data.problems):,} broken entries were left out ({'; '.join(data.problems[:5])}{more})")
     if data.chunked:
-        out.append(f"{'chunks':<16}{'pairs':>8}{'linked':>10}{'identical words':>18}")
-        for kind, row in {"all": scores, **scores["kinds"]}.items():
-            out.append(f"{kind:<16}{row['chunk_pairs']:>8,}{row['linked']:>10.1%}{row['identical_words']:>18.1%}")
-        return out
-    out.append(f"{'links':<30}{'precision':>10}{'recall':>8}{'F1':>8}{'AER':>8}{'links':>9}{'sure':>9}")
-    rows = {"the target's words": scores}
-    rows |= {f"{way}, above {row['threshold']:.2f}": row for way, row in (scores["both_ways"] or {}).items()}
-    for name, row in {**rows, "identical words": scores["identical_words"]}.items():
-        figures = "".join(
-            f"{row[key]:>{width}.4f}"
-            for key, width in zip(("precision", "recall", "f1", "aer"), (10, 8, 8, 8), strict=True)
-        )
-        out.append(f"{name:<30}{figures}{row['links']:>9,}{row['sure']:>9,}")
+        kinds = {"all": scores, **scores["kinds"]}
+        shares = {"linked": "linked", "identical words": "identical_words"}
+        rows = [
+            {"chunks": kind, "pairs": row["chunk_pairs"]} | {name: f"{row[key]:.1%}" for name, key in shares.items()}
+            for kind, row in kinds.items()
+        ]
+        return [*out, text(rows)]
+    head, cells = alignment_table.table({"results": {data.name: scores}})
+    out.append(text([dict(zip(head, row, strict=True)) for row in cells]))
     if scores["both_ways"] is None:
         out.append("Words look from the target to the source alone: there are no links by both directions.")
-    out.append(
-        f"{scores['content_on_function']:.1%} of content words look most at a function word or a sign; mean entropy of "
-        f"a row {scores['entropy']:.2f} nats"
-    )
     return out

@@ -22,6 +22,7 @@ import numpy as np
 from core.checkpoint import open_checkpoint, read_card
 from core.data import read
 from core.errors import RunError
+from core.evaluation import faithfulness_table
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.predict import check_texts
@@ -32,6 +33,7 @@ from core.reading.reader import PairError
 from trainers.card import add_to_card
 from trainers.commands import as_typed
 from trainers.options import add_options
+from trainers.tables import text
 from trainers.training_data import sample
 
 USUAL = {"rows": 500, "seed": 1}
@@ -104,18 +106,7 @@ def _mean(values: Sequence[float]) -> JsonObject:
 
 def table(result: JsonMapping) -> str:
     """The result as text for people, the ways by comprehensiveness."""
-    lines = [f"{result['checkpoint']}: {result['rows']:,} rows of {result['file']}, mean and 95 % interval", ""]
-    lines.append(f"{'way':<22}{'sufficiency (small is good)':>30}{'comprehensiveness (large)':>30}")
-    ways = sorted(result["ways"].items(), key=lambda pair: -pair[1]["comprehensiveness"]["mean"])
-    for way, curves in ways:
-        lines.append(f"{way:<22}{_interval(curves['sufficiency']):>30}{_interval(curves['comprehensiveness']):>30}")
-    lines.append("")
-    if result["permutations"]:
-        lines.append(f"verdicts that permuted attention changes: {_interval(result['permutations'])}")
-    if result["tau_b"]:
-        lines.append(f"Kendall's τ-b of weight and effect of a link: {_interval(result['tau_b'])}")
-    return "\n".join(lines)
-
-
-def _interval(mean: JsonMapping) -> str:
-    return f"{mean['mean']:.3f} ({mean['interval'][0]:.3f} to {mean['interval'][1]:.3f})"
+    stored = {result["file"]: result}
+    head, rows = faithfulness_table.table(stored)
+    shown = text([dict(zip(head, row, strict=True)) for row in rows])
+    return f"{result['checkpoint']}, mean and 95 % interval\n\n{shown}\n\n{faithfulness_table.in_words(stored)}"

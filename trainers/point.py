@@ -31,6 +31,7 @@ from core.progress import bar
 from trainers.card import add_to_card
 from trainers.commands import as_typed
 from trainers.options import add_options
+from trainers.tables import text
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
 NUMBERS = (6, 8, 12, 16)
@@ -92,12 +93,16 @@ def chosen(checkpoint: Checkpoint, items: Sequence[Item], as_json: bool) -> str:
         found = choices(checkpoint, items, NUMBERS, shown.update)
     if as_json:
         return json.dumps([choice.to_dict() for choice in found], indent=1)
-    lines = [f"{'words':>5}  {'dropped, frequent, related':<28}{'one half':>22}{'other half':>24}"]
-    for choice in found[:BEST]:
-        weights = ", ".join(f"{weight:.1f}" for weight in choice.mix.values())
-        halves = [_share(half.to_dict()) for half in (choice.half, choice.other)]
-        lines.append(f"{choice.words:>5}  {weights:<28}{halves[0]:>22}{halves[1]:>24}")
-    return "\n".join(lines)
+    rows = [
+        {
+            "words": choice.words,
+            "dropped, frequent, related": ", ".join(f"{weight:.1f}" for weight in choice.mix.values()),
+            "one half": _share(choice.half.to_dict()),
+            "other half": _share(choice.other.to_dict()),
+        }
+        for choice in found[:BEST]
+    ]
+    return text(rows)
 
 
 def read_items(path: Path) -> list[Item]:
@@ -132,12 +137,8 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
 
 def table(result: JsonMapping) -> str:
     """The result as text for people."""
-    lines = rows(result)
-    text = [f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right", ""]
-    for line in (dict(zip(lines[0], lines[0], strict=True)), *lines):
-        way, *shares = line.values()
-        text.append(f"{way:<24}" + "".join(f"{share:>24}" for share in shares))
-    return "\n".join(text)
+    head = f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right"
+    return f"{head}\n\n{text(rows(result))}"
 
 
 def _share(score: JsonMapping | None) -> str:

@@ -35,8 +35,9 @@ _NUMBER = re.compile(r"[-−+<>≤]?\s?[\d.]|–$")
 
 
 def text(rows: Rows) -> str:
-    """Columns of words from the left, columns of numbers from the right, under their names."""
-    columns = [[name, *(str(row[name]) for row in rows)] for name in rows[0]]
+    """Columns of words from the left, columns of numbers from the right, under their names; a dash where one lacks."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = [[name, *(str(row.get(name, "–")) for row in rows)] for name in names]
     widths = [max(map(len, column)) for column in columns]
     signs = [">" if all(map(_NUMBER.match, column[1:])) else "<" for column in columns]
     lines = zip(*columns, strict=True)

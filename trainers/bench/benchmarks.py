@@ -22,7 +22,6 @@ forward passes alone, a Ray cluster of two workers by one).
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 from collections.abc import Callable
@@ -34,7 +33,7 @@ from typing import Any
 import torch
 
 from core.errors import RunError
-from core.files import check_writable, whole_file
+from core.files import check_writable, json_text, write_whole
 from trainers.bench.app import filter_map, pages
 from trainers.bench.desk import answers, prediction
 from trainers.bench.effects import effects
@@ -50,6 +49,7 @@ from trainers.bench.threads import threads
 from trainers.bench.tokens import tokens
 from trainers.bench.training import training
 from trainers.card import device_name
+from trainers.tables import text
 
 BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: by_time("nli-attconv-light", quick),
@@ -106,11 +106,7 @@ def run(args: argparse.Namespace) -> int:
     if machine["load_before"] > 0.5 * (machine["cores"] or 1):
         print(f"the machine was busy (load {machine['load_before']:.1f}): these times say little")
     print()
-    print(f"{'what':<46}{'measured':>14}{'bar':>14}   kept")
-    for row in rows:
-        note = f"  {row.note}" if row.note else ""
-        print(f"{row.name:<46}{row.measured:>14}{row.required:>14}   {row.outcome}{note}")
+    print(text([row.cells for row in rows]))
     record = {"machine": machine, "rows": [{**asdict(row), "met": row.met} for row in rows]}
-    with whole_file(args.json) as scratch:
-        scratch.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(args.json, json_text(record))
     return 0

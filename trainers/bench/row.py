@@ -32,6 +32,12 @@ class Row:
         return self.value <= self.bar if self.at_most else self.value >= self.bar
 
     @property
+    def cells(self) -> dict[str, str]:
+        """The row of a table."""
+        shown = {"what": self.name, "measured": self.measured, "bar": self.required, "kept": self.outcome}
+        return shown | {"note": self.note}
+
+    @property
     def measured(self) -> str:
         """The value with its unit."""
         return "-" if self.value is None else f"{self.value:.3g} {self.unit}"

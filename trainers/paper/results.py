@@ -368,12 +368,7 @@ def speeds(path: Path) -> Iterator[str]:
     measured = _json(path)
     machine = measured["machine"]
     rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
-    yield markdown.table(
-        [
-            {"what": row.name, "measured": row.measured, "bar": row.required, "kept": row.outcome, "note": row.note}
-            for row in rows
-        ]
-    )
+    yield markdown.table([row.cells for row in rows])
     yield (
         f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({counted(machine['cores'], 'core')}, "
         f"{counted(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
