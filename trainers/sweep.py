@@ -59,6 +59,9 @@ from trainers.runs import DEV
 from trainers.tables import write_rows
 from trainers.training_data import TrainingData
 
+COMMA = re.compile(r",(?![^{\[]*[}\]])")
+"""Between two values: one within brackets is part of a value."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers sweep`."""
@@ -167,13 +170,13 @@ def command(args: argparse.Namespace) -> str:
 
 
 def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
-    """The values to try of each key, from ``KEY=A,B,C`` texts. Raises RunError for others."""
+    """The values to try of each key, from ``KEY=A,B,C`` texts (``KEY={},{a: 1, b: 2}``). Raises RunError for others."""
     values = {}
     for text in vary:
         key, sign, listed = text.partition("=")
         if not sign or not listed:
             raise RunError(f"--vary wants KEY=A,B,C, such as model.k=1,2,3, got {text!r}")
-        values[key] = listed.split(",")
+        values[key] = COMMA.split(listed)
     return values
 
 

@@ -240,10 +240,29 @@ def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setitem(benchmarks.BENCHMARKS, "app", lambda quick: rows)
     out = tmp_path / "b.json"
     assert bench(["app", "--json", str(out)]) == 0
-    record = json.loads(out.read_text())
-    assert [row["met"] for row in record["rows"]] == [True, False, None]
-    assert record["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
+    (run,) = json.loads(out.read_text())["runs"]
+    assert [row["met"] for row in run["benchmarks"]["app"]] == [True, False, None]
+    assert run["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
     assert bench(["nothing"]) == 2
+
+
+def test_bench_adds_to_a_file_what_it_measures_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in (("app", 1.0), ("map", 2.0)):
+        monkeypatch.setitem(benchmarks.BENCHMARKS, name, lambda quick, value=value: [Row("time", value, "ms", 5)])
+    out = tmp_path / "b.json"
+    assert bench(["app", "map", "--json", str(out)]) == 0
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "app", lambda quick: [Row("time", 3.0, "ms", 5)])
+    assert bench(["app", "--json", str(out), "--add"]) == 0
+    values = [
+        {name: row["value"] for name, (row,) in run["benchmarks"].items()}
+        for run in json.loads(out.read_text())["runs"]
+    ]
+    assert values == [{"map": 2.0}, {"app": 3.0}]
+    out.write_text("{}")
+    assert bench(["app", "--json", str(out), "--add"]) == 2
+    assert "b.json is no readable JSON of speeds: make it again" in capsys.readouterr().err
 
 
 def test_predict_writes_a_run_of_several_checkpoints_with_the_files_columns(trained: Path, tmp_path: Path) -> None:
