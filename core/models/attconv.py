@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.evidence.record import matrix
 from core.json_types import JsonObject
-from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map
+from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map, refuse
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
@@ -125,8 +125,7 @@ class AttConv(PairModel):
         beneficiary = self.beneficiary(x, x_mask)
         trace: AttConvTrace | ContextsTrace
         if self.match is None:
-            if override is not None:
-                raise ValueError("this model reads one sentence alone: it has no attention to replace")
+            refuse(override)
             pooled, trace = self._pooled(beneficiary, x_mask, None, None, None)
         elif self.config.context == "each":
             pooled, trace = self._beside_each(x, beneficiary, x_mask, batch.ys, override)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -54,8 +54,8 @@ class ModelConfig:
     @property
     def linguistic(self) -> str:
         """The set of linguistic features that the model reads beside the texts, or "none"
-        (:data:`core.linguistics.features.FEATURES`)."""
-        return "none"
+        (:data:`core.linguistics.features.FEATURES`): ``extra``, of a model that has this setting."""
+        return str(getattr(self, "extra", "none"))
 
     def unprojected(self) -> ModelConfig | None:
         """Settings of the same model over word vectors that passed its projection already; None where it has none that
@@ -72,6 +72,21 @@ class CentredConfig(ModelConfig):
     def __post_init__(self) -> None:
         if self.width % 2 == 0:
             raise ValueError(f"width must be odd to have a central word, got {self.width}")
+
+
+@dataclass(frozen=True)
+class ProjectedConfig(ModelConfig):
+    """``projection``: d, width of a learned map of the word vectors, 0 for none (then d is ``input_size``)."""
+
+    projection: int = setting(0, least=0)
+
+    @property
+    def words(self) -> int:
+        """d, the width of a word as the model reads it."""
+        return self.projection or self.input_size
+
+    def unprojected(self) -> Self | None:
+        return replace(self, projection=0, input_size=self.projection) if self.projection else None
 
 
 class Output(NamedTuple):

@@ -17,13 +17,13 @@ Feature vectors hold the first sentence (premise, question) first, whichever is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention, Record
 from core.json_types import JsonObject
+from core.layers.attention import refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
@@ -43,10 +43,6 @@ class BaselineConfig(ModelConfig):
     embedding_dropout: float = setting(0.3, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
     extra: str = extra_setting()
-
-    @property
-    def linguistic(self) -> str:
-        return self.extra
 
 
 @dataclass(frozen=True)
@@ -84,16 +80,6 @@ class Baseline(PairFeatures):
         needed = projected and config.input_size != config.hidden
         self.projection = word_projection(config.input_size, config.hidden) if needed else None
 
-    def classify(self, own: Tensor, dropped: int, batch: Batch, trace: Any = None) -> Output:
-        """The output from own features ``[B, H]``: features ``[B, H + F]`` and logits.
-
-        Dropout runs on the first ``dropped`` of them. Raises ValueError when linguistic features are missing or of
-        another number.
-        """
-        features = self.feature_vector(own, batch.extra)
-        read = torch.cat([self.dropped(features[:, :dropped]), features[:, dropped:]], dim=1)
-        return Output(self.classifier(read), features, trace)
-
 
 @dataclass(frozen=True)
 class LookingConfig(BaselineConfig):
@@ -130,12 +116,6 @@ class LookingBaseline(Baseline):
 @dataclass(frozen=True)
 class PoolingConfig(LookingConfig, ComparingConfig):
     """Settings of the baselines whose sentences look at each other while they are pooled into a vector each."""
-
-
-def refuse(override: Tensor | None) -> None:
-    """Raises ValueError when a model without attention is given one."""
-    if override is not None:
-        raise ValueError(f"this model has no attention to replace: expected None, got {list(override.shape)}")
 
 
 @register("addition", title="Addition", paper="Yin & Schütze 2017", section="4.1", **BASELINE)

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from core.json_types import InTables, setting
 from core.linguistics.features import FEATURES
-from core.models.base import PairModel
+from core.models.base import Output, PairModel
+from core.reading.batch import Batch
 
 EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
 """Numbers of linguistic features by the name of their set."""
@@ -63,3 +64,13 @@ class PairFeatures(PairModel):
                 f"this model reads linguistic features [{len(own)}, {size}] ({self.linguistic}), got {got}"
             )
         return torch.cat([own, ((extra - self.extra_mean) / self.extra_scale).to(own.dtype)], dim=1)
+
+    def classify(self, own: Tensor, dropped: int, batch: Batch, trace: object = None) -> Output:
+        """The output from own features ``[B, H]``: features ``[B, H + F]`` and logits.
+
+        Dropout runs on the first ``dropped`` of them. Raises ValueError when linguistic features are missing or of
+        another number.
+        """
+        features = self.feature_vector(own, batch.extra)
+        read = torch.cat([self.dropped(features[:, :dropped]), features[:, dropped:]], dim=1)
+        return Output(self.classifier(read), features, trace)

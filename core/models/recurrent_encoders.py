@@ -8,10 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from core.evidence import PooledAttention, Record
-from core.layers.attention import attention_weights
+from core.layers.attention import attention_weights, refuse
 from core.layers.lstm import BiLSTM
 from core.models.base import Output, Settings, register, setting
-from core.models.baselines import refuse
 from core.models.sentence_encoders import ENCODER, Encoded, EncoderConfig, SentenceEncoder
 from core.reading.batch import Side
 

@@ -23,11 +23,11 @@ from torch import Tensor, nn
 
 from core.evidence import PooledAttention, Record
 from core.json_types import JsonObject
-from core.layers.attention import Override, attention_weights, each_map
+from core.layers.attention import Override, attention_weights, each_map, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
 from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Settings, Wanted, register, setting
-from core.models.baselines import Baseline, ComparingConfig, refuse
+from core.models.baselines import Baseline, ComparingConfig
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap, FilterProducts, FilterProvenance, GeneratedFilters, Record
 from core.evidence.record import matrix
 from core.json_types import InTables
+from core.layers.attention import refuse
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.acnn.multi_perspective import Matched, MultiPerspective
 from core.models.base import Evidence, Output, Settings, Wanted, register, setting
@@ -53,10 +54,6 @@ class AdaQAConfig(ACNNConfig):
     perspectives: int = setting(10, least=1)
     extra: str = extra_setting()
     embedding_dropout: float = setting(0.5, least=0, below=1)
-
-    @property
-    def linguistic(self) -> str:
-        return self.extra
 
 
 @dataclass(frozen=True)
@@ -120,11 +117,10 @@ class AdaQA(AdaptiveModel):
                 torch.relu(a.preactivations), a_windows.mask, torch.relu(q.preactivations), q_windows.mask, override
             )
             own.append(matched.vectors)
-        elif override is not None:
-            raise ValueError("this model compares pooled vectors: it has no attention to replace")
-        features = self.feature_vector(torch.cat(own, dim=1), batch.extra)
-        logits = self.classifier(self.dropped(features))  # [Shen18 eq. 7]
-        return Output(logits, features, PairTrace(q, a, matched))
+        else:
+            refuse(override)
+        trace = PairTrace(q, a, matched)
+        return self.classify(torch.cat(own, dim=1), self.classifier.in_features, batch, trace)  # [Shen18 eq. 7]
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
