@@ -6,8 +6,6 @@ reads them without a projection.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from core.models import PairModel
@@ -25,12 +23,12 @@ def fold(model: PairModel, words: WordTable) -> tuple[PairModel, WordTable]:
     config = model.config.unprojected()
     if config is None or words.beneath is not None:
         return model, words
-    projection: Any = model.projection
+    projection = model.projection
+    assert projection is not None, "unprojected() says so"
     weight, bias = projection.weight.cpu(), projection.bias.cpu()
     rows = words.vectors(words.words) @ weight.T + bias
     scale = words.unknown_scale * float(weight.norm()) / words.width**0.5
     table = WordTable.from_vectors(words.words, rows, scale, f"{words.name}, projected")
-    kind: Any = type(model)
-    folded: PairModel = kind(config)
+    folded = type(model)(config)
     folded.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("projection.")})
     return folded.to(model.classifier.weight.device).eval(), table

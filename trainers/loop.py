@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
+from core.json_types import JsonObject
 from core.models import build
 from core.progress import bar
 from core.reading.batch import Batch, Side
@@ -72,7 +73,7 @@ class Logits(nn.Module):
         return output.logits, self.model.penalty(output)
 
 
-def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> dict[str, Any]:
+def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> JsonObject:
     """Train, keep the best epoch, score it and write the checkpoint folder. Returns its card.
 
     Raises RunError when the device, precision or saved state does not fit.
@@ -107,7 +108,8 @@ def ready(
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
-    net, optimizer = fabric.setup(torch.compile(net, dynamic=True) if options.compile else net, optimizer)
+    net = cast(nn.Module, torch.compile(net, dynamic=True)) if options.compile else net
+    net, optimizer = fabric.setup(net, optimizer)
     # Each process draws dropout masks of its own.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
     return Run(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
@@ -313,9 +315,9 @@ class Run:
         """Whether dev has not risen for as many epochs as the recipe's patience."""
         return 0 < self.recipe.patience <= self.progress.epoch - self.progress.best_epoch
 
-    def finish(self, own_words: bool) -> dict[str, Any]:
+    def finish(self, own_words: bool) -> JsonObject:
         """Round the best epoch's weights to float16, score them, write the folder, delete the state."""
-        written: dict[str, Any] = {}
+        written: JsonObject = {}
         if self.fabric.is_global_zero:
             self.average.load_state_dict(self.best)
             round_weights(self.average)

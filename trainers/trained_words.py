@@ -10,7 +10,6 @@ the optimizer, the running mean, the saved state and other processes.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +17,7 @@ from torch import Tensor, nn
 
 from core.evaluation.encoding import Encoded, Vocabulary
 from core.models import PairModel
-from core.models.base import Output
+from core.models.base import ModelConfig, Output
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 
@@ -76,9 +75,10 @@ class TrainedWords(nn.Module):
         self.changes = nn.Parameter(torch.zeros(len(trained) + 1, model.config.input_size))
 
     @property
-    def config(self) -> Any:
+    def config(self) -> ModelConfig:
         """The model's settings."""
-        return self.model.config
+        config: ModelConfig = self.model.config
+        return config
 
     def vectors(self, numbers: Tensor) -> Tensor:
         """Vectors of words by their numbers: ``[…] -> […, D]``."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
 from core.data.reader import KEYS, Reader, layouts
+from core.json_types import JsonObject
 
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
@@ -30,7 +29,7 @@ def recognise(head: list[Line]) -> Reader | None:
     return Reader(NAME, _row, objects) if fits else None
 
 
-def _row(number: int, record: dict[str, Any], labelled: bool) -> Example | None:
+def _row(number: int, record: JsonObject, labelled: bool) -> Example | None:
     """None where the gold label is ``-`` and one is needed."""
     _check(record, labelled)
     label = str(record.get("gold_label", "-")).strip().lower()
@@ -42,7 +41,7 @@ def _row(number: int, record: dict[str, Any], labelled: bool) -> Example | None:
     return Example(key, record["sentence1"], record["sentence2"], known, columns=columns)
 
 
-def _check(record: dict[str, Any], labelled: bool) -> None:
+def _check(record: JsonObject, labelled: bool) -> None:
     for key in ("sentence1", "sentence2"):
         if key not in record:
             raise ValueError(f"no {key}")

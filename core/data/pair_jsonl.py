@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any
 
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects
 from core.data.reader import HEADER, Reader, layouts
 from core.data.table import Layout, fitting, row_of
+from core.json_types import JsonObject
 
 NAME = "pair jsonl"
 
@@ -28,7 +28,7 @@ def recognise(head: list[Line]) -> Reader | None:
     return None
 
 
-def _row(layout: Layout, keys: dict[str, str], number: int, record: dict[str, Any], labelled: bool) -> Example | None:
+def _row(layout: Layout, keys: dict[str, str], number: int, record: JsonObject, labelled: bool) -> Example | None:
     for what in ("first", "second"):
         if not isinstance(record.get(keys[what]), str):
             raise ValueError(f"{keys[what]} is not text" if keys[what] in record else f"no {keys[what]}")
@@ -36,5 +36,5 @@ def _row(layout: Layout, keys: dict[str, str], number: int, record: dict[str, An
     return row_of(layout, fields, other_columns(record.items(), keys.values()), number, labelled)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +24,7 @@ from core.desk.folders import NOTE
 from core.desk.run import MOST_CELLS, Predictions, Run, RunHeader, RunModel
 from core.errors import DeskError
 from core.files import read_json, whole_file
-from core.json_types import checked, converter
+from core.json_types import JsonMapping, checked, converter
 
 VERSION = 1
 _CONVERTER = converter()
@@ -79,7 +78,7 @@ def note(folder: Path, whole: Whole, finished: Finished | None = None) -> None:
 def read_note(folder: Path) -> tuple[Whole, Finished | None]:
     """What a folder's parts are parts of. Raises DeskError for a note that cannot be used."""
     try:
-        known: Mapping[str, Any] = read_json(folder / NOTE)
+        known: JsonMapping = read_json(folder / NOTE)
         whole = checked(known["run"], Whole, by=_CONVERTER)
         finished = checked(known["finished"], Finished, by=_CONVERTER) if "finished" in known else None
     except (OSError, ValueError, KeyError, TypeError):

@@ -6,7 +6,7 @@ thread's call, so that nothing is left on a model that threads share, and no lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Attention(TorchFunctionMode):
         self._pieces, self._knockout, self._seen = pieces, knockout, seen
 
     def __torch_function__(
-        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: dict[str, Any] | None = None
+        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
         if func not in _SOFTMAX or not args or args[0].ndim != 4 or args[0].shape[-2:] != (self._pieces,) * 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import torch
 
@@ -13,11 +13,12 @@ from core.checkpoint.errors import CheckpointError
 from core.guests.card import weights_of, without_safetensors
 from core.guests.hub import called
 from core.guests.names import INSTALL
+from core.guests.pieces import Tokenizer
 from core.reading.tokens import MAX_TOKENS
 
 
 @contextlib.contextmanager
-def told(folder: Path, what: str) -> Iterator[Any]:
+def told(folder: Path, what: str) -> Iterator[ModuleType]:
     """Hugging Face's library, its errors told in one sentence."""
     try:
         import transformers
@@ -34,7 +35,7 @@ def told(folder: Path, what: str) -> Iterator[Any]:
         raise CheckpointError(f"{called(folder)}: {what} cannot be read ({reason}): copy the model again") from error
 
 
-def tokenizer_of(folder: Path) -> Any:
+def tokenizer_of(folder: Path) -> Tokenizer:
     """A tokeniser that says where its pieces stand. Raises CheckpointError in one sentence."""
     with told(folder, "its tokeniser") as transformers:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -47,7 +48,8 @@ def tokenizer_of(folder: Path) -> Any:
             raise CheckpointError(
                 f"the tokeniser of {called(folder)} has no vocabulary: copy the model again, all its files"
             )
-        return tokenizer
+        found: Tokenizer = tokenizer
+        return found
 
 
 def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
@@ -76,12 +78,12 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     return body.eval()  # type: ignore[no-any-return]
 
 
-def names_of(tokenizer: Any) -> tuple[str, ...]:
+def names_of(tokenizer: Tokenizer) -> tuple[str, ...]:
     """What the model is called with beside the mask."""
     return tuple(name for name in tokenizer.model_input_names if name != "attention_mask")
 
 
-def longest_of(tokenizer: Any, body: Any) -> int:
+def longest_of(tokenizer: Tokenizer, body: torch.nn.Module) -> int:
     """Pieces that the model can read: the tokeniser's limit, and no more than it has positions for."""
     places = getattr(body.config, "max_position_embeddings", None) or MAX_TOKENS * 4
     for module in body.modules():

@@ -20,7 +20,7 @@ from core.checkpoint.errors import CheckpointError
 from core.files import read_json, whole_file
 from core.guests.heads import MEAN, ROLLOUT, parse_head
 from core.guests.hub import called
-from core.json_types import checked, setting
+from core.json_types import JsonObject, checked, setting
 
 SETTINGS = "pairlens.json"
 TASKS: Mapping[str, tuple[str, str]] = {
@@ -43,12 +43,12 @@ _USUAL: Mapping[str, Sequence[set[str]]] = {
 class Measured:
     """What commands measured, each as a card has it."""
 
-    results: dict[str, Any] | None = None
-    alignment: dict[str, Any] | None = None
-    faithfulness: dict[str, Any] | None = None
-    probe: dict[str, Any] | None = None
-    probe_order: dict[str, Any] | None = None
-    calibration: dict[str, Any] | None = None
+    results: JsonObject | None = None
+    alignment: JsonObject | None = None
+    faithfulness: JsonObject | None = None
+    probe: JsonObject | None = None
+    probe_order: JsonObject | None = None
+    calibration: JsonObject | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class GuestSettings(Measured):
     """Of whoever knows the model, for its card."""
 
     @property
-    def measured(self) -> dict[str, Any]:
+    def measured(self) -> JsonObject:
         """What commands measured, by the name that a card has for it."""
         values = {field.name: getattr(self, field.name) for field in fields(Measured)}
         return {name: value for name, value in values.items() if value}
@@ -79,7 +79,7 @@ def settings_of(folder: Path) -> GuestSettings:
     return checked_settings(folder, _values(folder))
 
 
-def checked_settings(folder: Path, values: Any) -> GuestSettings:
+def checked_settings(folder: Path, values: object) -> GuestSettings:
     """The same of these values."""
     try:
         return checked(values if isinstance(values, dict) else {"": values}, GuestSettings)
@@ -104,7 +104,7 @@ def check(folder: Path, settings: GuestSettings, labels: Sequence[str]) -> None:
         raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({problem}): mend or remove it")
 
 
-def add_settings(folder: Path, **more: Any) -> None:
+def add_settings(folder: Path, **more: object) -> None:
     """Write these into ``pairlens.json``, the rest of it as it is. Raises CheckpointError for what is no setting, and
     FileError where the operating system refuses."""
     values = {**_values(folder), **more}

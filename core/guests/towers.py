@@ -20,7 +20,8 @@ from core.files import read_json
 from core.guests.card import modules_of
 from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, tokenizer_of
-from core.guests.pieces import Pieces
+from core.guests.pieces import Pieces, Tokenizer
+from core.json_types import JsonObject
 
 POOLINGS = ("cls", "mean", "max", "mean_sqrt_len")
 _KEYS = {
@@ -57,7 +58,7 @@ class Pooling(nn.Module):
 class Tower(nn.Module):
     """From a text's pieces to its vector; ``longest``: pieces that it reads."""
 
-    def __init__(self, body: nn.Module, pooling: Pooling, dense: nn.Module, tokenizer: Any, longest: int) -> None:
+    def __init__(self, body: nn.Module, pooling: Pooling, dense: nn.Module, tokenizer: Tokenizer, longest: int) -> None:
         super().__init__()
         self.body, self.pooling, self.dense = body, pooling, dense
         self.tokenizer, self.longest = tokenizer, longest
@@ -121,7 +122,7 @@ def _dense(folder: Path, step: Path) -> nn.Module:
     return nn.Sequential(layer, activation())
 
 
-def _json(file: Path) -> dict[str, Any]:
+def _json(file: Path) -> JsonObject:
     try:
         values = read_json(file)
     except (OSError, ValueError):

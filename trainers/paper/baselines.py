@@ -16,7 +16,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse  # type: ignore[import-untyped]
@@ -130,7 +129,7 @@ def skipped(words: list[str], length: int) -> set[tuple[str, ...]]:
     return grams
 
 
-def both_texts(words: TfidfVectorizer, texts: Texts) -> Any:
+def both_texts(words: TfidfVectorizer, texts: Texts) -> scipy.sparse.csr_matrix:
     """TF-IDF of both texts side by side with their cosine, sparse ``[N, 2V + 1]``."""
     first, second = (words.transform([pair[side] for pair in texts]) for side in (0, 1))
     return scipy.sparse.hstack([first, second, first.multiply(second).sum(1)]).tocsr()

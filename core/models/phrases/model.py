@@ -16,7 +16,6 @@ the paper), and extra features are standardised.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -25,6 +24,7 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide, Record
 from core.evidence.record import matrix
 from core.json_types import InTables
+from core.layers.attention import Override
 from core.layers.pooling import states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
@@ -177,8 +177,9 @@ class PhraseMatcher(PairFeatures):
         rep = own.shape[1] - ("simi" in config.parts) * config.similarity_count
         return self.classify(own, rep, batch, PhraseTrace(s_1, s_2, sums, scores))
 
-    def lay_out(self, override: Any, reading: Reading) -> Tensor:
+    def lay_out(self, override: Override, reading: Reading) -> Tensor:
         """An alignment of phrases as :class:`PhraseSelection` numbers them, rows those of the second sentence."""
+        assert isinstance(override, Tensor), "there is one alignment"
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
 
