@@ -7,11 +7,11 @@ import stat
 from pathlib import Path
 
 from core.checkpoint.checkpoint import Checkpoint as Checkpoint
-from core.checkpoint.errors import CheckpointError as CheckpointError
 from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
+from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
 from core.guests.card import is_guest
 from core.guests.hub import cached, fetched

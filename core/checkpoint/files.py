@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import stat
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from torch import Tensor, nn
 
 from core.card import LARGEST, REQUIRED, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.checkpoint.errors import CheckpointError as CheckpointError
-from core.files import read_json, whole_folder
+from core.errors import CheckpointError as CheckpointError
+from core.files import json_text, read_json, whole_folder
 from core.guests.card import guest_card, guest_files, is_guest
 from core.guests.hub import check_fetched
 from core.guests.names import is_function
@@ -61,7 +60,7 @@ def save(folder: Path, model: nn.Module, card: JsonMapping, words: WordTable | N
         missing = [key for key in REQUIRED if key not in full]
         if missing:
             raise CheckpointError(f"the card lacks {', '.join(missing)}")
-        (scratch / "card.json").write_text(json.dumps(full, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (scratch / "card.json").write_text(json_text(full), encoding="utf-8")
     return full
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
 
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects
@@ -24,11 +25,12 @@ def recognise(head: list[Line]) -> Reader | None:
             layout, columns = matched
             keys = {what: names[at] for what, at in columns.items()}
             no_label = "" if "label" in keys else f"no key named {' or '.join(layout.label)}"
-            return Reader(NAME, functools.partial(_row, layout, keys), objects, no_label=no_label)
+            return Reader(NAME, functools.partial(row, layout, keys), objects, no_label=no_label)
     return None
 
 
-def _row(layout: Layout, keys: dict[str, str], number: int, record: JsonObject, labelled: bool) -> Example | None:
+def row(layout: Layout, keys: Mapping[str, str], number: int, record: JsonObject, labelled: bool) -> Example | None:
+    """The row of an object whose ``keys`` hold a layout's fields; raises and returns None as :func:`row_of` does."""
     for what in ("first", "second"):
         if not isinstance(record.get(keys[what]), str):
             raise ValueError(f"{keys[what]} is not text" if keys[what] in record else f"no {keys[what]}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from core.desk.folders import desk_folder
-from core.files import make_folder, read_json, whole_file
+from core.files import json_text, make_folder, read_json, write_whole
 
 
 def _folder() -> Path:
@@ -31,8 +30,7 @@ class JobNote:
         # Released by another thread than the one that took it.
         self._lock = FileLock(self._path.with_suffix(".lock"), thread_local=False)
         self._lock.acquire()
-        with whole_file(self._path) as scratch:
-            scratch.write_text(json.dumps({"what": what, "rows": rows}) + "\n", encoding="utf-8")
+        write_whole(self._path, json_text({"what": what, "rows": rows}, indent=None))
 
     def remove(self) -> None:
         """The job has ended."""

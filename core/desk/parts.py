@@ -23,7 +23,7 @@ from core.desk import run as runs
 from core.desk.folders import NOTE
 from core.desk.run import MOST_CELLS, Predictions, Run, RunHeader, RunModel
 from core.errors import DeskError
-from core.files import read_json, whole_file
+from core.files import json_text, read_json, write_whole
 from core.json_types import JsonMapping, checked, converter
 
 VERSION = 1
@@ -71,8 +71,7 @@ class Finished:
 def note(folder: Path, whole: Whole, finished: Finished | None = None) -> None:
     """Write what a folder's parts are parts of. Raises FileError where the operating system refuses."""
     known = {"run": asdict(whole)} | ({"finished": asdict(finished)} if finished else {})
-    with whole_file(folder / NOTE) as scratch:
-        scratch.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(folder / NOTE, json_text(known))
 
 
 def read_note(folder: Path) -> tuple[Whole, Finished | None]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.card import problems
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.files import read_json
 from core.guests.hub import called

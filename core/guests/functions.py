@@ -21,7 +21,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from core.card import problems
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
 from core.guests.base import GuestModel, GuestReader

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.guests.base import GuestBatch, GuestReader
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of

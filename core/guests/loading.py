@@ -9,7 +9,7 @@ from types import ModuleType
 
 import torch
 
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.guests.card import weights_of, without_safetensors
 from core.guests.hub import called
 from core.guests.names import INSTALL

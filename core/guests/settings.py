@@ -10,14 +10,13 @@ texts are alike, and ``scale`` how fast its probability grows there. What comman
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from core.checkpoint.errors import CheckpointError
-from core.files import read_json, whole_file
+from core.errors import CheckpointError
+from core.files import json_text, read_json, write_whole
 from core.guests.heads import MEAN, ROLLOUT, parse_head
 from core.guests.hub import called
 from core.json_types import JsonObject, checked, setting
@@ -109,8 +108,7 @@ def add_settings(folder: Path, **more: object) -> None:
     FileError where the operating system refuses."""
     values = {**_values(folder), **more}
     checked_settings(folder, values)
-    with whole_file(folder / SETTINGS) as scratch:
-        scratch.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(folder / SETTINGS, json_text(values))
 
 
 def _values(folder: Path) -> Any:

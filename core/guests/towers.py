@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.files import read_json
 from core.guests.card import modules_of
 from core.guests.hub import called
