@@ -35,7 +35,6 @@ from core.reading.reader import WordReader
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
-from trainers.folding import fold
 from trainers.precision import used_precision
 from trainers.processes import check_agreement
 from trainers.recipe import Recipe
@@ -50,7 +49,7 @@ from trainers.set_up import (
     start_from,
     targets,
 )
-from trainers.trained_words import StartVectors, TrainedWords, frequent
+from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
 from trainers.training_data import TrainingData
 
 if TYPE_CHECKING:

@@ -24,10 +24,9 @@ from core.card import problems
 from core.errors import CheckpointError
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
-from core.guests.base import GuestModel, GuestReader
+from core.guests.base import GuestModel, GuestReader, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
-from core.guests.texts import spelt
 from core.json_types import JsonObject
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
 from core.reading.reader import PairError, Reading, ReadText

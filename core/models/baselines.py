@@ -21,13 +21,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from core.evidence import PooledAttention, Record
+from core.evidence import AttentionMap, AttentiveContext, PooledAttention, Record
+from core.evidence.record import matrix
 from core.json_types import JsonObject
-from core.layers.attention import refuse
+from core.layers.attention import CrossAttention, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
-from core.models.base import ModelConfig, Output, Settings, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
 from core.models.features import PairFeatures, extra_setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -169,3 +170,26 @@ class PairCNN(Baseline):
     def sentence(self, side: Side) -> Tensor:
         """A sentence's vector q or a, ``[B, T, D] -> [B, d]``."""
         return masked_mean(torch.tanh(self.convolution(windows(self.words(side), 2))), side.mask)
+
+
+class CrossAttending(Baseline):
+    """A baseline whose trace is a :class:`CrossAttention`."""
+
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return AttentionMap, AttentiveContext
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        """A map and its contexts for each direction, first that of the second sentence's words."""
+        trace: CrossAttention = output.trace
+        first, second = reading.first.role, reading.second.role
+        directions = (
+            (second, first, trace.scores[0], trace.second[0], trace.overridden[0]),
+            (first, second, trace.scores[0].mT, trace.first[0], trace.overridden[1]),
+        )
+        for rows, columns, scores, values, replaced in directions:
+            name, weights = f"attention {rows} to {columns}", matrix(values)
+            if AttentionMap in wanted:
+                yield AttentionMap(name, rows, columns, matrix(scores), weights, replaced)
+            if AttentiveContext in wanted:
+                yield AttentiveContext("attentive context", rows, columns, weights, (None,) * len(weights))

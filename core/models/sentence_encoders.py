@@ -1,12 +1,12 @@
-"""Models that read each sentence by itself and meet at the classifier: convolutions (AttConv, sections 2 and 4).
+"""Models that read each sentence by itself and meet at the classifier (AttConv, sections 2 and 4).
 
 | registered as | class | what makes the vector of a sentence |
 |---|---|---|
 | bi-cnn | :class:`BiCNN` | convolution, max |
 | multichannel-cnn | :class:`MultichannelCNN` | convolutions of three widths over two channels, max |
 | internal-attention-cnn | :class:`InternalAttentionCNN` | convolution, max and a weighted mean |
-| bi-lstm | :class:`core.models.recurrent_encoders.BiLSTMEncoder` | LSTM in both directions, its two last states |
-| self-attention | :class:`core.models.recurrent_encoders.SelfAttention` | the same, several weighted means |
+| bi-lstm | :class:`BiLSTMEncoder` | LSTM in both directions, its two last states |
+| self-attention | :class:`SelfAttention` | the same, several weighted means |
 
 Of a pair the classifier reads both vectors, with ``compare`` their difference and product too, with
 ``context="none"`` that of the judged text alone: a classifier of
@@ -26,6 +26,7 @@ from core.json_types import JsonObject
 from core.layers.attention import Override, attention_weights, each_map, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
+from core.layers.recurrent import BiLSTM
 from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Settings, Wanted, register, setting
 from core.models.baselines import Baseline, ComparingConfig
 from core.reading.batch import Batch, Side
@@ -216,3 +217,79 @@ class MultichannelCNN(SentenceEncoder):
             for width, layer in zip(self.WIDTHS, self.filters, strict=True)
         ]
         return Encoded(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))
+
+
+@register("bi-lstm", config=EncoderConfig, title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER)
+class BiLSTMEncoder(SentenceEncoder):
+    """An LSTM in both directions: a sentence is its state after the last word and that before the first one.
+
+    vector = [forward state of the last word; backward state of the first word], 2d numbers.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config, 2 * config.hidden)
+        self.encoder = BiLSTM(config.hidden, config.hidden)
+
+    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+        refuse(override)
+        states, size = self.encoder(self.words(side), side.mask), self.config.hidden
+        last = states[torch.arange(len(states), device=states.device), side.mask.sum(1) - 1]
+        return Encoded(torch.cat([last[:, :size], states[:, 0, size:]], dim=1))
+
+
+@dataclass(frozen=True)
+class SelfAttentionConfig(EncoderConfig):
+    """``hops``: r, how often a sentence is looked at; ``inner``: d_a, units of the scores' hidden layer; ``penalty``:
+    the coefficient of P in the loss."""
+
+    hops: int = setting(4, least=1)
+    inner: int = setting(100, least=1)
+    penalty: float = setting(0.0, least=0)
+
+
+@register(
+    "self-attention",
+    config=SelfAttentionConfig,
+    title="Structured self-attention",
+    paper="Lin et al. 2017",
+    section="2",
+    **ENCODER,
+)
+class SelfAttention(SentenceEncoder):
+    r"""A sentence looked at several times: each hop is a weighted mean of an LSTM's states.
+
+    H = BiLSTM(words), A = softmax(W_s2 tanh(W_s1 H^T)) along the words, M = A H, vector = M row by row, 2rd numbers;
+    P = ‖A A^T - I‖²_F, which keeps hops from looking at the same words, is part of the loss.
+
+    | here | paper | space |
+    |---|---|---|
+    | inner, score | W_s1, W_s2 | R^{d_a×2d}, R^{r×d_a} |
+
+    Where we differ: the classifier reads M without a hidden layer; of a
+    pair it reads both sentences' M, where the paper multiplies them through gates.
+    """
+
+    config: SelfAttentionConfig
+
+    def __init__(self, config: SelfAttentionConfig) -> None:
+        super().__init__(config, 2 * config.hops * config.hidden)
+        self.encoder = BiLSTM(config.hidden, config.hidden)
+        self.inner = nn.Linear(2 * config.hidden, config.inner, bias=False)
+        self.score = nn.Linear(config.inner, config.hops, bias=False)
+
+    @classmethod
+    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
+        return (PooledAttention,)
+
+    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+        states = self.encoder(self.words(side), side.mask)
+        scores = self.score(torch.tanh(self.inner(states))).mT
+        weights = attention_weights(scores, side.mask, override)  # [Lin17 eq. 6]
+        return Encoded((weights @ states).flatten(1), weights)  # [Lin17 eq. 7]
+
+    def penalty(self, output: Output) -> Tensor | None:
+        """The coefficient times P, the mean over rows, summed over sides."""
+        if not self.config.penalty:
+            return None
+        squares = [(a @ a.mT - torch.eye(a.shape[1]).to(a)).square().sum((1, 2)).mean() for a in output.trace.maps]
+        return self.config.penalty * torch.stack(squares).sum()  # [Lin17 eq. 8]
