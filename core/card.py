@@ -51,7 +51,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class LinkScores:
     """Of links with people's (:class:`core.evaluation.alignment.Agreement`)."""
 
     precision: float
@@ -61,25 +61,25 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Linked(Agreement):
+class ThresholdScores(LinkScores):
     """The same of links above a threshold."""
 
     threshold: float
 
 
 @dataclass(frozen=True)
-class Measured(Linked):
+class AlignmentScores(ThresholdScores):
     """What `python -m trainers align` measured on one file."""
 
     content_on_function: float
     entropy: float
-    identical_words: Agreement
-    both_ways: dict[str, Linked] | None
+    identical_words: LinkScores
+    both_ways: dict[str, ThresholdScores] | None
     command: str
 
 
 @dataclass(frozen=True)
-class Heads:
+class MeasuredHeads:
     """Of a transformer, how each head agrees, and the best of them; ``random_95``: by set, what the best of as many
     random maps reaches."""
 
@@ -97,8 +97,8 @@ class Alignment:
     both_ways: dict[str, float]
     fixed_on: str
     """The set, a key of ``results``, that the thresholds were fixed on."""
-    results: dict[str, Measured]
-    heads: Heads | None = None
+    results: dict[str, AlignmentScores]
+    heads: MeasuredHeads | None = None
 
     def __post_init__(self) -> None:
         if self.fixed_on not in self.results:

@@ -26,7 +26,7 @@ from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
 
 if TYPE_CHECKING:
-    from trainers.loop import Run
+    from trainers.loop import TrainingRun
 
 
 def slug(name: str) -> str:
@@ -63,7 +63,7 @@ def add_to_card(folder: Path, **fields: object) -> None:
     write_whole(folder / "card.json", json_text(card))
 
 
-def make(run: Run, results: Mapping[str, object]) -> dict[str, object]:
+def make(run: TrainingRun, results: Mapping[str, object]) -> dict[str, object]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
     assert isinstance(run.average, PairModel)

@@ -85,7 +85,7 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
 
 def ready(
     recipe: Recipe, data: TrainingData, words: WordTable, options: Options, start_words: StartVectors | None = None
-) -> Run:
+) -> TrainingRun:
     """A run before its first step: model, running mean and optimizer on the device. ``start_words``: what makes the
     vectors that a recipe with ``tune_words`` starts from, in place of a table as wide. Raises RunError."""
     fabric = start(options)
@@ -111,11 +111,11 @@ def ready(
     net, optimizer = fabric.setup(net, optimizer)
     # Each process draws dropout masks of its own.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
-    return Run(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
+    return TrainingRun(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """A run between its steps: what changes (weights, moments, progress) and what it needs to go on."""
 
     fabric: Any

@@ -10,7 +10,7 @@ import functools
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
 from core.data.newsgroups import body, is_post
-from core.data.reader import HEADER, Reader, layouts
+from core.data.reader import HEADER, RowReader, layouts
 from core.data.table import fitting
 from core.json_types import JsonObject
 
@@ -19,14 +19,14 @@ NEWSGROUPS = "20 Newsgroups jsonl"
 
 
 @layouts(NAME, NEWSGROUPS, clue=HEADER)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with the text of a document and no second text."""
     keys = _keys(head)
     if not keys:
         return None
     texts = [str(record.get(keys["first"])) for _, record in objects(head, [])]
     posts = 2 * sum(is_post(text) for text in texts) > len(texts)
-    return Reader(NEWSGROUPS if posts else NAME, functools.partial(_row, keys, posts), objects)
+    return RowReader(NEWSGROUPS if posts else NAME, functools.partial(_row, keys, posts), objects)
 
 
 def _keys(head: list[Line]) -> dict[str, str]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
-from core.data.reader import KEYS, Reader, layouts
+from core.data.reader import KEYS, RowReader, layouts
 from core.json_types import JsonObject
 
 NAME = "FEVER jsonl"
@@ -29,11 +29,11 @@ _CHUNK = 512
 
 
 @layouts(NAME, clue=KEYS)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with ``claim`` and ``evidence``."""
     if not any({"claim", "evidence"} <= record.keys() for _, record in objects(head, [])):
         return None
-    return Reader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any")
+    return RowReader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any")
 
 
 def _row(number: int, record: JsonObject, labelled: bool) -> Example:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from core.data import pair_jsonl
 from core.data.dataset import Example
 from core.data.lines import Line, objects
-from core.data.reader import KEYS, Reader, layouts
-from core.data.table import Layout
+from core.data.reader import KEYS, RowReader, layouts
+from core.data.table import ColumnLayout
 from core.json_types import JsonObject
 
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
-_LAYOUT = Layout(NAME, ("sentence1",), ("sentence2",), ("gold_label",), ("pairid",), labels=LABELS)
+_LAYOUT = ColumnLayout(NAME, ("sentence1",), ("sentence2",), ("gold_label",), ("pairid",), labels=LABELS)
 _KEYS = {"first": "sentence1", "second": "sentence2", "label": "gold_label", "id": "pairID"}
 _PARSES = {f"sentence{i}_{kind}" for i in (1, 2) for kind in ("parse", "binary_parse")}
 """They repeat both sentences twice; a gigabyte of SNLI's train."""
 
 
 @layouts(NAME, clue=KEYS)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with ``sentence1`` and ``sentence2``."""
     fits = any({"sentence1", "sentence2"} <= record.keys() for _, record in objects(head, []))
-    return Reader(NAME, _row, objects) if fits else None
+    return RowReader(NAME, _row, objects) if fits else None
 
 
 def _row(number: int, record: JsonObject, labelled: bool) -> Example | None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from core.data.dataset import DataError, Dataset, Example, Problem, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, records, split
 from core.data.lines import HEAD, LARGEST, Line, objects, read_lines, says_something
-from core.data.reader import LeftOut, Reader
+from core.data.reader import LeftOut, RowReader
 from core.json_types import JsonMapping
 
 NAME = "picked columns"
@@ -55,7 +55,7 @@ def read_picked(path: Path, picked: Picked, largest: int = LARGEST) -> Dataset:
     for name in asdict(picked).values():
         if name and name not in known:
             raise DataError(f"{path.name} has no column {name!r}; it has {', '.join(known[:20])}")
-    reader = Reader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
+    reader = RowReader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
     left_out = LeftOut(problems)
     rows = tuple(reader.read(lines, False, left_out))
     problems.sort(key=lambda problem: problem.line)

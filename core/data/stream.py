@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.data.dataset import DataError, Example, Problem, summary
 from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
-from core.data.reader import LeftOut, Reader, known_layouts, reader_of
+from core.data.reader import LeftOut, RowReader, known_layouts, reader_of
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
 """Endings of the files of a folder that are read, perhaps with one of ``PACKED`` behind them."""
@@ -110,7 +110,7 @@ class Stream:
             self._problems.seen += problems.seen - len(problems)
             self._digests.append(digest.hexdigest())
 
-    def _reader(self, file: Path, head: list[Line]) -> Reader:
+    def _reader(self, file: Path, head: list[Line]) -> RowReader:
         if not head:
             raise DataError(f"{file} has no text in it; check that it was downloaded whole")
         reader = reader_of(head)

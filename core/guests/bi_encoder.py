@@ -62,7 +62,7 @@ class BiEncoderConfig(ModelConfig):
 
 
 @dataclass(frozen=True)
-class Read:
+class BiEncoderTrace:
     """What one call computed: the states of both texts' pieces, ``[B, P, D]`` each, and the pieces."""
 
     states: tuple[Tensor, Tensor]
@@ -95,12 +95,13 @@ class BiEncoder(GuestModel[Apart]):
 
     def answer(self, batch: Apart) -> Output:
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)
+        trace = BiEncoderTrace((first, second), batch)
         if self.head is None:
             cosine = (u * v).sum(-1, keepdim=True)
             log_odds = self.config.scale * (cosine - self.config.threshold)
-            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, Read((first, second), batch))
+            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, trace)
         features = torch.cat([u, v, (u - v).abs()], dim=1)
-        return Output(self.head(features), features, Read((first, second), batch))
+        return Output(self.head(features), features, trace)
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:

@@ -39,7 +39,7 @@ _USUAL: Mapping[str, Sequence[set[str]]] = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFigures:
     """What commands measured, each as a card has it."""
 
     results: JsonObject | None = None
@@ -51,7 +51,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class GuestSettings(Measured):
+class GuestSettings(MeasuredFigures):
     """What ``pairlens.json`` may say."""
 
     title: str = ""
@@ -69,7 +69,7 @@ class GuestSettings(Measured):
     @property
     def measured(self) -> JsonObject:
         """What commands measured, by the name that a card has for it."""
-        values = {field.name: getattr(self, field.name) for field in fields(Measured)}
+        values = {field.name: getattr(self, field.name) for field in fields(MeasuredFigures)}
         return {name: value for name, value in values.items() if value}
 
 

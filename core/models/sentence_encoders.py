@@ -48,7 +48,7 @@ ENCODER: JsonObject = {"tasks": ("entailment", "paraphrase", "text classificatio
 """What all encoders register."""
 
 
-class Encoded(NamedTuple):
+class EncodedSentence(NamedTuple):
     """One side: its vector ``[B, E]`` and the hops' weights ``[B, R, T]`` (None without attention)."""
 
     vector: Tensor
@@ -74,7 +74,7 @@ class SentenceEncoder(Baseline):
         own = encoded if config.context == "none" else config.joined_size(encoded)
         super().__init__(config, own, projected)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         """A sentence's vector; ``override [B, R, T]`` takes the place of its attention. Raises ValueError for another
         shape, or for any where there is no attention."""
         raise NotImplementedError
@@ -142,9 +142,9 @@ class BiCNN(ConvolvedEncoder):
     def __init__(self, config: CNNConfig) -> None:
         super().__init__(config, config.hidden)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         refuse(override)
-        return Encoded(masked_max(self.states(side), side.mask)[0])
+        return EncodedSentence(masked_max(self.states(side), side.mask)[0])
 
 
 @register(
@@ -177,11 +177,11 @@ class InternalAttentionCNN(ConvolvedEncoder):
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return (PooledAttention,)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         states = self.states(side)
         scores = self.score(torch.tanh(self.hidden_layer(states))).mT
         weights = attention_weights(scores, side.mask, override)  # [Adel17 internal]
-        return Encoded(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
+        return EncodedSentence(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
 
 
 @register("multichannel-cnn", config=EncoderConfig, title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER)
@@ -208,7 +208,7 @@ class MultichannelCNN(SentenceEncoder):
         nn.init.eye_(self.tuned.weight)
         self.filters = nn.ModuleList(nn.Linear(width * config.input_size, config.hidden) for width in self.WIDTHS)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         refuse(override)
         words = self.words(side)
         summed = words + self.tuned(words)
@@ -216,7 +216,7 @@ class MultichannelCNN(SentenceEncoder):
             torch.relu(layer(windows(summed, width)))  # [Kim14 eq. 2]
             for width, layer in zip(self.WIDTHS, self.filters, strict=True)
         ]
-        return Encoded(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))
+        return EncodedSentence(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))
 
 
 @register("bi-lstm", config=EncoderConfig, title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER)
@@ -230,11 +230,11 @@ class BiLSTMEncoder(SentenceEncoder):
         super().__init__(config, 2 * config.hidden)
         self.encoder = BiLSTM(config.hidden, config.hidden)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         refuse(override)
         states, size = self.encoder(self.words(side), side.mask), self.config.hidden
         last = states[torch.arange(len(states), device=states.device), side.mask.sum(1) - 1]
-        return Encoded(torch.cat([last[:, :size], states[:, 0, size:]], dim=1))
+        return EncodedSentence(torch.cat([last[:, :size], states[:, 0, size:]], dim=1))
 
 
 @dataclass(frozen=True)
@@ -281,11 +281,11 @@ class SelfAttention(SentenceEncoder):
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return (PooledAttention,)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         states = self.encoder(self.words(side), side.mask)
         scores = self.score(torch.tanh(self.inner(states))).mT
         weights = attention_weights(scores, side.mask, override)  # [Lin17 eq. 6]
-        return Encoded((weights @ states).flatten(1), weights)  # [Lin17 eq. 7]
+        return EncodedSentence((weights @ states).flatten(1), weights)  # [Lin17 eq. 7]
 
     def penalty(self, output: Output) -> Tensor | None:
         """The coefficient times P, the mean over rows, summed over sides."""

@@ -149,11 +149,11 @@ def paragraph_vectors(texts: Sequence[str], labels: np.ndarray) -> Callable[[Seq
     from run to run. Raises RunError where gensim is not installed.
 
     A text's vector is learnt by guessing its words from it: the distributed bag of words of section 2.3, without
-    labels, on the training texts alone. All vectors that the regression sees, those of the training texts too, are inferred
-    afterwards with the words held (section 2.2's inference), so that both sides are alike. The paper has 400 numbers,
-    hierarchical softmax and, beside this model, the distributed memory; here 100 numbers, five drawn words and a
-    hundred passes, which did best on a tenth of SST-5's training sentences that was held out for it. Sets of more words
-    are read fewer times.
+    labels, on the training texts alone. All vectors that the regression sees, those of the training texts too, are
+    inferred afterwards with the words held (section 2.2's inference), so that both sides are alike. The paper has
+    400 numbers, hierarchical softmax and, beside this model, the distributed memory; here 100 numbers, five drawn
+    words and a hundred passes, which did best on a tenth of SST-5's training sentences that was held out for it.
+    Sets of more words are read fewer times.
     """
     try:
         from gensim.models import doc2vec

@@ -183,7 +183,9 @@ def _counts(data: TrainingData) -> Counter[str]:
     return Counter(dict(zip(data.vocabulary.ids, counts.tolist(), strict=True)))
 
 
-def _write_card(out: Path, made: WordTable, sha256: str, trained: loop.Run, options: argparse.Namespace) -> None:
+def _write_card(
+    out: Path, made: WordTable, sha256: str, trained: loop.TrainingRun, options: argparse.Namespace
+) -> None:
     settings = {
         k: getattr(options, k) for k in ("width", "epochs", "batch_size", "lr", "residual_lr", "dropout", "seed")
     }
