@@ -157,7 +157,7 @@ def _guest_logits(
     out, done = torch.zeros(len(readings), len(guest.labels)), 0
     # Several processes cut the rows alike, however fast each of them is.
     alone = device.type == "cpu" and share.step in (None, 1)
-    most = min(BATCH, guest.rows_heard) if alone else BATCH
+    most = min(BATCH, guest.rows_a_call) if alone else BATCH
     for rows, pieces in list(guest.batches(readings, most))[share]:
         out[rows] = model.under(pieces.to(device), intervention).logits.float().cpu()
         check_finite(guest, out[rows])

@@ -1,7 +1,7 @@
-"""Seeing and cutting the attention of any transformer while it runs.
+"""Recording the attention of any transformer, and knocking parts of it out, while it runs.
 
 Each softmax over scores ``[B, heads, P, P]`` is a layer's attention. A mode of torch's own hands them over in one
-thread's call, so that nothing is left on a model that threads share, and no list of architectures is needed.
+thread's call, so that nothing stays behind on a model that threads share, and no list of architectures is needed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
 
 @dataclass(frozen=True)
 class Knockout:
-    """What may not be looked at. ``cells [B, P, P]``: true where a piece (row) may not look at another (column), before
-    the softmax, in the layers from ``layer`` on (from 0); ``heads``: layers and heads that give nothing at all."""
+    """Attention that is knocked out. ``cells [B, P, P]``: true where a piece (row) may not look at another (column),
+    before the softmax, in the layers from ``layer`` on (from 0); ``heads``: layer and number of heads whose output is
+    zeroed."""
 
     cells: Tensor | None = None
     layer: int = 0
@@ -28,8 +29,8 @@ class Knockout:
 
 
 class Attention(TorchFunctionMode):
-    """While it is entered, the attention over ``pieces`` pieces is seen (``weights``, ``[B, heads, P, P]`` a layer)
-    where ``seen`` is asked for, and cut where there is a :class:`Knockout`."""
+    """As a context: with ``seen`` the attention over ``pieces`` pieces is recorded (``weights``, ``[B, heads, P, P]`` a
+    layer), and with a :class:`Knockout` parts of it are knocked out."""
 
     def __init__(self, pieces: int, knockout: Knockout | None = None, *, seen: bool = False) -> None:
         super().__init__()

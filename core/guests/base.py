@@ -49,14 +49,14 @@ class GuestReader(Generic[B_co]):
 
 
 class GuestModel(PairModel, Generic[B]):
-    """A model that computes by itself: no attention of its can be set, and none can be cut unless it says so."""
+    """A model that runs its own code: its attention cannot be set, nor cut unless a subclass allows it."""
 
     projection = None
     refusal: str
-    """What is said to who wants to set something in it."""
+    """The message of the error for anyone who tries to set something in it."""
 
     def answer(self, batch: B) -> Output:
-        """What it says of these pairs."""
+        """Logits of these pairs, with what the model computed on the way."""
         raise NotImplementedError
 
     def forward(self, batch: B, override: Override | None = None) -> Output:  # type: ignore[override]
@@ -80,10 +80,10 @@ Span = tuple[int, int]
 
 
 def spelt(side: ReadText) -> tuple[str, list[Span]]:
-    """The text with the words that the reading has, and where each of them stands in it.
+    """The text with the words that the reading has, and the span of each of them in it.
 
     It is the text as it was typed where no word was changed, else spaced as :func:`core.effects.edits.edited` leaves
-    it. What stood behind the last word is left out where the end was cut.
+    it. What followed the last word is left out where the text was cut off.
     """
     text = ""
     spans: list[Span] = []

@@ -82,8 +82,8 @@ class BiEncoder(GuestModel[Apart]):
     """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.
 
-    Where its words are similar is said by the cosines of their states. No word of one text sees the other, so that this
-    is no attention, and nothing of it can be cut.
+    The similarity of two words is the cosine of their states. No word of one text sees the other text, so this is not
+    attention, and no part of it can be knocked out.
     """
 
     differentiable = False

@@ -75,7 +75,7 @@ def modules_of(folder: Path) -> list[JsonObject]:
 
 
 def _home(folder: Path) -> Path:
-    """Where the transformer lies: of sentence-transformers' layout perhaps in a folder of its own."""
+    """The folder of the transformer, which in sentence-transformers' layout may be a subfolder."""
     if (folder / "config.json").is_file() or not (folder / MODULES).is_file():
         return folder
     with contextlib.suppress(CheckpointError, IndexError):
@@ -89,7 +89,7 @@ def size_of(folder: Path) -> int:
 
 
 def needs_asking(folder: Path) -> tuple[str, ...]:
-    """The names of a guest's classes where they do not say what they mean, such as LABEL_0; else empty."""
+    """The names of a guest's classes if they are meaningless, such as LABEL_0; otherwise empty."""
     config, settings = _config(folder), settings_of(folder)
     labels = _labels(config)
     if (folder / MODULES).is_file():
@@ -180,8 +180,8 @@ def _agreement(alignment: JsonObject | None) -> JsonObject:
 
 
 def fingerprint(folder: Path) -> str:
-    """What tells this model from others, SHA-256 of the configuration and of the first and last megabyte of each file
-    of weights: all of a large one would take a minute to read."""
+    """What distinguishes this model from others: SHA-256 of the configuration and of the first and last megabyte of
+    each file of weights, as a large one would take a minute to read in full."""
     digest = hashlib.sha256((_home(folder) / "config.json").read_bytes())
     for path in [*weights_of(folder), *([folder / HEAD] if (folder / HEAD).is_file() else [])]:
         size = path.stat().st_size
@@ -211,7 +211,7 @@ def _labels(config: JsonMapping) -> tuple[str, ...]:
             return tuple(str(label) for _, label in sorted((int(number), label) for number, label in named.items()))
         except ValueError:
             pass
-    # What transformers writes where nobody named them: two of them, which config.json leaves out.
+    # The default names of transformers: with two classes config.json leaves them out.
     return ("LABEL_0", "LABEL_1")
 
 

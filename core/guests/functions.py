@@ -33,7 +33,7 @@ from core.reading.reader import PairError, Reading, ReadText
 
 ARCHITECTURE = "function"
 LEAST = 1e-12
-"""A probability that is as good as none: its logarithm stays a number."""
+"""Probabilities are clipped to this, so that their logarithms stay finite."""
 
 
 class PairFunction(Protocol):
@@ -143,7 +143,7 @@ class FunctionConfig(ModelConfig):
 class FunctionModel(GuestModel[Texts]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 
-    Its calls follow one another, because nothing is known of whether threads may share it.
+    It is called by one thread at a time, because it may not be thread-safe.
     """
 
     differentiable = False
@@ -161,7 +161,8 @@ class FunctionModel(GuestModel[Texts]):
         return self  # it is on no device
 
     def answer(self, batch: Texts) -> Output:
-        """The logits are log p. Raises PairError where the function raises, or returns what are no probabilities."""
+        """The logits are log p. Raises PairError where the function raises, or returns something other than
+        probabilities."""
         shape = len(batch), self.config.classes
         chances = self._array(self._asked(lambda: self._function.probabilities(list(batch.pairs))))
         if chances.shape != shape or not np.isfinite(chances).all() or (chances < -1e-6).any():
@@ -201,7 +202,7 @@ class FunctionModel(GuestModel[Texts]):
         try:
             return np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise PairError(f"{self.name} answers with what are no numbers ({_reason(error)}): mend it") from error
+            raise PairError(f"{self.name} does not answer with numbers ({_reason(error)}): mend it") from error
 
 
 def _reason(error: BaseException) -> str:

@@ -5,7 +5,7 @@
 
 ``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
 whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the cosine from which on two
-texts are alike, and ``scale`` how fast its probability grows there. What commands measure stands here, too.
+texts are alike, and ``scale`` how fast its probability grows there. It also holds what commands measured.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _USUAL: Mapping[str, Sequence[set[str]]] = {
     "fact checking": ({"supports", "refutes", "not enough info"}, {"supports", "refutes"}),
     "paraphrase": ({"duplicate", "not duplicate"}, {"paraphrase", "not paraphrase"}, {"equivalent", "not_equivalent"}),
 }
-"""Names of classes that say what the task is."""
+"""Names of classes that reveal the task."""
 
 
 @dataclass(frozen=True)
 class MeasuredFigures:
-    """What commands measured, each as a card has it."""
+    """What commands measured, in the form that a card has."""
 
     results: JsonObject | None = None
     alignment: JsonObject | None = None

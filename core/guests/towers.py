@@ -64,8 +64,8 @@ class Tower(nn.Module):
         self.tokenizer, self.longest = tokenizer, longest
 
     def forward(self, pieces: Pieces) -> tuple[Tensor, Tensor]:
-        """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``, each of length 1: a cosine asks
-        for no other."""
+        """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``, each of length 1: only their
+        cosine is used."""
         body: Any = self.body
         states = body(**pieces.inputs, attention_mask=pieces.real.long()).last_hidden_state
         return states, nn.functional.normalize(self.dense(self.pooling(states, pieces.real)), dim=-1)
@@ -131,6 +131,6 @@ def _json(file: Path) -> JsonObject:
 
 
 def by_word(states: Tensor, pieces: Pieces, words: int) -> Tensor:
-    """The mean state of each word's pieces ``[words, D]``, of one text; zeros of a word without a piece."""
+    """The mean state of each word's pieces in one text, ``[words, D]``; zeros for a word without a piece."""
     of_word = (pieces.owners[0] == torch.arange(words)[:, None]).to(states)
     return of_word @ states[0] / of_word.sum(1, keepdim=True).clamp_min(1)
