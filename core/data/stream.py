@@ -7,6 +7,7 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypedDict
 
 from core.data.dataset import DataError, Example, Problem, summary
 from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
@@ -30,6 +31,16 @@ class _FirstProblems(list[Problem]):
         self.seen += 1
         if self.most is None or len(self) < self.most:
             super().append(problem)
+
+
+class ReadOptions(TypedDict, total=False):
+    """How files are read: the ``layout`` that they must have, whether a row needs a label, and the bounds of
+    :func:`core.data.read`."""
+
+    layout: str
+    labelled: bool
+    block: int
+    largest: int
 
 
 class Stream:
