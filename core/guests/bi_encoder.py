@@ -13,14 +13,14 @@ from torch import Tensor, nn
 from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
-from core.evidence.record import Record, matrix
+from core.evidence.record import matrix
 from core.guests.base import GuestModel, GuestReader
 from core.guests.card import HEAD
 from core.guests.hub import called
 from core.guests.pieces import Pieces, SplitsIntoPieces
 from core.guests.towers import Tower, by_word
 from core.json_types import Card
-from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
+from core.models.base import GUESTS, Evidence, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading, ReadText
 
 
@@ -71,7 +71,6 @@ class BiEncoderTrace:
 
 @register(
     "bi-encoder",
-    config=BiEncoderConfig,
     title="Bi-encoder",
     paper="Reimers & Gurevych 2019",
     section="3",
@@ -86,12 +85,13 @@ class BiEncoder(GuestModel[Apart]):
     attention, and no part of it can be knocked out.
     """
 
+    records = (AttentionMap,)
     differentiable = False
     refusal = "a bi-encoder has no attention between both texts that could be set or cut"
 
     def __init__(self, config: BiEncoderConfig, tower: Tower, head: nn.Linear | None = None) -> None:
-        super().__init__()
-        self.config, self.tower, self.head = config, tower, head
+        super().__init__(config)
+        self.tower, self.head = tower, head
 
     def answer(self, batch: Apart) -> Output:
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)
@@ -102,10 +102,6 @@ class BiEncoder(GuestModel[Apart]):
             return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, trace)
         features = torch.cat([u, v, (u - v).abs()], dim=1)
         return Output(self.head(features), features, trace)
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (AttentionMap,)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         if AttentionMap not in wanted:

@@ -131,15 +131,7 @@ class FunctionConfig(ModelConfig):
     attends: bool = False
 
 
-@register(
-    ARCHITECTURE,
-    config=FunctionConfig,
-    title="Function",
-    paper="",
-    section="",
-    tasks=("entailment",),
-    among=GUESTS,
-)
+@register(ARCHITECTURE, title="Function", paper="", section="", tasks=("entailment",), among=GUESTS)
 class FunctionModel(GuestModel[Texts]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 
@@ -150,8 +142,8 @@ class FunctionModel(GuestModel[Texts]):
     refusal = "a function computes nothing that could be put in place of something else"
 
     def __init__(self, config: FunctionConfig, name: str, function: PairFunction) -> None:
-        super().__init__()
-        self.config, self.name = config, name
+        super().__init__(config)
+        self.name = name
         self._function = function
         attend: Callable[[Sequence[str], Sequence[str]], ArrayLike] | None = getattr(function, "attention", None)
         self._attend = attend if config.attends else None

@@ -97,8 +97,7 @@ class AttConv(PairModel):
     judges_both = False
 
     def __init__(self, config: AttConvConfig, states: int) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.projection = word_projection(config.input_size, config.hidden)
         contextual = config.context != "none"
         self.match = Match(config.match, states) if contextual else None
@@ -259,7 +258,7 @@ class AttConv(PairModel):
         return FilterProvenance("filters", rows, self.config.width, filters, bias, contexts=len(traces))
 
 
-@register("attconv-light", config=AttConvConfig, title="AttConv light", section="3.1", **SHARED)
+@register("attconv-light", title="AttConv light", section="3.1", **SHARED)
 class AttConvLight(AttConv):
     """Light attentive convolution (section 3.1): source, focus and beneficiary are the words themselves.
 
@@ -276,7 +275,7 @@ class AttConvLight(AttConv):
         return states
 
 
-@register("attconv-advanced", config=AttConvConfig, title="AttConv advanced", section="3.2", **SHARED)
+@register("attconv-advanced", title="AttConv advanced", section="3.2", **SHARED)
 class AttConvAdvanced(AttConv):
     """Advanced attentive convolution (section 3.2): multi-granular source and focus, gated beneficiary.
 

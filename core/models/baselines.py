@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, AttentiveContext, PooledAttention, Record
+from core.evidence import AttentionMap, AttentiveContext, PooledAttention
 from core.evidence.record import matrix
 from core.json_types import JsonObject
 from core.layers.attention import CrossAttention, refuse
@@ -64,7 +64,7 @@ class ComparingConfig(BaselineConfig):
         return (4 if self.compare else 2) * size
 
 
-BASELINE: JsonObject = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
+BASELINE: JsonObject = {"tasks": ("entailment", "answer selection")}
 """What all baselines register."""
 
 
@@ -76,8 +76,7 @@ class Baseline(PairFeatures):
     """
 
     def __init__(self, config: BaselineConfig, own: int, projected: bool = True) -> None:
-        super().__init__(own, config.classes, config.extra)
-        self.config = config
+        super().__init__(config, own)
         needed = projected and config.input_size != config.hidden
         self.projection = word_projection(config.input_size, config.hidden) if needed else None
 
@@ -93,6 +92,7 @@ class LookingConfig(BaselineConfig):
 class LookingBaseline(Baseline):
     """What the baselines share whose sentences look at each other: a text alone looks at itself."""
 
+    records = (PooledAttention,)
     config: LookingConfig
 
     def sides(self, batch: Batch) -> tuple[Side, Side]:
@@ -103,10 +103,6 @@ class LookingBaseline(Baseline):
         """Of both, the same for a text that looks at itself."""
         sides = (reading.x, reading.x) if self.config.context == "intra" else (reading.first, reading.second)
         return sides[0].role, sides[1].role
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (PooledAttention,)
 
     @classmethod
     def contexts(cls, config: Settings) -> tuple[int, ...]:
@@ -175,9 +171,7 @@ class PairCNN(Baseline):
 class CrossAttending(Baseline):
     """A baseline whose trace is a :class:`CrossAttention`."""
 
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return AttentionMap, AttentiveContext
+    records = (AttentionMap, AttentiveContext)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         """A map and its contexts for each direction, first that of the second sentence's words."""

@@ -49,7 +49,6 @@ class TwoLayers(nn.Module):
 
 @register(
     "decomposable",
-    config=DecomposableConfig,
     title="Decomposable Attention",
     paper="Parikh et al. 2016",
     section="3",

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from core.json_types import InTables, setting
 from core.linguistics.features import FEATURES
-from core.models.base import Output, PairModel
+from core.models.base import ModelConfig, Output, PairModel
 from core.reading.batch import Batch
 
 EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
@@ -39,12 +39,12 @@ class PairFeatures(PairModel):
     extra_mean: Tensor
     extra_scale: Tensor
 
-    def __init__(self, own: int, classes: int, extra: str = "none") -> None:
-        super().__init__()
-        size = EXTRA_SIZES[extra]
+    def __init__(self, config: ModelConfig, own: int) -> None:
+        super().__init__(config)
+        size = EXTRA_SIZES[config.linguistic]
         self.register_buffer("extra_mean", torch.zeros(size))
         self.register_buffer("extra_scale", torch.ones(size))
-        self.classifier = nn.Linear(own + size, classes)
+        self.classifier = nn.Linear(own + size, config.classes)
 
     def standardise(self, extra: Tensor) -> None:
         self.extra_mean.copy_(extra.mean(0))

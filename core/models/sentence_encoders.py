@@ -21,7 +21,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from core.evidence import PooledAttention, Record
+from core.evidence import PooledAttention
 from core.json_types import JsonObject
 from core.layers.attention import Override, attention_weights, each_map, refuse
 from core.layers.convolution import windows
@@ -131,7 +131,7 @@ class ConvolvedEncoder(SentenceEncoder):
         return torch.tanh(self.convolution(windows(self.words(side), self.config.width)))
 
 
-@register("bi-cnn", config=CNNConfig, title="Bi-CNN", paper="Yin & Schütze 2018", section="4", **ENCODER)
+@register("bi-cnn", title="Bi-CNN", paper="Yin & Schütze 2018", section="4", **ENCODER)
 class BiCNN(ConvolvedEncoder):
     r"""AttConv without attention: one convolution over both sentences, each pooled by its maximum.
 
@@ -149,7 +149,6 @@ class BiCNN(ConvolvedEncoder):
 
 @register(
     "internal-attention-cnn",
-    config=CNNConfig,
     title="CNN + internal attention",
     paper="Adel & Schütze 2017",
     section="3",
@@ -168,14 +167,12 @@ class InternalAttentionCNN(ConvolvedEncoder):
     beside its pooling. It pools by the k largest values, we by the largest, as Bi-CNN does.
     """
 
+    records = (PooledAttention,)
+
     def __init__(self, config: CNNConfig) -> None:
         super().__init__(config, 2 * config.hidden)
         self.hidden_layer = nn.Linear(config.hidden, config.hidden, bias=False)
         self.score = nn.Linear(config.hidden, 1, bias=False)
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (PooledAttention,)
 
     def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         states = self.states(side)
@@ -184,7 +181,7 @@ class InternalAttentionCNN(ConvolvedEncoder):
         return EncodedSentence(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
 
 
-@register("multichannel-cnn", config=EncoderConfig, title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER)
+@register("multichannel-cnn", title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER)
 class MultichannelCNN(SentenceEncoder):
     r"""Filters over three, four and five words, over two channels of word vectors, pooled by their maximum.
 
@@ -219,7 +216,7 @@ class MultichannelCNN(SentenceEncoder):
         return EncodedSentence(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))
 
 
-@register("bi-lstm", config=EncoderConfig, title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER)
+@register("bi-lstm", title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER)
 class BiLSTMEncoder(SentenceEncoder):
     """An LSTM in both directions: a sentence is its state after the last word and that before the first one.
 
@@ -247,14 +244,7 @@ class SelfAttentionConfig(EncoderConfig):
     penalty: float = setting(0.0, least=0)
 
 
-@register(
-    "self-attention",
-    config=SelfAttentionConfig,
-    title="Structured self-attention",
-    paper="Lin et al. 2017",
-    section="2",
-    **ENCODER,
-)
+@register("self-attention", title="Structured self-attention", paper="Lin et al. 2017", section="2", **ENCODER)
 class SelfAttention(SentenceEncoder):
     r"""A sentence looked at several times: each hop is a weighted mean of an LSTM's states.
 
@@ -269,6 +259,7 @@ class SelfAttention(SentenceEncoder):
     pair it reads both sentences' M, where the paper multiplies them through gates.
     """
 
+    records = (PooledAttention,)
     config: SelfAttentionConfig
 
     def __init__(self, config: SelfAttentionConfig) -> None:
@@ -276,10 +267,6 @@ class SelfAttention(SentenceEncoder):
         self.encoder = BiLSTM(config.hidden, config.hidden)
         self.inner = nn.Linear(2 * config.hidden, config.inner, bias=False)
         self.score = nn.Linear(config.inner, config.hops, bias=False)
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (PooledAttention,)
 
     def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         states = self.encoder(self.words(side), side.mask)

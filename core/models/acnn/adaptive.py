@@ -97,9 +97,8 @@ class AdaptiveModel(PairFeatures):
     config: ACNNConfig
     made_from: tuple[str, ...]
 
-    def __init__(self, config: ACNNConfig, own: int, extra: str = "none") -> None:
-        super().__init__(own, config.classes, extra)
-        self.config = config
+    def __init__(self, config: ACNNConfig, own: int) -> None:
+        super().__init__(config, own)
         size, filters, width = config.words, config.filters, config.width
         self.projection = word_projection(config.input_size, size) if config.projection else None
         adaptive = config.adaptivity != "none"

@@ -66,14 +66,7 @@ class PairTrace:
     """Of models with attention: how the windows of a (rows) match those of q (columns)."""
 
 
-@register(
-    "adaqa",
-    config=AdaQAConfig,
-    title="AdaQA",
-    paper="Shen et al. 2018",
-    section="3.3",
-    tasks=("answer selection", "paraphrase"),
-)
+@register("adaqa", title="AdaQA", paper="Shen et al. 2018", section="3.3", tasks=("answer selection", "paraphrase"))
 class AdaQA(AdaptiveModel):
     """A pair, each text convolved with filters made from itself or from the other one, or with fixed ones (section
     3.3).
@@ -88,7 +81,7 @@ class AdaQA(AdaptiveModel):
 
     def __init__(self, config: AdaQAConfig) -> None:
         matched = 16 * config.perspectives if config.matching != "none" else 0
-        super().__init__(config, 4 * config.filters + matched, config.extra)
+        super().__init__(config, 4 * config.filters + matched)
         adaptive = config.adaptivity != "none"
         self.bias_a = nn.Parameter(torch.zeros(config.filters)) if adaptive else None
         both = config.adaptivity in ("self", "two-way")

@@ -21,14 +21,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide, Record
+from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
 from core.evidence.record import matrix
 from core.json_types import InTables
 from core.layers.attention import Override
 from core.layers.pooling import states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, Output, ProjectedConfig, Settings, Wanted, register, setting
+from core.models.base import Evidence, Output, ProjectedConfig, Wanted, register, setting
 from core.models.features import PairFeatures, extra_setting
 from core.models.phrases.alignment import (
     LONGEST,
@@ -125,7 +125,6 @@ class PhraseTrace:
 
 @register(
     "phrases",
-    config=PhraseConfig,
     title="GRU phrases",
     paper="Yin & Schütze 2017",
     section="3",
@@ -135,14 +134,14 @@ class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
     answer selection (sections 3.2 to 3.4)."""
 
+    records = (PhraseSelection, AttentionMap)
     least_score = -1.0
 
     def __init__(self, config: PhraseConfig) -> None:
         width, hidden = config.words, config.hidden
         rep = 3 * hidden + 2 * width
         sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": config.similarity_count}
-        super().__init__(sum(sizes[part] for part in config.parts), config.classes, config.extra)
-        self.config = config
+        super().__init__(config, sum(sizes[part] for part in config.parts))
         self.projection = word_projection(config.input_size, width) if config.projection else None
         self.phrases = PhraseGRU(width, hidden, config.longest)
         self.reader = nn.GRU(hidden, hidden, batch_first=True)
@@ -182,10 +181,6 @@ class PhraseMatcher(PairFeatures):
         assert isinstance(override, Tensor), "there is one alignment"
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return PhraseSelection, AttentionMap
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: PhraseTrace = output.trace

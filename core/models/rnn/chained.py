@@ -113,7 +113,6 @@ class Combination(nn.Module):
 
 @register(
     "chained-rnn",
-    config=ChainedConfig,
     title="Chained RNN",
     paper="Potts, CS224u slides",
     section="Global attention",
@@ -144,8 +143,8 @@ class ChainedRNN(PairModel):
     config: ChainedConfig
 
     def __init__(self, config: ChainedConfig) -> None:
-        super().__init__()
-        self.config, size = config, config.hidden
+        super().__init__(config)
+        size = config.hidden
         self.projection = word_projection(config.input_size, size)
         self.rnn: nn.LSTM | nn.GRU = {"lstm": nn.LSTM, "gru": nn.GRU}[config.cell](size, size, batch_first=True)
         _start(self.rnn)
