@@ -55,6 +55,7 @@ from core.evaluation.probe import SUITES
 from core.files import check_writable, whole_file
 from core.linguistics.word_lists import WordLists
 from core.linguistics.wordnet import lexicon
+from trainers.options import data_folder
 from trainers.paper.make_pairs import sentences
 from trainers.paper.make_pairs.clause_kinds import insertion, negation, roles
 from trainers.paper.make_pairs.kinds import ENTAILMENT, Maker
@@ -62,7 +63,6 @@ from trainers.paper.make_pairs.quantities import Quantities
 from trainers.paper.make_pairs.scenes import Scenes
 from trainers.paper.make_pairs.sentences import Sentence, write
 from trainers.paper.make_pairs.statements import Statements
-from trainers.train import data_folder
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"
