@@ -36,6 +36,7 @@ from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
 from core.evaluation.scores import paired_bootstrap
 from core.files import check_writable
+from core.memory import hand_back_large_blocks
 from core.wording import counted
 from trainers.card import add_to_card
 from trainers.prediction_files import Nowhere, one_file
@@ -84,6 +85,7 @@ def add_label_option(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Classify, score, print."""
+    hand_back_large_blocks()
     if args.out:
         check_writable(args.out, "--out")
     checkpoints = [open_checkpoint(name) for name in (args.checkpoint, args.against) if name]

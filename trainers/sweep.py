@@ -37,6 +37,7 @@ from safetensors.torch import load_file, save_file
 
 from core.card import right_class
 from core.checkpoint import open_checkpoint
+from core.cluster import cluster, each
 from core.data.alignments import Alignments
 from core.data.alignments import read as read_alignments
 from core.errors import RunError
@@ -50,8 +51,7 @@ from core.json_types import JsonMapping, JsonObject
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import resume
-from trainers.cluster import add_ray, cluster, each
-from trainers.commands import as_typed
+from trainers.commands import add_ray, as_typed
 from trainers.csv_file import write_rows
 from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe

@@ -430,7 +430,7 @@ def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
 
 
 def test_a_job_that_stopped_with_its_server_is_told_until_somebody_puts_it_away(monkeypatch):
-    note = job_notes.JobNote("The prediction of <b>taxi.tsv</b> by test-light", 6)
+    note = job_notes.note("The prediction of <b>taxi.tsv</b> by test-light", 6)
     assert not any("stopped" in sentence for sentence in sentences(open_view("error_desk"))), "its server lives"
     note._lock.release()  # as the system does when the process ends
     app = open_view("error_desk")

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from core.cluster import cluster, each, on_loopback
 from core.evaluation.parts import Predicted
 from tests.app.conftest import make_checkpoint
 from trainers import prediction_files
 from trainers.__main__ import main
-from trainers.cluster import cluster, each, on_loopback
 
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
 
@@ -110,7 +110,7 @@ def test_an_address_without_a_cluster_is_told_soon(
 ) -> None:
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr("trainers.cluster.PATIENCE", 1.0)
+    monkeypatch.setattr("core.cluster.PATIENCE", 1.0)
     make_checkpoint(tmp_path, "tiny", "Tiny", 1)
     command = ["predict", str(tmp_path / "tiny"), str(lines(tmp_path / "rows.jsonl")), "--out", f"{tmp_path}/out/"]
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -26,11 +26,12 @@ from pathlib import Path
 from statistics import fmean
 
 from core.checkpoint import read_card
+from core.cluster import cluster
 from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, whole_file
 from core.json_types import Card
-from trainers.cluster import add_ray, cluster
+from trainers.commands import add_ray
 from trainers.csv_file import write_rows
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES, Table

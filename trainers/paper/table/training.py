@@ -18,13 +18,13 @@ from types import ModuleType
 
 import torch
 
+from core.cluster import each
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
 from core.json_types import JsonObject
 from core.models import spec_of
 from trainers import loop, resume, set_up
-from trainers.cluster import each
 from trainers.paper.table.systems import System
 from trainers.recipe import DataSource, Recipe
 from trainers.training_data import load_data, read_source, table_for
@@ -77,7 +77,7 @@ def one_by_one(folder: Path) -> Training:
 
 
 def in_cluster(ray: ModuleType, folder: Path, threads: int) -> Training:
-    """Trains the runs as tasks of a Ray cluster (:mod:`trainers.cluster`), each on so many processors."""
+    """Trains the runs as tasks of a Ray cluster (:mod:`core.cluster`), each on so many processors."""
     work = functools.partial(_in_task, str(Path.cwd()), folder, threads)
     return lambda asked: (card for _, card in each(ray, work, asked, cpus=threads))
 
