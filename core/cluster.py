@@ -56,7 +56,7 @@ def cluster(address: str, setting: str = "--ray") -> Iterator[Any]:
             runtime_env={"env_vars": variables},
         )
 
-    _within(PATIENCE, address, connect)
+    _within(PATIENCE, connect, _nobody(address, setting))
     import ray
 
     try:
@@ -71,9 +71,9 @@ def on_loopback() -> None:
     os.environ[_ON_LOOPBACK] = "0"
 
 
-def _nobody(address: str) -> RunError:
+def _nobody(address: str, setting: str) -> RunError:
     where = "on this machine" if address == "auto" else f"at {address}"
-    return RunError(f"there is no Ray cluster {where}: start one (docs/cluster.md), or give its HOST:PORT")
+    return RunError(f"there is no Ray cluster {where}: start one (docs/cluster.md), or give its HOST:PORT in {setting}")
 
 
 def check_address(address: str, setting: str = "--ray") -> str:
@@ -85,7 +85,7 @@ def check_address(address: str, setting: str = "--ray") -> str:
         latest = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
         known = os.environ.get("RAY_ADDRESS") or (latest.read_text().strip() if latest.is_file() else "")
         if not known:
-            raise _nobody(address)
+            raise _nobody(address, setting)
         address = known
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
@@ -93,12 +93,12 @@ def check_address(address: str, setting: str = "--ray") -> str:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE / 2).close()
     except (OSError, OverflowError, UnicodeError):
-        raise _nobody(address) from None
+        raise _nobody(address, setting) from None
     return host.strip("[]")
 
 
-def _within(seconds: float, address: str, connect: Callable[[], object]) -> None:
-    """Ray waits for a minute for a server that is none of its own."""
+def _within(seconds: float, connect: Callable[[], object], refused: RunError) -> None:
+    """Raises ``refused`` where this fails or takes longer: Ray waits a minute for a server that is none of its own."""
     failed: list[BaseException] = []
 
     def attempt() -> None:
@@ -111,7 +111,7 @@ def _within(seconds: float, address: str, connect: Callable[[], object]) -> None
     thread.start()
     thread.join(seconds)
     if thread.is_alive() or failed:
-        raise _nobody(address) from (failed[0] if failed else None)
+        raise refused from (failed[0] if failed else None)
 
 
 def each(

@@ -87,7 +87,7 @@ def test_two_servers_share_the_runs_of_a_bucket(bucket, tmp_path):
     assert {model.model for model in known.models} == {"one", "two"} and known.rows == 6
     before = store.written(run.dataset.sha256, [ONE, TWO])
     told = other_server(bucket, tmp_path, OTHER)
-    assert told.stdout.split() == "['one', 'two'] 6 4".split(), told.stderr
+    assert told.stdout == "['one', 'two'] 6 4\n", told.stderr
     # What the other server wrote is seen here, and nothing lies in either desk's folder.
     assert [model.model for model in store.runs()[0].models] == ["two", "one"]
     assert store.written(run.dataset.sha256, [ONE, TWO]) != before

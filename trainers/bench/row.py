@@ -20,14 +20,15 @@ class Row:
     value: float | None
     """None when it could not be measured; ``note`` says why."""
     unit: str
-    bar: float
+    bar: float | None
+    """None where there is none: a number to compare."""
     at_most: bool = True
     note: str = ""
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is met; None when nothing was measured."""
-        if self.value is None:
+        """Whether the bar is met; None where there is none or nothing was measured."""
+        if self.value is None or self.bar is None:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
 
@@ -39,11 +40,15 @@ class Row:
     @property
     def required(self) -> str:
         """The bar with its unit."""
+        if self.bar is None:
+            return "-"
         return f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
 
     @property
     def outcome(self) -> str:
         """Whether the bar is met, in words."""
+        if self.bar is None and self.value is not None:
+            return "-"
         return {True: "yes", False: "no", None: "not measured"}[self.met]
 
 
