@@ -52,13 +52,6 @@ def as_typed(command: str, *names: str, **options: object) -> str:
     return shlex.join(parts)
 
 
-def add_ray(parser: argparse.ArgumentParser, what: str) -> None:
-    """The option --ray; ``what`` the cluster does."""
-    parser.add_argument(
-        "--ray", metavar="ADDRESS", help=f"{what} on the Ray cluster at HOST:PORT, or auto: this machine's own"
-    )
-
-
 class Program:
     """``python -m PACKAGE COMMAND``, with all commands of the package (:func:`commands_of`)."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,24 +21,24 @@ from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, read_rows
 from core.files import whole_file
-from core.guests.bi_encoder import BiEncoder
+from core.guests.bi_encoder import Apart, BiEncoder
 from core.guests.card import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
-from trainers.evaluate import add_label_option, translation
+from trainers.options import add_options, translation
 from trainers.training_data import sample
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers head`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a listed name, or a folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file to train on")
     parser.add_argument("--dev", metavar="FILE", type=Path, help="a data file to score it on")
     parser.add_argument("--rows", type=int, default=0, help="a sample of so many rows of FILE (default: 0, all)")
     parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="of scikit-learn (default: 1)")
     parser.add_argument("--task", choices=tuple(TASKS), help="default: what the labels say, else the model's")
-    add_label_option(parser)
+    add_options(parser, "--label")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
 def vectors(checkpoint: Guest, data: Dataset) -> torch.Tensor:
     """(u, v, |u - v|) of each row, ``[N, 3 E]``."""
     readings = list(read_rows(checkpoint, data))
-    model: Any = checkpoint.model
     out: torch.Tensor | None = None
     for rows, batch in checkpoint.batches(readings):
-        (_, u), (_, v) = model.tower(batch.first), model.tower(batch.second)
+        assert isinstance(checkpoint.model, BiEncoder) and isinstance(batch, Apart)
+        (_, u), (_, v) = checkpoint.model.tower(batch.first), checkpoint.model.tower(batch.second)
         if out is None:
             out = torch.empty(len(readings), 3 * u.shape[1])
         out[rows] = torch.cat([u, v, (u - v).abs()], dim=1)

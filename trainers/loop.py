@@ -11,17 +11,15 @@ from __future__ import annotations
 import copy
 import functools
 import math
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from core.checkpoint import open_checkpoint, save
 from core.checkpoint.files import round_weights
@@ -30,6 +28,7 @@ from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
 from core.models import build
+from core.progress import bar
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
 from core.reading.tokens import MAX_TOKENS
@@ -52,6 +51,9 @@ from trainers.set_up import (
 )
 from trainers.trained_words import StartVectors, TrainedWords, frequent
 from trainers.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class Logits(nn.Module):
@@ -216,16 +218,16 @@ class Run:
         batches, progress = self.batches(self.progress.epoch), self.progress
         self.epoch_set = self.as_typed(progress.epoch)
         world, started = self.fabric.world_size, time.perf_counter()
-        with self.bar(batches) as bar:
+        with self.bar(batches) as shown:
             for rows in batches[progress.batch :]:
                 self.net.train()
                 self.step(rows)
                 progress.batch += 1
                 progress.step += 1
-                bar.update(len(rows))
+                shown.update(len(rows))
                 if progress.step % 20 == 0:
                     mean = self.loss.item() / progress.batch
-                    bar.set_postfix(loss=f"{mean:.4f}", refresh=False)
+                    shown.set_postfix(loss=f"{mean:.4f}", refresh=False)
                     # All processes must stop together, so several check the loss only at the end of the epoch.
                     if world == 1 and not math.isfinite(mean):
                         return False
@@ -369,21 +371,13 @@ class Run:
             own.bias.copy_(classifier.bias)
         return {"classifier": name, "classifiers": scores}
 
-    def bar(self, batches: Sequence[np.ndarray]) -> Any:
+    def bar(self, batches: Sequence[np.ndarray]) -> tqdm[NoReturn]:
         """A progress bar over the pairs of all epochs, with pairs a second and time left."""
         progress = self.progress
         an_epoch = sum(map(len, batches))
         done = progress.epoch * an_epoch + sum(map(len, batches[: progress.batch]))
-        return tqdm(
-            total=an_epoch * self.recipe.epochs,
-            initial=done,
-            unit="pair",
-            unit_scale=True,
-            leave=False,
-            desc=f"epoch {progress.epoch + 1}/{self.recipe.epochs}",
-            disable=not self.fabric.is_global_zero,
-            mininterval=0.5 if sys.stderr.isatty() else 30,
-        )
+        what = f"epoch {progress.epoch + 1}/{self.recipe.epochs}"
+        return bar(an_epoch * self.recipe.epochs, "pair", what, done=done, shown=self.fabric.is_global_zero)
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -225,7 +225,7 @@ def test_a_kept_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
     machine = {"device": "CPU (Abacus)", "cores": 2, "threads": 1, "torch": "9.9", "python": "3.11"}
     machine |= {"load_before": 0.04, "date": "2026-11-21"}
     rows = [row, row | {"name": "app", "value": None, "met": None, "note": "no browser"}]
-    write(made_up.parent / "docs/speed.json", {"machine": machine, "rows": rows})
+    write(made_up.parent / "docs/speed.json", {"runs": [{"machine": machine, "benchmarks": {"explain": rows}}]})
     assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| explain | 1.85 ms | ≤ 20 ms | yes | median |\n| app | - | ≤ 20 ms | not measured | no browser |" in page

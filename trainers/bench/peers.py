@@ -80,7 +80,8 @@ def peers(quick: bool) -> list[Row]:
     all_peers: list[Peer] = [*(Own(name) for name in OURS), *named()]
     labelled, dev = _pairs(BATCH * (3 if quick else BATCHES))
     batches = [labelled[i : i + BATCH] for i in range(0, len(labelled), BATCH)]
-    right = [_accuracy(peer, dev[:500] if quick else dev) for peer in all_peers]
+    dev = dev[:500] if quick else dev
+    right = [_accuracy(peer, dev) for peer in all_peers]
     inputs = [[_asked(peer, lambda p=peer, b=batch: p.inputs(b)) for batch in batches] for peer in all_peers]  # type: ignore[misc]
     repeats = 1 if quick else 5
     forward = medians([_forward(peer, own) for peer, own in zip(all_peers, inputs, strict=True)], repeats)
@@ -95,7 +96,7 @@ def peers(quick: bool) -> list[Row]:
             Row(f"{peer.name}: weights", count / 1e6, "million", None, note=f"{tables / 1e6:.3g} in tables of words"),
         ]
         if accuracy is not None:
-            rows.append(Row(f"{peer.name}: SNLI dev", 100 * accuracy, "%", None, note=f"{len(dev):,} pairs at most"))
+            rows.append(Row(f"{peer.name}: SNLI dev", 100 * accuracy, "%", None, note=f"{len(dev):,} pairs"))
     return rows
 
 
@@ -135,7 +136,8 @@ def _accuracy(peer: Peer, dev: Sequence[tuple[tuple[str, str], str]]) -> float |
     said = _asked(peer, lambda: list(predictions([pair for pair, _ in dev])))
     if len(said) != len(dev):
         raise RunError(f"{peer.name} gives {len(said)} predictions for {len(dev)} pairs: give one for each")
-    return sum(one == label for one, (_, label) in zip(said, dev, strict=True)) / len(dev)
+    right = [bool(one == label) for one, (_, label) in zip(said, dev, strict=True)]
+    return sum(right) / len(right)
 
 
 def _forward(peer: Peer, batches: Sequence[Any]) -> Callable[[], None]:
@@ -156,7 +158,8 @@ def _training(peer: Peer, batches: Sequence[Any]) -> Callable[[], None]:
     def step(inputs: Any) -> None:
         logits = _checked(peer, peer.logits(inputs))
         optimizer.zero_grad()
-        nn.functional.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long)).backward()
+        loss = nn.functional.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long))
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
     def once() -> None:

@@ -32,10 +32,10 @@ from core.files import check_writable
 from core.reading.tokens import tokenize
 from trainers import recipe as recipes
 from trainers.commands import as_typed
-from trainers.csv_file import write_rows
+from trainers.options import add_options, data_folder
 from trainers.paper import paragraph_vectors
 from trainers.recipe import DataSource
-from trainers.train import data_folder
+from trainers.tables import write_rows
 from trainers.training_data import read_source
 
 NAME = "TF-IDF, linear SVM"
@@ -48,8 +48,7 @@ Texts = Sequence[tuple[str, str]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.paper baselines`."""
-    parser.add_argument("recipe", metavar="RECIPE", help="a recipe, by its name or path")
-    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
+    add_options(parser, "recipe", "--data")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the scores as a table, too")
 
 

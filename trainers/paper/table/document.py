@@ -4,12 +4,12 @@ and the figures of `python -m trainers.paper figure`.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES
+from trainers.tables import read_rows
 
 _BY_LENGTH = "**By the number of words, {} dev** (the paper’s figure 5, on Yelp): per cent, 95 % intervals."
 _BY_EVIDENCE = "**By the number of evidence sentences, FEVER dev 6k** (the paper’s figure 8): per cent, 95 % intervals."
@@ -25,10 +25,9 @@ def document(folder: Path) -> Iterator[str]:
     """What the files in this folder hold; nothing without any."""
     tables = [(table, *titled) for table, of in TABLES.items() for titled in of.titles.items()]
     for table, recipe, title in tables:
-        if not (folder / f"{recipe}.csv").is_file():
+        rows = read_rows(folder / f"{recipe}.csv")
+        if not rows:
             continue
-        with (folder / f"{recipe}.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
         yield title
         yield markdown.table(rows)
         command = f"python -m trainers.paper table {table} --train {recipe} --data DATA --runs runs/{recipe}"
@@ -36,14 +35,12 @@ def document(folder: Path) -> Iterator[str]:
         precision = "" if recipe == "comparison-fever" else "--precision bf16 "
         yield markdown.commands([f"{command} --out docs/tables/{recipe} {precision}--threads 1"])
     for name, (by, title, runs) in FIGURES.items():
-        if (folder / f"{name}.csv").is_file():
-            yield from _figure(folder / f"{name}.csv", by, title, runs)
+        if points := read_rows(folder / f"{name}.csv"):
+            yield from _figure(points, name, by, title, runs)
 
 
-def _figure(path: Path, by: str, title: str, runs: str) -> Iterator[str]:
+def _figure(points: Sequence[Mapping[str, str]], file: str, by: str, title: str, runs: str) -> Iterator[str]:
     """The points of a figure as a table with a line a group and a column a run."""
-    with path.open(encoding="utf-8", newline="") as file:
-        points = list(csv.DictReader(file))
     names = list(dict.fromkeys(point["checkpoint"] for point in points))
     lines: dict[str, dict[str, str]] = {}
     for point in points:
@@ -53,4 +50,4 @@ def _figure(path: Path, by: str, title: str, runs: str) -> Iterator[str]:
     yield title
     yield markdown.table(list(lines.values()))
     command = f"python -m trainers.paper figure {by} {' '.join(f'{runs}/{name}' for name in names)}"
-    yield markdown.commands([f"{command} --data DATA --out docs/tables/{path.stem}"])
+    yield markdown.commands([f"{command} --data DATA --out docs/tables/{file}"])
