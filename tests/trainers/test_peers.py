@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,11 +62,18 @@ def adapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("trainers.bench.peers.BATCH", 4)
 
 
+def written() -> list[dict[str, Any]]:
+    """The rows that the command wrote."""
+    (run,) = json.loads(Path("out.json").read_text())["runs"]
+    rows: list[dict[str, Any]] = run["benchmarks"]["peers"]
+    return rows
+
+
 def test_models_are_measured_on_the_same_batches(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAIRLENS_DATA", str(data))
     monkeypatch.setenv("PAIRLENS_PEERS", "own_peers:Bags, own_peers:Guessing")
     assert main(["peers", "--quick", "--json", "out.json"]) == 0
-    rows = {row["name"]: row for row in json.loads(Path("out.json").read_text())["rows"]}
+    rows = {row["name"]: row for row in written()}
     names = ("lesson-light", "bags of words", "guessing")
     assert all(rows[f"{name}: inference"]["value"] > 0 for name in names)
     assert all(rows[f"{name}: training step, batch 4"]["value"] > 0 for name in names)
@@ -85,7 +93,7 @@ def test_measuring_changes_no_shipped_model_and_needs_no_data(monkeypatch: pytes
     model = load_named("lesson-light").model
     before = {name: value.clone() for name, value in model.state_dict().items()}
     assert main(["peers", "--quick", "--json", "out.json"]) == 0
-    assert len(json.loads(Path("out.json").read_text())["rows"]) == 3
+    assert len(written()) == 3
     assert all(value.equal(before[name]) for name, value in model.state_dict().items())
 
 
