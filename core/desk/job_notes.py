@@ -1,4 +1,5 @@
-"""Notes of jobs that wait or run, beside the desk's runs, so that a job whose server was stopped is not silently gone.
+"""Notes of jobs that are waiting or running, beside the desk's runs, so that a job is not lost silently when its server
+stops.
 
 In a folder the note's file is locked by its process, and the system lets the lock go however that ends. A store has no
 locks: there the note says when its process was last seen, which it does again and again.
@@ -7,7 +8,6 @@ locks: there the note says when its process was last seen, which it does again a
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 import time
 import uuid
@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from core.desk.shelf import Folder, Shelf, of_desk
 from core.errors import MendableError
-from core.files import make_folder, parse_json, read_json
+from core.files import json_text, make_folder, parse_json, read_json
 
 _JOBS = "jobs"
 SEEN_EVERY, STOPPED_AFTER = 20.0, 90.0
@@ -50,11 +50,11 @@ class LockedNote:
         name = f"{_JOBS}/{uuid.uuid4().hex}.json"
         self._path = shelf.path / name
         make_folder(self._path.parent)
-        # Released by another thread than the one that took it.
+        # It may be released by another thread than the one that acquired it.
         self._lock = FileLock(self._path.with_suffix(".lock"), thread_local=False)
         self._lock.acquire()
         with shelf.writing(name) as scratch:
-            scratch.write_text(json.dumps({"what": what, "rows": rows}) + "\n", encoding="utf-8")
+            scratch.write_text(json_text({"what": what, "rows": rows}, indent=None), encoding="utf-8")
 
     def remove(self) -> None:
         with contextlib.suppress(OSError):
@@ -87,12 +87,12 @@ class SeenNote:
     def _write(self) -> None:
         known = {"what": self._what, "rows": self._rows, "seen": time.time()}
         with self._shelf.writing(self._name) as scratch:
-            scratch.write_text(json.dumps(known) + "\n", encoding="utf-8")
+            scratch.write_text(json_text(known, indent=None), encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class StoppedJob:
-    """A job that ended with its server. ``name``: of its note."""
+    """A job that was lost with its server. ``name``: that of its note."""
 
     name: str
     what: str
@@ -100,7 +100,7 @@ class StoppedJob:
 
 
 def stopped() -> list[StoppedJob]:
-    """Jobs of servers that share these runs, and that no process has any more. Raises DeskError where a store cannot be
+    """Jobs of servers that share these runs whose process no longer exists. Raises DeskError where a store cannot be
     used."""
     shelf, found = of_desk(), []
     for kept in shelf.listed(_JOBS):
@@ -109,7 +109,7 @@ def stopped() -> list[StoppedJob]:
         # What another server removes just now is not told.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             if isinstance(shelf, Folder):
-                with _of_nobody(shelf.path / kept.name) as free:
+                with _abandoned(shelf.path / kept.name) as free:
                     known = read_json(shelf.path / kept.name) if free else None
             else:
                 with shelf.opened(kept.name) as file:
@@ -121,7 +121,7 @@ def stopped() -> list[StoppedJob]:
 
 
 def put_away(name: str) -> None:
-    """Everybody has seen that this job was stopped."""
+    """Delete the note of a stopped job, once people have been told about it."""
     if name.isalnum():
         with contextlib.suppress(OSError, MendableError):
             for suffix in (".json", ".lock"):
@@ -129,8 +129,8 @@ def put_away(name: str) -> None:
 
 
 @contextmanager
-def _of_nobody(path: Path) -> Iterator[bool]:
-    """Whether no living process has this note; nobody takes it while the block lasts."""
+def _abandoned(path: Path) -> Iterator[bool]:
+    """Whether no running process holds this note; while the block lasts, none can take it."""
     lock = FileLock(path.with_suffix(".lock"))
     try:
         lock.acquire(blocking=False)

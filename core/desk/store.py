@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from core.data import Dataset
 from core.desk.run import Run, RunHeader, load, read_header, save
 from core.desk.shelf import Kept, Shelf, of_desk
 from core.errors import DeskError
-from core.files import parse_json
+from core.files import json_text, parse_json
 
 _RUNS = "runs"
 DIGITS = 16
@@ -56,7 +55,7 @@ def put_first(file: str, checkpoints: Sequence[str], folder: Path | None = None)
     shelf, first = of_desk(folder), [short(checkpoint) for checkpoint in checkpoints]
     others = [checkpoint for checkpoint in _order(shelf, file) if checkpoint not in first]
     with shelf.writing(_order_name(file)) as scratch:
-        scratch.write_text(json.dumps({"models": [*first, *others]}) + "\n", encoding="utf-8")
+        scratch.write_text(json_text({"models": [*first, *others]}, indent=None), encoding="utf-8")
 
 
 def _order(shelf: Shelf, file: str, there: Sequence[Kept] | None = None) -> dict[str, int]:

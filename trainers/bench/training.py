@@ -19,7 +19,7 @@ from core.reading.word_table import WordTable
 from trainers import loop, set_up
 from trainers import recipe as recipes
 from trainers.bench.row import Row
-from trainers.loop import Run
+from trainers.loop import TrainingRun
 from trainers.training_data import TrainingData
 
 BATCH = 256
@@ -96,7 +96,7 @@ def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
     )
 
 
-def work(run: Run, rows: np.ndarray) -> int:
+def work(run: TrainingRun, rows: np.ndarray) -> int:
     """FLOP of a step's products on these rows, forward and backward."""
     rnn = torch.ops.aten.mkldnn_rnn_layer, torch.ops.aten.mkldnn_rnn_layer_backward
     counter = FlopCounterMode(display=False, custom_mapping={rnn[0]: _recurrent, rnn[1]: _recurrent_backward})
@@ -112,6 +112,6 @@ def _recurrent(words: Sequence[int], inputs: Sequence[int], states: Sequence[int
     return 2 * steps * batch * (inputs[0] * inputs[1] + states[0] * states[1])
 
 
-def _recurrent_backward(*shapes: Sequence[int], **named: object) -> int:
+def _recurrent_backward(*shapes: Sequence[int], **_: object) -> int:
     """Twice the forward pass's: the gradients of its inputs and of its weights."""
-    return 2 * _recurrent(*shapes, **named)
+    return 2 * _recurrent(*shapes)
