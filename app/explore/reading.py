@@ -12,15 +12,15 @@ from app.model_choice import judging_alone
 from app.page_state.explore import ExploreState
 from core.checkpoint import Checkpoint, CheckpointError, load_named
 from core.evidence import Explanation
-from core.explain import explained
+from core.explain import explain, explained, kept
 from core.reading.reader import PairError
 
 
 @dataclass(frozen=True)
 class Read:
     """The pair of a ``page`` as its model reads it. ``shown``: the explanation that is drawn, at the page's temperature
-    and with or without crossings; ``trained``: the model's own; ``alone``: that of a model that reads the judged
-    sentence alone; ``steps``: the pair as typed and after each edit by hand."""
+    and with or without crossings; ``trained``: the model's own; ``alone``: the verdict of a model that reads the judged
+    sentence alone, without evidence; ``steps``: the pair as typed and after each edit by hand."""
 
     page: ExploreState
     checkpoint: Checkpoint
@@ -84,5 +84,6 @@ def _alone(page: ExploreState, checkpoint: Checkpoint) -> Explanation | None:
     name = judging_alone(checkpoint.card)
     if name is not None:
         with contextlib.suppress(CheckpointError, PairError):
-            return explained(load_named(name), *page.pair.now)
+            other, pair = load_named(name), page.pair.now
+            return kept(other, ("verdict alone", *pair), lambda: explain(other, *pair, records=()))
     return None

@@ -204,15 +204,22 @@ class PageSession(Generic[State]):
             self.set(state)
         self._visit.problems = problems
 
+    def write_step(self) -> None:
+        """Put what a widget has changed into the address: a choice is a step to go back from."""
+        visit, parameters = self._visit, self.state.address()
+        if visit.stepping:
+            if st.query_params.to_dict() != parameters:
+                st.query_params.from_dict(parameters)
+                visit.completed = None
+            visit.written, visit.stepping = parameters, None
+
     def write_link(self) -> None:
-        """Put the state into the address, unless it is there: a choice is a step to go back from, an address that a
-        person came with is completed where it stands."""
+        """Put the state into the address, unless it is there: a choice as a step (:meth:`write_step`); an address that
+        a person came with is completed where it stands."""
+        self.write_step()
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
         completing = address != parameters and visit.stepping is False
         if completing:
             visit.completed = address
-        elif address != parameters and visit.stepping:
-            st.query_params.from_dict(parameters)
-            visit.completed = None
         complete(address, parameters if completing else None)
         visit.written, visit.stepping = parameters, None

@@ -80,12 +80,13 @@ def _pair(models: Mapping[str, Listed]) -> None:
         if alone:  # they are there already: what has changed comes first
             FORM.sentences(models)
     PAGE.settle()
+    PAGE.write_step()
 
 
 @st.fragment
 def _beside(models: Mapping[str, Listed]) -> None:
-    """What the verdict does not wait for: the link, which takes a browser longer than all else, the sidebar, and what
-    stands below. It runs alone when the browser has drawn what the pair's part sent."""
+    """What the verdict does not wait for: the sidebar, and what stands below. It runs alone when the browser has drawn
+    what the pair's part sent."""
     if PAGE.touched:
         st.rerun()  # one of its own widgets has changed what the pair's part draws
     explored: Explored | None = st.session_state[_EXPLORED]
