@@ -106,7 +106,8 @@ class PageSession(Generic[State]):
     def settle(self) -> None:
         """A part of the page that runs alone has drawn the state."""
         visit = self._visit
-        visit.stepping, visit.touched = visit.stepping or visit.touched, False
+        if visit.touched:
+            visit.stepping, visit.touched = True, False
 
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
         """State and problems of an address; where it does not say which texts are shown, they are the shared pair."""
