@@ -17,11 +17,8 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError
@@ -30,8 +27,11 @@ from core.errors import RunError
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, choices, judged_right, play, untrained
 from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
+from core.progress import bar
 from trainers.card import add_to_card
 from trainers.commands import as_typed
+from trainers.options import add_options
+from trainers.tables import text
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
 NUMBERS = (6, 8, 12, 16)
@@ -42,7 +42,7 @@ BEST = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers point`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="items, as `python -m trainers.paper pointing` writes them"
     )
@@ -51,8 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--way", action="append", choices=WAYS, help="play with this way alone; may be given again")
     parser.add_argument("--untrained", action="store_true", help="the same ways on untrained weights, too")
     parser.add_argument("--choose", action="store_true", help="choose numbers and weights of `taken-away` instead")
-    parser.add_argument("--card", metavar="NAME", help="write the figures into the card, under this name of the data")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_options(parser, "--card", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -75,8 +74,8 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
     models = {"trained": checkpoint} | ({"untrained": untrained(checkpoint, args.seed)} if args.untrained else {})
     figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
     for name, model in models.items():
-        with tqdm(total=len(right), unit="item", desc=name, disable=not sys.stderr.isatty()) as bar:
-            game = play(model, right, args.way or WAYS, progress=lambda done, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
+        with bar(len(right), "item", name) as shown:
+            game = play(model, right, args.way or WAYS, progress=lambda done, shown=shown: shown.update())  # type: ignore[misc]
         figures[name] = game.to_dict()
     own = {"untrained": args.untrained, "card": args.card, "rows": args.rows, "way": args.way}
     own |= {"seed": str(args.seed)} if args.seed != 1 else {}
@@ -90,16 +89,20 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
 
 def chosen(checkpoint: Checkpoint, items: Sequence[Item], as_json: bool) -> str:
     """The best numbers and weights as text."""
-    with tqdm(total=len(NUMBERS) * len(items), unit="item", disable=not sys.stderr.isatty()) as bar:
-        found = choices(checkpoint, items, NUMBERS, lambda: bar.update())
+    with bar(len(NUMBERS) * len(items), "item") as shown:
+        found = choices(checkpoint, items, NUMBERS, shown.update)
     if as_json:
         return json.dumps([choice.to_dict() for choice in found], indent=1)
-    lines = [f"{'words':>5}  {'dropped, frequent, related':<28}{'one half':>22}{'other half':>24}"]
-    for choice in found[:BEST]:
-        weights = ", ".join(f"{weight:.1f}" for weight in choice.mix.values())
-        halves = [_share(half.to_dict()) for half in (choice.half, choice.other)]
-        lines.append(f"{choice.words:>5}  {weights:<28}{halves[0]:>22}{halves[1]:>24}")
-    return "\n".join(lines)
+    rows = [
+        {
+            "words": choice.words,
+            "dropped, frequent, related": ", ".join(f"{weight:.1f}" for weight in choice.mix.values()),
+            "one half": _share(choice.half.to_dict()),
+            "other half": _share(choice.other.to_dict()),
+        }
+        for choice in found[:BEST]
+    ]
+    return text(rows)
 
 
 def read_items(path: Path) -> list[Item]:
@@ -134,12 +137,8 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
 
 def table(result: JsonMapping) -> str:
     """The result as text for people."""
-    lines = rows(result)
-    text = [f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right", ""]
-    for line in (dict(zip(lines[0], lines[0], strict=True)), *lines):
-        way, *shares = line.values()
-        text.append(f"{way:<24}" + "".join(f"{share:>24}" for share in shares))
-    return "\n".join(text)
+    head = f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right"
+    return f"{head}\n\n{text(rows(result))}"
 
 
 def _share(score: JsonMapping | None) -> str:

@@ -23,7 +23,6 @@ forward passes alone, a Ray cluster of two workers by one).
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 from collections.abc import Callable
@@ -33,7 +32,7 @@ from pathlib import Path
 import torch
 
 from core.errors import RunError
-from core.files import check_writable, whole_file
+from core.files import check_writable, json_text, write_whole
 from core.json_types import JsonObject
 from trainers.bench.app import filter_map, pages
 from trainers.bench.desk import answers, prediction
@@ -45,12 +44,13 @@ from trainers.bench.load import load
 from trainers.bench.phrases import phrase_states
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
-from trainers.bench.runs import Run, kept_runs
+from trainers.bench.runs import MeasuredRun, kept_runs
 from trainers.bench.streaming import streaming
 from trainers.bench.threads import threads
 from trainers.bench.tokens import tokens
 from trainers.bench.training import training
 from trainers.card import device_name
+from trainers.tables import text
 
 BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: by_time("nli-attconv-light", quick),
@@ -112,12 +112,7 @@ def run(args: argparse.Namespace) -> int:
     if machine["load_before"] > 0.5 * (machine["cores"] or 1):
         print(f"the machine was busy (load {machine['load_before']:.1f}): these times say little")
     print()
-    print(f"{'what':<46}{'measured':>14}{'bar':>14}   kept")
-    for row in (row for rows in measured.values() for row in rows):
-        note = f"  {row.note}" if row.note else ""
-        print(f"{row.name:<46}{row.measured:>14}{row.required:>14}   {row.outcome}{note}")
-    runs = [run.without(names) for run in runs] + [Run(machine, measured)]
-    record = {"runs": [run.to_dict() for run in runs if run.benchmarks]}
-    with whole_file(args.json) as scratch:
-        scratch.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(text([row.cells for rows in measured.values() for row in rows]))
+    runs = [run.without(names) for run in runs] + [MeasuredRun(machine, measured)]
+    write_whole(args.json, json_text({"runs": [run.to_dict() for run in runs if run.benchmarks]}))
     return 0

@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
 from urllib.parse import urlencode
 
 import websockets
@@ -17,6 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.errors import RunError
+from core.json_types import JsonObject
 
 _BOX = re.compile(r" (first|second)( \d+)?$")
 """How the identifier of a sentence's box ends."""
@@ -134,7 +134,7 @@ class Visitor:
             message = whole
         return message
 
-    def _read(self, message: ForwardMsg) -> dict[str, Any] | None:
+    def _read(self, message: ForwardMsg) -> JsonObject | None:
         """Remember a sentence's box, and the parts of the page; the drawing of a pair is returned."""
         element = message.delta.new_element
         kind = element.WhichOneof("type")
@@ -147,6 +147,6 @@ class Visitor:
             self._parts.setdefault(element.bidi_component.component_name, message.delta.fragment_id)
             data = json.loads(element.bidi_component.json)
             if data.get("view") == "pair":
-                drawing: dict[str, Any] = json.loads(data["drawing"])
+                drawing: JsonObject = json.loads(data["drawing"])
                 return drawing
         return None

@@ -29,8 +29,7 @@ from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.runs import kept_runs
 from trainers.commands import today
-from trainers.paper import markdown, pictures
-from trainers.paper.table import document
+from trainers.paper import document, markdown
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
@@ -104,10 +103,10 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
         "models from elsewhere": guests(
             [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
         ),
-        "alignment": pictures.aligned(cards),
-        "faithfulness": pictures.believed(cards),
-        "pointing": pictures.pointed(cards),
-        "systems": document.document(speed.parent / "tables"),
+        "alignment": document.aligned(cards),
+        "faithfulness": document.believed(cards),
+        "pointing": document.pointed(cards),
+        "systems": document.systems(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
         "word table": word_table(pretrained / "words" / "card.json"),
@@ -366,13 +365,7 @@ def speeds(path: Path) -> Iterator[str]:
         yield f"No speeds are kept here yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
     for run in kept_runs(path):
-        yield markdown.table(
-            [
-                {"what": row.name, "measured": row.measured, "bar": row.required, "kept": row.outcome, "note": row.note}
-                for rows in run.benchmarks.values()
-                for row in rows
-            ]
-        )
+        yield markdown.table([row.cells for rows in run.benchmarks.values() for row in rows])
         machine = run.machine
         yield (
             f"Measured on {machine['date']} on {markdown.plain(machine['device'])} "
