@@ -169,7 +169,8 @@ class PairView extends View {
     const step = this.tour?.at;
     this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
     this.panels = this.panelsOf(data.panels);
-    const [first, main, beside, changes] = ["first", "main", "beside", "changes"].map((place) =>
+    // A page that does not wait with what stands below gives all panels at once.
+    const [first, main, beside, changes, below] = ["first", "main", "beside", "changes", "below"].map((place) =>
       this.panels.filter((_, i) => data.panels[i].place === place).map(({ element }) => element),
     );
     this.lower.inert = true;
@@ -196,6 +197,7 @@ class PairView extends View {
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
       long ? first : null,
       changes,
+      below,
       this.lower,
     ]
       .flat()
