@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.evaluation.parts import Predicted
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from trainers import prediction_files
 from trainers.__main__ import main
 from trainers.cluster import cluster, each, on_loopback

@@ -17,7 +17,7 @@ import torch
 from core.checkpoint import CheckpointError, load
 from core.desk.run import load as load_run
 from core.explain import explain
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
 from trainers.bench import benchmarks, training
 from trainers.bench.__main__ import main as bench
