@@ -5,29 +5,35 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 from tests.app.pages import come_to_rest
 
 PATIENCE = 60_000
 """Milliseconds to wait for the page: long, because a machine that trains beside the tests answers late."""
+SOON = 15_000
+"""Milliseconds until a page that was come to without a load is loaded after all."""
 PHONE = 768
 """Pixels. On a narrower screen Streamlit's menu lies over the page, as it was when the page was loaded."""
 BLANK = "/?model=test-light&first=&second="
 """A page without figures, so that nothing of what a test has done to one is left in a script."""
 _GO = """([address, mark, patience]) => new Promise((resolve) => {
+  const there = new URL(address, location.href), last = performance.now() + patience;
   // The app's own pushState keeps the page that Back has led to.
   History.prototype.pushState.call(history, {}, "", address);
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
-  const last = performance.now() + patience;
+  const empty = (url) => new URL(url).searchParams.get("first") === "";
   const look = () => {
     const app = document.querySelector("[data-testid=stApp]");
     const drawn = !location.search.includes(mark) && app?.dataset.testScriptState === "notRunning"
       && !document.querySelector("[data-stale=true]");
-    if (drawn || performance.now() > last) resolve(drawn);
+    if (drawn) resolve(location.pathname === there.pathname && empty(location.href) === empty(there.href));
+    else if (performance.now() > last) resolve(false);
     else setTimeout(look, 20);
   };
   look();
@@ -71,9 +77,13 @@ def says_all(path: str) -> bool:
 def go(page: Any, path: str, patience: int = PATIENCE) -> bool:
     """Come to an address as by Back, without loading Streamlit's scripts again, which costs a second of a processor;
     whether the page was drawn. A mark in the address, which no page reads, is gone when the page has been drawn: then
-    it has completed its address."""
-    mark = f"visit={next(_counter)}"
-    return bool(page.evaluate(_GO, [f"{path}&{mark}", mark, patience]))
+    it has completed its address. What the last page still asked of the server may come in between and bring it back:
+    a second try is made."""
+    for _ in range(2):
+        mark = f"visit={next(_counter)}."
+        if page.evaluate(_GO, [f"{path}&{mark}", mark, patience]):
+            return True
+    return False
 
 
 class Tabs:
@@ -95,11 +105,16 @@ class Tabs:
             self.pages[key].set_default_timeout(PATIENCE)
         return self.pages[key]
 
-    def come(self, key: tuple[Any, ...], server: str, path: str, fresh: bool) -> None:
-        """To a page of the app: as a new visitor where ``fresh``, or where the address leaves something to the app."""
+    def come(self, key: tuple[Any, ...], server: str, path: str, fresh: bool, wait: str) -> None:
+        """To a page of the app, until it shows the sign ``wait``: as a new visitor where ``fresh``, or where the
+        address leaves something to the app."""
         page, at = self.pages[key], self.at.pop(key, None)
-        if fresh or at != server or not says_all(path) or not go(page, path):
-            page.goto(path if path.startswith("http") else server + path)
+        if not fresh and at == server and says_all(path) and go(page, path, SOON):
+            with suppress(TimeoutError):
+                page.wait_for_selector(wait, timeout=SOON)
+                return
+        page.goto(path if path.startswith("http") else server + path)
+        page.wait_for_selector(wait)
 
     def leave(self, key: tuple[Any, ...], server: str, again: bool) -> None:
         """Nothing of a test stays in its tab; ``again``: the next one may go on in its session."""
@@ -112,7 +127,7 @@ class Tabs:
             page.context.clear_cookies()
             page.context.clear_permissions()
             # A session keeps large type for all pages; a page that does not write its address is none of the app's.
-            if again and "projector" not in page.url and "?" in page.url and go(page, BLANK, 10_000):
+            if again and "projector" not in page.url and "?" in page.url and go(page, BLANK, SOON):
                 self.at[key] = server
             else:
                 page.goto("about:blank")
@@ -123,10 +138,10 @@ class Tabs:
 
 class Visits:
     """The visitors of one test. Each call is another one, with a browser context of its own. Without ``fresh`` it may
-    be the session in which an earlier test has looked at pages."""
+    be the session in which an earlier test has looked at pages; not where the test is run ``again``."""
 
-    def __init__(self, server: str, tabs: Tabs) -> None:
-        self.server, self.tabs, self.wrong = server, tabs, list[str]()
+    def __init__(self, server: str, tabs: Tabs, again: bool) -> None:
+        self.server, self.tabs, self.again, self.wrong = server, tabs, again, list[str]()
         self.used: dict[tuple[Any, ...], tuple[Any, bool]] = {}
         self.listeners = {
             "request": lambda request: self.wrong.append(request.url) if self._outside(request.url) else None,
@@ -155,8 +170,7 @@ class Visits:
         page.emulate_media(color_scheme=color_scheme)
         for event, listener in self.listeners.items():
             page.on(event, listener)
-        self.tabs.come(key, self.server, path, fresh or tour)
-        page.wait_for_selector(wait)
+        self.tabs.come(key, self.server, path, fresh or tour or self.again, wait)
         come_to_rest(page)
         return page
 
