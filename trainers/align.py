@@ -21,7 +21,6 @@ import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
@@ -29,6 +28,7 @@ from core.errors import RunError
 from core.evaluation import alignment, alignment_table
 from core.evaluation.head_choice import head_scores
 from core.guests.heads import MEAN, ROLLOUT, title_of
+from core.json_types import JsonMapping
 from core.progress import bar
 from trainers.card import add_to_card
 from trainers.options import add_options
@@ -112,7 +112,7 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     return 0
 
 
-def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: Mapping[str, Any]) -> list[str]:
+def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: JsonMapping) -> list[str]:
     """The heads and the figures of the best one, for people."""
     heads = stored["heads"]
     most = sorted(heads["f1"].items(), key=lambda item: -item[1])
@@ -138,7 +138,7 @@ def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
 
 
 def write(
-    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: Mapping[str, Any]
+    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: JsonMapping
 ) -> None:
     """Put the figures into the card; a threshold that is fixed anew drops those that came from the one before."""
     command = ["python", "-m", "trainers", "align", checkpoint.name, args.file.name]
@@ -151,7 +151,7 @@ def write(
     add_to_card(checkpoint.folder, alignment={**stored, "results": results})
 
 
-def lines(checkpoint: Checkpoint, data: Alignments, scores: Mapping[str, Any]) -> list[str]:
+def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list[str]:
     """The figures for people."""
     out = [f"{checkpoint.name} on {data.name}: {scores['pairs']:,} pairs, links above {scores['threshold']:.2f}"]
     if data.problems:

@@ -18,11 +18,10 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
 from core.evaluation.scores import paired_bootstrap
 from core.files import check_writable
+from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
 from core.wording import counted
 from trainers.card import add_to_card
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def for_card(scores: Mapping[str, Any]) -> dict[str, float]:
+def for_card(scores: JsonMapping) -> dict[str, float]:
     """What a card holds of scores."""
     names = ("map", "mrr", "questions") if "map" in scores else ("accuracy", "macro_f1", "items")
     return {name: scores[name] for name in names}
@@ -125,10 +125,10 @@ def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
         )
 
 
-def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Verdicts | Rankings]) -> dict[str, Any]:
+def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Verdicts | Rankings]) -> JsonObject:
     """All scores of the first checkpoint as plain values, and of a second one how it compares."""
     checkpoint, tally = checkpoints[0], tallies[0]
-    head: dict[str, Any] = {
+    head: JsonObject = {
         "checkpoint": checkpoint.name,
         "sha256": checkpoint.card["sha256"],
         "file": stream.name,
@@ -155,7 +155,7 @@ def compare(theirs: Checkpoint, *right: np.ndarray) -> dict[str, object]:
     return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
 
 
-def table(scores: Mapping[str, Any]) -> str:
+def table(scores: JsonMapping) -> str:
     """The scores as text for people."""
     lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {counted(scores['rows'], 'row')}"]
     if scores["dropped_without_gold_label"]:

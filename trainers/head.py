@@ -1,9 +1,9 @@
-"""Train a classifier on the vectors of a bi-encoder from elsewhere, which judges pairs in the place of its cosine.
+"""Train a classifier on the vectors of a bi-encoder from elsewhere, to judge pairs in place of its cosine.
 
     python -m trainers head my-minilm DATA/snli/snli_1.0_train_86k.jsonl --dev DATA/snli/snli_1.0_dev.jsonl
 
-A logistic regression of (u, v, |u - v|) (Reimers and Gurevych 2019, section 3.1), by scikit-learn; the model itself
-stays as it is. The classifier is written beside the model, and its classes into pairlens.json.
+A logistic regression on (u, v, |u - v|) (Reimers and Gurevych 2019, section 3.1) by scikit-learn; the model itself is
+not changed. The classifier is saved beside the model, and its classes in pairlens.json.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file to train on")
     parser.add_argument("--dev", metavar="FILE", type=Path, help="a data file to score it on")
-    parser.add_argument("--rows", type=int, default=0, help="a sample of so many rows of FILE (default: 0, all)")
-    parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="of scikit-learn (default: 1)")
-    parser.add_argument("--task", choices=tuple(TASKS), help="default: what the labels say, else the model's")
+    parser.add_argument("--rows", type=int, default=0, help="a random sample of so many rows of FILE (default: all)")
+    parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="scikit-learn's C (default: 1)")
+    parser.add_argument("--task", choices=tuple(TASKS), help="default: implied by the labels, else the model's")
     add_options(parser, "--label")
 
 
@@ -45,12 +45,12 @@ def run(args: argparse.Namespace) -> int:
     """Read both texts of each row, fit, score and write. Raises RunError for another model than a bi-encoder."""
     checkpoint = open_checkpoint(args.checkpoint)
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
-        raise RunError(f"{checkpoint.name} is no bi-encoder from elsewhere, whose vectors a classifier could read")
+        raise RunError(f"{checkpoint.name} is not a bi-encoder from elsewhere: choose one, with vectors to classify")
     renamed = translation(args.translate)
     train = sample(renamed(read(args.file)), args.rows)
     check_texts(checkpoint, train)
     if len(train.labels) < 2:
-        raise RunError(f"{train.name} has rows of one class alone: give a file with several")
+        raise RunError(f"{train.name} has only one class: give a file with at least two")
     weight, bias = fitted(vectors(checkpoint, train), [row.label or "" for row in train.rows], train.labels, args)
     with whole_file(checkpoint.folder / HEAD) as scratch:
         save_file({"weight": weight, "bias": bias}, scratch)

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 import torch
@@ -27,6 +27,7 @@ from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
+from core.json_types import JsonObject
 from core.models import build
 from core.progress import bar
 from core.reading.batch import Batch, Side
@@ -34,7 +35,6 @@ from core.reading.reader import WordReader
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
-from trainers.folding import fold
 from trainers.precision import used_precision
 from trainers.processes import check_agreement
 from trainers.recipe import Recipe
@@ -49,7 +49,7 @@ from trainers.set_up import (
     start_from,
     targets,
 )
-from trainers.trained_words import StartVectors, TrainedWords, frequent
+from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
 from trainers.training_data import TrainingData
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Logits(nn.Module):
         return output.logits, self.model.penalty(output)
 
 
-def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> dict[str, Any]:
+def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> JsonObject:
     """Train, keep the best epoch, score it and write the checkpoint folder. Returns its card.
 
     Raises RunError when the device, precision or saved state does not fit.
@@ -85,7 +85,7 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
 
 def ready(
     recipe: Recipe, data: TrainingData, words: WordTable, options: Options, start_words: StartVectors | None = None
-) -> Run:
+) -> TrainingRun:
     """A run before its first step: model, running mean and optimizer on the device. ``start_words``: what makes the
     vectors that a recipe with ``tune_words`` starts from, in place of a table as wide. Raises RunError."""
     fabric = start(options)
@@ -107,14 +107,15 @@ def ready(
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
-    net, optimizer = fabric.setup(torch.compile(net, dynamic=True) if options.compile else net, optimizer)
+    net = cast(nn.Module, torch.compile(net, dynamic=True)) if options.compile else net
+    net, optimizer = fabric.setup(net, optimizer)
     # Each process draws dropout masks of its own.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
-    return Run(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
+    return TrainingRun(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """A run between its steps: what changes (weights, moments, progress) and what it needs to go on."""
 
     fabric: Any
@@ -313,9 +314,9 @@ class Run:
         """Whether dev has not risen for as many epochs as the recipe's patience."""
         return 0 < self.recipe.patience <= self.progress.epoch - self.progress.best_epoch
 
-    def finish(self, own_words: bool) -> dict[str, Any]:
+    def finish(self, own_words: bool) -> JsonObject:
         """Round the best epoch's weights to float16, score them, write the folder, delete the state."""
-        written: dict[str, Any] = {}
+        written: JsonObject = {}
         if self.fabric.is_global_zero:
             self.average.load_state_dict(self.best)
             round_weights(self.average)

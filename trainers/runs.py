@@ -28,7 +28,7 @@ from trainers.recipe import DataSource, Recipe
 from trainers.training_data import TrainingData, load_data, read_source, table_for
 
 if TYPE_CHECKING:
-    from trainers.loop import Run
+    from trainers.loop import TrainingRun
     from trainers.set_up import Options
 
 DEV = "dev.safetensors"
@@ -91,7 +91,7 @@ def one_run(
     return card
 
 
-def _keep_dev(run: Run, rows: np.ndarray) -> None:
+def _keep_dev(run: TrainingRun, rows: np.ndarray) -> None:
     """Write what the finished run says of its dev set, whose rows have these numbers."""
     dev, classes = run.data.dev, len(run.recipe.labels)
     names = {group: i for i, group in enumerate(dict.fromkeys(dev.groups or ()))}

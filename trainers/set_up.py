@@ -48,7 +48,7 @@ class Options:
     """What to type to do it again, for the card."""
 
 
-def start(options: Options) -> Any:
+def start(options: Options) -> lightning_fabric.Fabric:
     """Lightning Fabric with the device, precision and processes asked for, launched. Raises RunError."""
     keep_freed_memory()
     device = pick_device(options.device).type

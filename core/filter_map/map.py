@@ -15,7 +15,6 @@ Every text is read and placed by itself, so that no result depends on the other 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib.metadata import version
@@ -30,7 +29,7 @@ from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
 from core.checkpoint import Checkpoint
 from core.errors import MendableError
-from core.files import read_json, whole_folder
+from core.files import json_text, read_json, whole_folder
 from core.filter_map import tsne
 from core.json_types import JsonMapping, JsonObject, checked, converter, setting
 from core.models.base import FilterMaker
@@ -316,7 +315,7 @@ class FilterMap:
                 "layouts": [_card_of(layout) for layout in self.layouts.values()],
                 "items": [astuple(item) for item in self.items],
             }
-            (scratch / "map.json").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
+            (scratch / "map.json").write_text(json_text(record, indent=None), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path, checkpoint: Checkpoint) -> FilterMap:

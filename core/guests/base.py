@@ -1,4 +1,5 @@
-"""What all models from elsewhere have in common: how they read texts, and what of them can be asked."""
+"""What all models from elsewhere have in common: how they read texts, those whose words were changed too, and what of
+them can be asked."""
 
 from __future__ import annotations
 
@@ -48,14 +49,14 @@ class GuestReader(Generic[B_co]):
 
 
 class GuestModel(PairModel, Generic[B]):
-    """A model that computes by itself: no attention of its can be set, and none can be cut unless it says so."""
+    """A model that runs its own code: its attention cannot be set, nor cut unless a subclass allows it."""
 
     projection = None
     refusal: str
-    """What is said to who wants to set something in it."""
+    """The message of the error for anyone who tries to set something in it."""
 
     def answer(self, batch: B) -> Output:
-        """What it says of these pairs."""
+        """Logits of these pairs, with what the model computed on the way."""
         raise NotImplementedError
 
     def forward(self, batch: B, override: Override | None = None) -> Output:  # type: ignore[override]
@@ -72,3 +73,39 @@ class GuestModel(PairModel, Generic[B]):
     def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
         """None that could be set."""
         return ()
+
+
+Span = tuple[int, int]
+"""Characters [start, end) of a text."""
+
+
+def spelt(side: ReadText) -> tuple[str, list[Span]]:
+    """The text with the words that the reading has, and the span of each of them in it.
+
+    It is the text as it was typed where no word was changed, else spaced as :func:`core.effects.edits.edited` leaves
+    it. What followed the last word is left out where the text was cut off.
+    """
+    text = ""
+    spans: list[Span] = []
+    at = 0
+    for token in side.tokens:
+        text += _between(side.text[at : token.start], token.text if spans else "")
+        word = _begun(side.text, token.text) if not text.strip() else token.text
+        spans.append((len(text), len(text) + len(word)))
+        text += word
+        at = token.end
+    return text if side.truncated else text + _between(side.text[at:], ""), spans
+
+
+def _between(gap: str, word: str) -> str:
+    """What stands before ``word`` (empty at a text's beginning and end). Where words were taken out of it, a space if
+    one stood behind them or if two words would be joined."""
+    if not gap.strip():
+        return gap
+    return " " if word and (gap[-1].isspace() or word[0].isalnum()) else ""
+
+
+def _begun(before: str, word: str) -> str:
+    """A text's first word, with a capital letter where the text began with one."""
+    capital = word[:1].upper()
+    return capital + word[1:] if before.lstrip()[:1].isupper() and len(capital) == 1 else word

@@ -10,17 +10,17 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
-from core.evidence.record import Record, matrix
+from core.evidence.record import matrix
 from core.guests.base import GuestModel, GuestReader
 from core.guests.card import HEAD
 from core.guests.hub import called
 from core.guests.pieces import Pieces, SplitsIntoPieces
 from core.guests.towers import Tower, by_word
 from core.json_types import Card
-from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
+from core.models.base import GUESTS, Evidence, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading, ReadText
 
 
@@ -62,7 +62,7 @@ class BiEncoderConfig(ModelConfig):
 
 
 @dataclass(frozen=True)
-class Read:
+class BiEncoderTrace:
     """What one call computed: the states of both texts' pieces, ``[B, P, D]`` each, and the pieces."""
 
     states: tuple[Tensor, Tensor]
@@ -71,7 +71,6 @@ class Read:
 
 @register(
     "bi-encoder",
-    config=BiEncoderConfig,
     title="Bi-encoder",
     paper="Reimers & Gurevych 2019",
     section="3",
@@ -82,29 +81,27 @@ class BiEncoder(GuestModel[Apart]):
     """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.
 
-    Where its words are similar is said by the cosines of their states. No word of one text sees the other, so that this
-    is no attention, and nothing of it can be cut.
+    The similarity of two words is the cosine of their states. No word of one text sees the other text, so this is not
+    attention, and no part of it can be knocked out.
     """
 
+    records = (AttentionMap,)
     differentiable = False
     refusal = "a bi-encoder has no attention between both texts that could be set or cut"
 
     def __init__(self, config: BiEncoderConfig, tower: Tower, head: nn.Linear | None = None) -> None:
-        super().__init__()
-        self.config, self.tower, self.head = config, tower, head
+        super().__init__(config)
+        self.tower, self.head = tower, head
 
     def answer(self, batch: Apart) -> Output:
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)
+        trace = BiEncoderTrace((first, second), batch)
         if self.head is None:
             cosine = (u * v).sum(-1, keepdim=True)
             log_odds = self.config.scale * (cosine - self.config.threshold)
-            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, Read((first, second), batch))
+            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, trace)
         features = torch.cat([u, v, (u - v).abs()], dim=1)
-        return Output(self.head(features), features, Read((first, second), batch))
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (AttentionMap,)
+        return Output(self.head(features), features, trace)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         if AttentionMap not in wanted:

@@ -21,20 +21,19 @@ import torch
 from numpy.typing import ArrayLike
 
 from core.card import problems
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
-from core.guests.base import GuestModel, GuestReader
+from core.guests.base import GuestModel, GuestReader, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
-from core.guests.texts import spelt
 from core.json_types import JsonObject
 from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
 from core.reading.reader import PairError, Reading, ReadText
 
 ARCHITECTURE = "function"
 LEAST = 1e-12
-"""A probability that is as good as none: its logarithm stays a number."""
+"""Probabilities are clipped to this, so that their logarithms stay finite."""
 
 
 class PairFunction(Protocol):
@@ -132,27 +131,19 @@ class FunctionConfig(ModelConfig):
     attends: bool = False
 
 
-@register(
-    ARCHITECTURE,
-    config=FunctionConfig,
-    title="Function",
-    paper="",
-    section="",
-    tasks=("entailment",),
-    among=GUESTS,
-)
+@register(ARCHITECTURE, title="Function", paper="", section="", tasks=("entailment",), among=GUESTS)
 class FunctionModel(GuestModel[Texts]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 
-    Its calls follow one another, because nothing is known of whether threads may share it.
+    It is called by one thread at a time, because it may not be thread-safe.
     """
 
     differentiable = False
     refusal = "a function computes nothing that could be put in place of something else"
 
     def __init__(self, config: FunctionConfig, name: str, function: PairFunction) -> None:
-        super().__init__()
-        self.config, self.name = config, name
+        super().__init__(config)
+        self.name = name
         self._function = function
         attend: Callable[[Sequence[str], Sequence[str]], ArrayLike] | None = getattr(function, "attention", None)
         self._attend = attend if config.attends else None
@@ -162,7 +153,8 @@ class FunctionModel(GuestModel[Texts]):
         return self  # it is on no device
 
     def answer(self, batch: Texts) -> Output:
-        """The logits are log p. Raises PairError where the function raises, or returns what are no probabilities."""
+        """The logits are log p. Raises PairError where the function raises, or returns something other than
+        probabilities."""
         shape = len(batch), self.config.classes
         chances = self._array(self._asked(lambda: self._function.probabilities(list(batch.pairs))))
         if chances.shape != shape or not np.isfinite(chances).all() or (chances < -1e-6).any():
@@ -202,7 +194,7 @@ class FunctionModel(GuestModel[Texts]):
         try:
             return np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise PairError(f"{self.name} answers with what are no numbers ({_reason(error)}): mend it") from error
+            raise PairError(f"{self.name} does not answer with numbers ({_reason(error)}): mend it") from error
 
 
 def _reason(error: BaseException) -> str:

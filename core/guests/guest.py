@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.guests.base import GuestBatch, GuestReader
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
@@ -31,12 +31,12 @@ from core.reading.word_table import default_table
 
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
 """A pair of usual length, by which a pass is timed."""
-HEARD = 0.3
-"""Seconds of one call, about: more than a person who watches a progress, or ends it, waits for."""
+SECONDS_A_CALL = 0.3
+"""About how long one call may take for a progress bar to move smoothly and a cancel to take effect soon."""
 LONGEST_TRIAL = 2.0
-"""Seconds after which a pass is not timed once more."""
+"""Once timing has taken so many seconds, no further pass is timed."""
 PARTS_OF_BATCH = 4_000
-"""Pieces of one call: more take long before a progress is heard."""
+"""Most pieces of one call."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Guest(Checkpoint):
         return Reading(first, (second,), self.judged)
 
     @property
-    def rows_heard(self) -> int:
-        """Rows of one call on this machine's processor after which a progress is heard soon."""
-        return max(4, int(HEARD / self.seconds)) if self.seconds else 256
+    def rows_a_call(self) -> int:
+        """Rows that this machine's processor computes in about :data:`SECONDS_A_CALL`."""
+        return max(4, int(SECONDS_A_CALL / self.seconds)) if self.seconds else 256
 
     def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, GuestBatch]]:
         """The readings as the model is called with them, in batches of like length and of at most so many rows, each
@@ -108,7 +108,7 @@ def _of_pair(folder: Path, state: FilesState, card: Card) -> Guest:
 
 @torch.inference_mode()
 def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
-    """The guest with the layers and heads that were seen at work: configurations name them in many ways. Raises
+    """The guest with the layers and heads that one pass used: configurations name them in many ways. Raises
     CheckpointError for a head that it does not have."""
     layers = model.under(reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.layers
     seen = {"layers": len(layers), "heads": layers[0].shape[1] if layers else 0}
@@ -133,7 +133,7 @@ def guest_of(function: PairFunction, name: str = "function") -> Guest:
 
 
 _NUMBERS = itertools.count()
-"""What tells functions of one name apart in what is kept of their answers."""
+"""They tell functions of one name apart where their answers are cached."""
 
 
 def _of_function(function: PairFunction, name: str, state: FilesState) -> Guest:
@@ -143,7 +143,7 @@ def _of_function(function: PairFunction, name: str, state: FilesState) -> Guest:
 
 
 def _tried(guest: Guest) -> Guest:
-    """The guest with the time of a pass, after one that shows that it answers as its card says."""
+    """The guest with the time of a pass, after a first pass has shown that it answers as its card says."""
     batch = guest.reader.batch(guest.read(*TYPICAL))
     with torch.inference_mode():
         start = time.perf_counter()

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.record import Record, matrix
+from core.evidence.record import matrix
 from core.guests.attention import Attention, Knockout
 from core.guests.base import GuestModel
 from core.guests.between import Between, between, chosen_attention
@@ -25,7 +25,6 @@ from core.models.base import (
     Intervention,
     ModelConfig,
     Output,
-    Settings,
     Wanted,
     register,
 )
@@ -63,7 +62,6 @@ class GuestTrace:
 
 @register(
     "cross-encoder",
-    config=GuestConfig,
     title="Cross-encoder",
     paper="Vaswani et al. 2017, Devlin et al. 2019",
     section="3",
@@ -76,11 +74,11 @@ class CrossEncoder(GuestModel[Pieces]):
     ``body`` is what ``AutoModelForSequenceClassification`` made, with eager attention.
     """
 
+    records = (AttentionMap, AttentionHeads)
     refusal = "a transformer's weights cannot be set: cut its links instead"
 
     def __init__(self, config: GuestConfig, body: torch.nn.Module) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.body = body
 
     def answer(self, batch: Pieces) -> Output:
@@ -99,10 +97,6 @@ class CrossEncoder(GuestModel[Pieces]):
         with Attention(pieces.real.shape[1], knockout, seen=head is not None) as attention:
             logits = self.body(**pieces.inputs, attention_mask=pieces.real.long()).logits
         return Output(logits, logits, GuestTrace(attention.weights, pieces, head or self.config.head))
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (AttentionMap, AttentionHeads)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: GuestTrace = output.trace

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from core.guests.base import GuestReader
-from core.guests.texts import Span, spelt
+from core.guests.base import GuestReader, Span, spelt
 from core.reading.reader import Reading, ReadText
 
 NO_WORD = -1

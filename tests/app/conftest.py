@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from core.json_types import JsonObject
 from tests.app import visitors
 from tests.app.made_up_models import make_all
 from tests.app.pages import components
@@ -115,11 +116,11 @@ def open_page(server: str, tabs: visitors.Tabs, request: pytest.FixtureRequest) 
 
 
 @pytest.fixture
-def drawn() -> Callable[[Any], dict[str, Any]]:
+def drawn() -> Callable[[Any], JsonObject]:
     """Reads from an AppTest what the page gave to the browser component, with ``by_kind``: the panels' data by kind."""
 
-    def read(app: Any) -> dict[str, Any]:
-        data: dict[str, Any] = next(data for data in components(app) if "drawing" in data)
+    def read(app: Any) -> JsonObject:
+        data: JsonObject = next(data for data in components(app) if "drawing" in data)
         return data | {"by_kind": {panel["kind"]: panel["data"] for panel in data.get("panels", ())}}
 
     return read

@@ -15,6 +15,7 @@ from core import checkpoint
 from core.checkpoint import Checkpoint
 from core.data import read
 from core.filter_map.map import FilterMap, codes_of, filter_sides
+from core.json_types import JsonObject
 from core.models import build
 from core.reading.word_table import WordTable, default_table
 from trainers.map import draw
@@ -52,7 +53,7 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
     generator = torch.Generator().manual_seed(seed)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     torch.manual_seed(seed)
-    config: dict[str, Any] = more.get("config") or {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
+    config: JsonObject = more.get("config") or {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
     model = build("attconv-light", config)
     card = {
         "name": name,
@@ -84,7 +85,7 @@ def make_phrases(
         words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     entailment = task == "entailment"
     torch.manual_seed(k)
-    config: dict[str, Any] = {
+    config: JsonObject = {
         "input_size": words.width,
         "hidden": 8,
         "classes": 3 if entailment else 2,
@@ -118,7 +119,7 @@ def make_two_sided(folder: Path, name: str, title: str, shared: bool = False) ->
         generator = torch.Generator().manual_seed(1)
         words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     torch.manual_seed(2)
-    config: dict[str, Any] = {"input_size": words.width, "hidden": 12, "filters": 20, "classes": 3}
+    config: JsonObject = {"input_size": words.width, "hidden": 12, "filters": 20, "classes": 3}
     card = {
         "name": name,
         "title": title,

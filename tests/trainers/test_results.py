@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.checkpoint import PRETRAINED, read_card
+from core.json_types import JsonObject
 from trainers import recipe as recipes
 from trainers.paper import results
 from trainers.paper.__main__ import main as paper
@@ -21,7 +22,7 @@ TRAINER = README.partition("### As a trainer")[2].partition("\n## ")[0]
 COMPARED = "comparison,measure,dev,ours,theirs,difference,low,high,items,seeds,seeds_theirs"
 
 
-def card(name: str, **changes: Any) -> dict[str, Any]:
+def card(name: str, **changes: Any) -> JsonObject:
     source = {"name": "SICK train", "rows": 4500, "licence": "CC BY-NC-SA 3.0"}
     made = {"seconds": 93.6, "threads": 2, "device": "CPU (Abacus)", "torch": "9.9", "command": "train it --data DATA"}
     return {

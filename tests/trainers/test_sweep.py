@@ -24,11 +24,11 @@ from tests.trainers.test_align import CHUNKS, PAIRS
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.compare import compare, table
-from trainers.folding import fold
 from trainers.linear import fitted
 from trainers.paper.__main__ import main as paper
 from trainers.runs import DEV
 from trainers.sweep import part, values_of
+from trainers.trained_words import fold
 from trainers.training_data import load_data
 from trainers.vectors import read_folder
 

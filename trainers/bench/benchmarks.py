@@ -44,7 +44,7 @@ from trainers.bench.load import load
 from trainers.bench.phrases import phrase_states
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
-from trainers.bench.runs import Run, kept_runs
+from trainers.bench.runs import MeasuredRun, kept_runs
 from trainers.bench.streaming import streaming
 from trainers.bench.threads import threads
 from trainers.bench.tokens import tokens
@@ -113,6 +113,6 @@ def run(args: argparse.Namespace) -> int:
         print(f"the machine was busy (load {machine['load_before']:.1f}): these times say little")
     print()
     print(text([row.cells for rows in measured.values() for row in rows]))
-    runs = [run.without(names) for run in runs] + [Run(machine, measured)]
+    runs = [run.without(names) for run in runs] + [MeasuredRun(machine, measured)]
     write_whole(args.json, json_text({"runs": [run.to_dict() for run in runs if run.benchmarks]}))
     return 0

@@ -13,16 +13,16 @@ from trainers.bench.row import Row
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """What was measured in one go."""
 
     machine: JsonObject
     """Its processor, cores, threads, versions and date, and how busy it was before."""
     benchmarks: Mapping[str, Sequence[Row]]
 
-    def without(self, names: Collection[str]) -> Run:
+    def without(self, names: Collection[str]) -> MeasuredRun:
         """The run without these benchmarks."""
-        return Run(self.machine, {name: rows for name, rows in self.benchmarks.items() if name not in names})
+        return MeasuredRun(self.machine, {name: rows for name, rows in self.benchmarks.items() if name not in names})
 
     def to_dict(self) -> JsonObject:
         """Plain values, as the file holds them."""
@@ -30,11 +30,12 @@ class Run:
         return {"machine": self.machine, "benchmarks": rows}
 
 
-def kept_runs(path: Path) -> list[Run]:
+def kept_runs(path: Path) -> list[MeasuredRun]:
     """The runs of a file. Raises RunError for one that is no such file."""
     try:
         runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
-        return [Run(run["machine"], {name: _rows(rows) for name, rows in run["benchmarks"].items()}) for run in runs]
+        rows = [{name: _rows(own) for name, own in run["benchmarks"].items()} for run in runs]
+        return [MeasuredRun(run["machine"], own) for run, own in zip(runs, rows, strict=True)]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise RunError(f"{path.parent.name}/{path.name} is no readable JSON of speeds: make it again") from None
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,9 @@ from trainers.options import add_options, data_folder, pick_device
 from trainers.recipe import from_dict
 from trainers.tables import write_rows
 from trainers.training_data import read_source
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 MOST_SENTENCES = 6
 """Evidence of so many sentences and of more is one group."""
@@ -114,7 +117,7 @@ def scored(
         }
 
 
-def drawn(rows: Sequence[JsonObject], what: str) -> Any:
+def drawn(rows: Sequence[JsonObject], what: str) -> go.Figure:
     """A Plotly figure with a line a checkpoint and its intervals."""
     import plotly.graph_objects as go  # takes a while to import
 

@@ -29,8 +29,7 @@ from core.wording import counted
 from trainers import recipe as recipes
 from trainers.bench.runs import kept_runs
 from trainers.commands import today
-from trainers.paper import markdown, pictures
-from trainers.paper.table import document
+from trainers.paper import document, markdown
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
@@ -104,10 +103,10 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
         "models from elsewhere": guests(
             [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
         ),
-        "alignment": pictures.aligned(cards),
-        "faithfulness": pictures.believed(cards),
-        "pointing": pictures.pointed(cards),
-        "systems": document.document(speed.parent / "tables"),
+        "alignment": document.aligned(cards),
+        "faithfulness": document.believed(cards),
+        "pointing": document.pointed(cards),
+        "systems": document.systems(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
         "word table": word_table(pretrained / "words" / "card.json"),

@@ -31,7 +31,7 @@ from core.json_types import Card
 from trainers.cluster import add_ray
 from trainers.options import add_options, data_folder, use_threads
 from trainers.paper import markdown
-from trainers.paper.table.systems import TABLES, Table
+from trainers.paper.table.systems import TABLES, PaperTable
 from trainers.precision import AUTO, add_precision
 from trainers.tables import read_rows, write_rows
 
@@ -107,7 +107,7 @@ def scored(path: Path) -> Sequence[Mapping[str, str]]:
     return rows
 
 
-def lines(table: Table, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
+def lines(table: PaperTable, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
     """The table's lines, with ours where there are runs. Raises RunError for runs of unlike data."""
     used = [(system, [card for card in runs if system.made(card)]) for system in table.systems]
     members = [card for _, own in used for card in own]
