@@ -3,7 +3,7 @@
 # make test   lint, types and all tests, the browser tests among them
 # make guests what models in Hugging Face's format need (docs/guests.md)
 # make cluster what --ray needs (docs/cluster.md), and runs in a bucket (docs/server.md)
-# make quick  lint, types and the tests of core alone, for between two changes
+# make quick  lint, types, core and each model as it usually is, for between two changes
 #
 # The default Linux build of torch brings several GB of CUDA along. Another package index for it alone:
 #   make app TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -51,7 +51,7 @@ pytest: $(VENV)/.dev app/node_modules chromium wordnet postgresql nginx
 	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 pytest-core: $(VENV)/.dev wordnet postgresql
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow" tests/core tests/test_conformance.py
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not variant" tests/core tests/test_conformance.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

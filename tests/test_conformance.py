@@ -1,6 +1,7 @@
 """What every registered model must do, whatever it computes: a new one is held to it without a line here."""
 
 import dataclasses
+import itertools
 import json
 import threading
 
@@ -44,14 +45,16 @@ from trainers.training_data import load_data
 
 PAIRS = [name for name in REGISTRY if not single(name)]
 every_model = pytest.mark.parametrize("architecture", REGISTRY)
-every_choice = pytest.mark.parametrize(
-    ("architecture", "settings"),
-    [
-        pytest.param(name, settings, id="-".join([name, *map(str, settings.values())]))
-        for name, settings in every_settings()
-    ],
-)
-every_judged = pytest.mark.parametrize("judged", ["first", "second"])
+CHOSEN = [
+    pytest.param(
+        name,
+        settings,
+        id="-".join([name, *map(str, settings.values())]),
+        marks=[pytest.mark.variant] if settings else [],
+    )
+    for name, settings in every_settings()
+]
+every_choice = pytest.mark.parametrize(("architecture", "settings"), CHOSEN)
 
 
 def close(ours, expected, bound=1e-9):
@@ -86,15 +89,14 @@ def tensors(trace, name="trace"):
 # --- the forward pass ------------------------------------------------------------------------------------------------
 
 
-@every_judged
 @every_choice
-def test_equals_its_slow_loop(architecture, settings, judged):
+def test_equals_its_slow_loop(architecture, settings):
     assert architecture in LOOPS, f"write the equations of {architecture} into tests/loops, a number at a time"
     model = make(architecture, **settings)
     if model.linguistic != "none":
         model.extra_mean += 0.3
         model.extra_scale *= 2.0
-    for lengths in ((7, 5), (5, 4), (1, 3), (2, 1), (1, 1)):
+    for lengths, judged in itertools.product(((7, 5), (5, 4), (1, 3), (2, 1), (1, 1)), ("first", "second")):
         batch = batch_of(model, [lengths], judged, seed=lengths[0])
         output = model(batch)
         extra = None if batch.extra is None else batch.extra[0].tolist()
@@ -106,23 +108,25 @@ def test_equals_its_slow_loop(architecture, settings, judged):
             assert close(getattr(output.trace, name)[0], value), name
 
 
-@pytest.mark.parametrize("noise", [1e6, float("nan"), float("inf")])
 @every_choice
-def test_pads_full_of_noise_and_other_members_change_nothing(architecture, settings, noise):
+def test_pads_full_of_noise_and_other_members_change_nothing(architecture, settings):
     model = make(architecture, **settings)
     batch = batch_of(model, LENGTHS)
-    together = model(with_pads(batch, noise))
+    by_noise = {noise: model(with_pads(batch, noise)) for noise in (1e6, float("nan"), float("inf"))}
     for k in range(len(LENGTHS)):
         alone = model(row(batch, k))
-        assert close(together.logits[k], alone.logits[0])
-        assert close(together.features[k], alone.features[0])
-        for (name, ours), (_, expected) in zip(tensors(together.trace), tensors(alone.trace), strict=True):
-            if len(ours) != len(LENGTHS):  # weights, the same for all rows
-                continue
-            # What stands beyond the row's own words belongs to pads.
-            own = ours[k][tuple(map(slice, expected.shape[1:]))]
-            bound = 1e-5 if own.dtype == torch.float32 else 1e-9
-            torch.testing.assert_close(own, expected[0], rtol=bound, atol=bound, msg=f"{name} of row {k}")
+        for noise, together in by_noise.items():
+            assert close(together.logits[k], alone.logits[0]), noise
+            assert close(together.features[k], alone.features[0]), noise
+            for (name, ours), (_, expected) in zip(tensors(together.trace), tensors(alone.trace), strict=True):
+                if len(ours) != len(LENGTHS):  # weights, the same for all rows
+                    continue
+                # What stands beyond the row's own words belongs to pads.
+                own = ours[k][tuple(map(slice, expected.shape[1:]))]
+                bound = 1e-5 if own.dtype == torch.float32 else 1e-9
+                torch.testing.assert_close(
+                    own, expected[0], rtol=bound, atol=bound, msg=f"{name} of row {k} beside {noise}"
+                )
 
 
 @every_model
@@ -229,14 +233,18 @@ def table():
     return make_table()
 
 
-@pytest.fixture
-def told(tmp_path, table):
-    """Makes (checkpoint, explanation) of an architecture with these settings."""
+@pytest.fixture(scope="module")
+def told(tmp_path_factory, table):
+    """Makes (checkpoint, explanation) of an architecture with these settings. No test changes them, so those of one
+    choice share what stands on disk."""
+    checkpoints = {}
 
     def tell(architecture, settings, judged="second", texts=(FIRST, SECOND)):
-        sizes = tiny(architecture, **settings) | {"input_size": table.width}
-        checkpoint = make_checkpoint(tmp_path / judged, table, architecture, judged, **sizes)
-        return checkpoint, explain(checkpoint, *texts)
+        known = architecture, str(settings), judged
+        if known not in checkpoints:
+            sizes = tiny(architecture, **settings) | {"input_size": table.width}
+            checkpoints[known] = make_checkpoint(tmp_path_factory.mktemp("told"), table, architecture, judged, **sizes)
+        return checkpoints[known], explain(checkpoints[known], *texts)
 
     return tell
 
@@ -292,13 +300,13 @@ def fits(record, checkpoint, explanation):
     return True
 
 
-@every_judged
 @every_choice
-def test_records_name_the_right_sentences(architecture, settings, judged, told):
-    checkpoint, explanation = told(architecture, settings, judged)
-    assert explanation.judged == checkpoint.roles["judged"]
-    for record in explanation.evidence:
-        assert fits(record, checkpoint, explanation), record
+def test_records_name_the_right_sentences(architecture, settings, told):
+    for judged in ("first", "second"):
+        checkpoint, explanation = told(architecture, settings, judged)
+        assert explanation.judged == checkpoint.roles["judged"]
+        for record in explanation.evidence:
+            assert fits(record, checkpoint, explanation), record
 
 
 @pytest.mark.parametrize("architecture", PAIRS)
@@ -472,9 +480,10 @@ def test_a_model_without_linguistic_features_reads_none(architecture):
 
 @pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-@every_choice
-def test_cuda_equals_cpu(architecture, settings):
-    model = make(architecture, **settings)
-    batch = batch_of(model, LENGTHS)
-    cpu = model(batch).logits
-    assert close(model.cuda()(batch.to("cuda")).logits.cpu(), cpu)
+@pytest.mark.parametrize("architecture", REGISTRY)
+def test_cuda_equals_cpu(architecture):
+    for settings in ({}, *CHOICES.get(architecture, ())):
+        model = make(architecture, **settings)
+        batch = batch_of(model, LENGTHS)
+        cpu = model(batch).logits
+        assert close(model.cuda()(batch.to("cuda")).logits.cpu(), cpu), settings

@@ -133,7 +133,7 @@ def test_the_page_of_the_page_is_in_the_menu_and_draws(project):
 from pathlib import Path
 from streamlit.testing.v1 import AppTest
 from app.pages import address, pages
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import query
 make_checkpoint(Path("runs"), "made-up", "Made up", 1)
 assert list(pages().items())[-1] == ("both_ways", "Both ways") and address("both_ways") == "both-ways"

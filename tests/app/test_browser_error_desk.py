@@ -73,6 +73,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     page.locator(GRID).first.click(position={"x": 30, "y": 55})
     expect(page.get_by_role("heading", name="Row 2n")).to_be_visible()
     expect(page.locator(".pl-row").first).to_contain_text("=SUM(A1) <b>toy</b>")
+    settled(page)
     page.get_by_role("button", name="misled by noise").click()
     expect(page.get_by_text("History (1)")).to_be_visible()
     settled(page)

@@ -76,13 +76,13 @@ def test_a_typed_text_becomes_a_star_an_edit_leaves_a_trail_and_a_reload_gives_t
     page.get_by_role("button", name="Add a text").click()
     type_into(page, "Text 2", "cold weather outside")
     wait_for_star(page, "cold weather outside")
+    # A star goes to its place, and only then it is an earlier one.
+    wait_until(page, drawn, lambda seen: seen["badges"] == ["1", "2"] and seen["arrows"] == len(seen["earlier"]) == 2)
     before = drawn(page)
-    assert before["badges"] == ["1", "2"]
-    assert before["arrows"] == len(before["earlier"]) == 2
     page.wait_for_url(re.compile("first2=cold"))
     page.reload()
     wait_for_star(page, "cold weather outside")
-    assert drawn(page) == before
+    wait_until(page, drawn, lambda seen: seen == before)
     expect(page.get_by_label("Text 1", exact=True)).to_have_value("a man in the snow")
     page.get_by_role("button", name="Clear the trails").click()
     expect(page.locator(".trail")).to_have_count(0)

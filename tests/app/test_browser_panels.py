@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.app.conftest import serve
+from tests.app.servers import serve
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ PRESSED = '.chip[aria-pressed="true"]'
 @pytest.fixture(scope="module")
 def server(checkpoints, tmp_path_factory):
     """Address of the page with two explanations."""
-    yield from serve("tests/app/two_explanations.py", checkpoints, tmp_path_factory.mktemp("two") / "log.txt")
+    yield from serve("tests/app/two_explanations.py", tmp_path_factory.mktemp("two"), checkpoints)
 
 
 @pytest.fixture

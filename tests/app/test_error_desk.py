@@ -23,7 +23,7 @@ from core.desk.figures import CHOSEN
 from core.desk.queue import JobQueue
 from core.desk.run import Run, save
 from core.effects import why
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import components, open_view, query, sentences
 from tests.core.made_up_runs import ONE, ROWS, TWO, made_up_run, predictions, taxi
 from tests.core.test_job_queue import queue_of

@@ -7,7 +7,7 @@ import pytest
 from core.checkpoint import load
 from core.evidence import AttentiveContext
 from core.explain import explain, with_nearest
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from tests.app.pages import box, chooser, open_view, query
 
 

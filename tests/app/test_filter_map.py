@@ -18,7 +18,7 @@ from core.explain import explain
 from core.filter_map.map import FilterMap, MapItem, Neighbour, codes_of
 from core.filter_map.ngrams import ReadWords, TextNgrams, window_values
 from core.reading.tokens import tokenize
-from tests.app.conftest import WORDS
+from tests.app.made_up_models import WORDS
 from tests.app.map_page import arrows, badges, drawn_map, heatmap, notices, page, stars, table, texts
 from tests.app.pages import chooser, query
 

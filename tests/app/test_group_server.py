@@ -29,8 +29,8 @@ from playwright.sync_api import expect
 from core.desk import store
 from core.desk.annotations import Annotations
 from core.desk.database import open_database
-from tests.app.conftest import ROOT, _wait
 from tests.app.pages import come_to_rest
+from tests.app.servers import ROOT, wait_for
 from tests.core.databases import postgresql  # noqa: F401 (a fixture)
 from tests.core.made_up_runs import ONE, TWO, made_up_run
 from trainers.bench.load import pairs
@@ -111,7 +111,7 @@ class Group:
                     command, cwd=ROOT, env=os.environ | settings, stdout=log, stderr=log
                 )
         for number in stopped:
-            _wait(f"http://127.0.0.1:{self.ports[number]}", self.servers[number], logs[number])
+            wait_for(f"http://127.0.0.1:{self.ports[number]}", self.servers[number], logs[number])
 
     def stop(self):
         processes = [process for process in (self.proxy, *self.servers) if process is not None]

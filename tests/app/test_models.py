@@ -15,7 +15,7 @@ from core.checkpoint import load, read_card
 from core.evaluation import sweeps
 from core.evidence import AttentionMap, FilterProvenance
 from core.explain import explain
-from tests.app.conftest import ALIGNMENT
+from tests.app.made_up_models import ALIGNMENT
 from tests.app.pages import components, open_view
 
 

@@ -14,7 +14,7 @@ from app.panels import phrase_selection
 from core.checkpoint import load
 from core.evidence import PhraseSelection
 from core.explain import explain
-from tests.app.conftest import make_phrases
+from tests.app.made_up_models import make_phrases
 from tests.app.pages import box, chooser, open_view, query, sentences
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.checkpoint import read_card
 from core.evaluation import calibration
-from tests.app.conftest import make_phrases
+from tests.app.made_up_models import make_phrases
 from trainers.__main__ import main
 
 

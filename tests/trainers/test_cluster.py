@@ -22,7 +22,7 @@ from core.desk.prediction import PredictionJob
 from core.desk.queue import JobQueue
 from core.evaluation.parts import Predicted
 from core.evaluation.predict import classify
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from tests.trainers.test_table_training import base
 from trainers import prediction_files
 from trainers.__main__ import main

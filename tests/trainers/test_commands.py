@@ -20,7 +20,7 @@ import torch
 from core.checkpoint import CheckpointError, load
 from core.desk.run import load as load_run
 from core.explain import explain
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from trainers import loop, set_up
 from trainers import recipe as recipes
 from trainers.__main__ import main

@@ -26,7 +26,7 @@ from core.desk import parts
 from core.desk.run import load
 from core.errors import DeskError
 from core.evaluation.parts import ahead
-from tests.app.conftest import make_checkpoint
+from tests.app.made_up_models import make_checkpoint
 from trainers.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,0 +1,65 @@
+"""What the test processes of one run share: made by the first that asks for it, ended by the last that leaves it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+
+@contextmanager
+def shared(
+    factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Any], end: Callable[[Any], None] | None = None
+) -> Iterator[Any]:
+    """What ``make`` returned (JSON) in one of the processes, of a folder for all of them. ``end`` gets it when nobody
+    uses it any more; who comes later has it made again. A process that dies holds nothing."""
+    folder = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    place = folder / f"shared {name}"
+    place.mkdir(exist_ok=True)
+    known = place / "value.json"
+    with (place / "users").open("w") as users:
+        with _alone(place):
+            if not known.exists():
+                value = make(place / f"by {os.getpid()}")
+                known.write_text(json.dumps(value))
+            fcntl.flock(users, fcntl.LOCK_SH)
+            value = json.loads(known.read_text())
+        try:
+            yield value
+        finally:
+            with _alone(place), suppress(BlockingIOError):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if end is not None:
+                    known.unlink()
+                    end(value)
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """One process at a time comes or leaves."""
+    with (place / "coming and going").open("w") as door:
+        fcntl.flock(door, fcntl.LOCK_EX)
+        yield
+
+
+def terminate(pid: int, patience: float = 20) -> None:
+    """End a process, perhaps of another test process: that one alone takes it from the table, so a dead one counts as
+    gone."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        process.terminate()
+        until = time.monotonic() + patience
+        while process.status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() > until:
+                process.kill()
+            time.sleep(0.05)
