@@ -19,7 +19,18 @@ from app.explore import candidates, heads, pairs_tried, what_if
 from app.model_choice import Listed, by_task, explains_texts, judging_alone, kinds, offered, titles, unread
 from app.models import card
 from app.page_state.codec import fits_a_link, short
-from app.page_state.explore import DRAWN, HEAD, LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
+from app.page_state.explore import (
+    DRAWN,
+    HEAD,
+    LAYER,
+    LINKS,
+    METHOD,
+    SHOWN,
+    TEMPERATURES,
+    ExploreState,
+    Selection,
+    TwoWords,
+)
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm, digest
@@ -84,6 +95,7 @@ def _selected() -> None:
         head = HEAD.value(picked.get("head") or "") or ""
         drawn = DRAWN.value(picked.get("drawn") or "") or ""
         cut = LINKS.value(picked.get("links") or "") or ""
+        layer = LAYER.value(str(picked.get("layer") or "")) or 1
         direction, crossings = picked.get("direction"), picked.get("crossings", True)
         PAGE.change(
             selection=_picked_words(picked),
@@ -93,6 +105,7 @@ def _selected() -> None:
             method=method,
             drawn=drawn,
             links=cut,
+            layer=layer,
             together=both,
             turns=picked.get("turns") == "on",
             believed=picked.get("believed") == "on",
@@ -192,7 +205,7 @@ def _drawing(page: ExploreState, read: Read) -> Drawing:
     bars = DrawnPanel("effects", "first", frame)
     turning = asking.price(*about, cost.of_smallest_change)
     edits = DrawnPanel("what_if", "below", replace(what_if.panel(page, checkpoint, steps), cost=turning))
-    cut = links.frame(shown, followed, asking.price_of_links(*about, shown))
+    cut = links.frame(shown, followed, asking.knockouts(*about, shown))
     after = [DrawnPanel("links", "main", cut)] if cut else []
     believing = asking.price(*about, cost.of_believing)
     believed = DrawnPanel("belief", "below", belief.BeliefFrame(followed, believing))
@@ -257,6 +270,7 @@ def _show(page: ExploreState, read: Read, drawing: Drawing) -> Explanation:
             "method": questions.way.method,
             "drawn": page.drawn,
             "links": page.links,
+            "layer": "" if heads.layer(page, read.checkpoint) == 1 else str(page.layer),
             "together": str(questions.together or ""),
             "turns": "on" if page.turns else "",
             "believed": "on" if page.believed else "",
@@ -294,6 +308,7 @@ def _questions(page: ExploreState, read: Read) -> late.Questions:
         like=True,
         crossings=not _without_crossings(page, read),
         drawn=page.drawn,
+        layer=heads.layer(page, read.checkpoint),
     )
 
 
@@ -319,6 +334,7 @@ def _frame(page: ExploreState, read: Read, unlike: str, problems: Sequence[str])
         method=TAKEN_AWAY,
         drawn="",
         links="",
+        layer=1,
         together=None,
         believed=False,
     )

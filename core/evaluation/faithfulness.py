@@ -86,7 +86,9 @@ def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -
     if {TAKEN_AWAY, *MIX} & {*ways}:
         words = asked.word_effects(MIX, progress)
         values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
-        values |= {way: [_or_least(word.by_way.get(way)) for word in words] for way in MIX}
+        for way in MIX:
+            if any(way in word.by_way for word in words):
+                values[way] = [_or_least(word.by_way.get(way)) for word in words]
         passes += sum(word.passes for word in words)
     for way in gradients.METHODS:
         if way in ways and asked.checkpoint.model.differentiable:

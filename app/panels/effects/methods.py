@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.effects import METHODS, gradients
+from core.effects.nudges import STEP
 from core.effects.why import MIX
-from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.effects.words import DRAWING, DROPPED, FREQUENT, NUDGED, PARTNER, RELATED, TAKEN_AWAY, Drawing
 from core.wording import percent
 
 
@@ -24,10 +25,11 @@ class Method:
 
 
 _TITLES = {
-    TAKEN_AWAY: "Taken away: three ways together",
+    TAKEN_AWAY: "Taken away: four ways together",
     DROPPED: "Dropped",
     FREQUENT: "Replaced by frequent words",
     RELATED: "Replaced by related words",
+    NUDGED: "Nudged",
     PARTNER: "Replaced by its partner",
     gradients.ZEROED: "Its vector set to zero",
     gradients.NORM: "Length of the gradient",
@@ -37,7 +39,7 @@ _TITLES = {
 _HIDDEN = "Two words that say the same hide each other: without one the other still says it, and both have short bars"
 _CANNOT = {
     TAKEN_AWAY: (
-        f"{_HIDDEN}; take both away below. Three questions have one answer here: where the three ways disagree, look "
+        f"{_HIDDEN}; take both away below. Four questions have one answer here: where the four ways disagree, look "
         "at each alone. It says which words this verdict hangs on, not whether it hangs on them for a good reason."
     ),
     DROPPED: (
@@ -51,6 +53,10 @@ _CANNOT = {
     RELATED: (
         "A related word may mean nearly the same, so that nothing changes, or the opposite, so that everything does: "
         "they are words of like sentences. A word that the word table does not know has none, and no bar."
+    ),
+    NUDGED: (
+        "It is the worst that a small step can do, so that it hardly ever opposes; where the step ends there may be no "
+        "word. It says what this verdict is sensitive to, which is not always what a person would change."
     ),
     PARTNER: (
         "It trusts the attention that it should examine: the partner is where the word looks most. A word that finds "
@@ -78,9 +84,11 @@ def _instead(drawing: Drawing) -> dict[str, str]:
     return {
         TAKEN_AWAY: (
             f"the mean of dropping it ({percent(MIX[DROPPED])}), of {drawing.frequent} frequent words in its place "
-            f"({percent(MIX[FREQUENT])}) and of {drawing.related} related ones ({percent(MIX[RELATED])})"
+            f"({percent(MIX[FREQUENT])}), of {drawing.related} related ones ({percent(MIX[RELATED])}), and of moving "
+            f"its vector a little ({percent(MIX[NUDGED])})"
         ),
         FREQUENT: f"the mean over {drawing.frequent} frequent words in its place, the same ones for every word",
+        NUDGED: f"its vector moved by {percent(STEP)} of a usual one’s length, the way that costs the verdict most",
         RELATED: f"the mean over {drawing.related} words in its place that stand in similar sentences",
     }
 
