@@ -47,7 +47,8 @@ def test_erasing_by_hand():
 def test_the_curves_are_what_single_predictions_lose():
     asked = ask("nli-attconv-light")
     order = list(range(14))[::-1]
-    curves = erase(asked, {"backwards": order}, seed=0)
+    curves, texts_read = erase(asked, {"backwards": order}, seed=0)
+    assert len(STEPS) < texts_read <= 2 * len(STEPS) * 21
     full = asked.explanation.probabilities[asked.target]
     for number, step in enumerate(STEPS):
         for name, sides in zip(

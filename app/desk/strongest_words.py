@@ -11,9 +11,11 @@ from app import page_style
 from app.desk import drawing, jobs, measures
 from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named
 from app.pair_form import once
+from core.checkpoint import available, read_card
 from core.desk import figures
 from core.desk.queue import QUEUE
 from core.desk.strongest_words import SAID, SAMPLE, StrongestWordsJob, WordScores, scored
+from core.effects.words import TAKEN_AWAY, usual_drawing
 from core.wording import counted
 
 MOST = 60
@@ -101,6 +103,8 @@ def _ask(opened: OpenRun) -> None:
         count = min(left, SAMPLE)
         more = f"{counted(count, 'more row') if known else counted(count, 'row')}"
         drawn = "" if count == left else ", drawn at random"
+        if way == TAKEN_AWAY:
+            page_style.note(f"Taken away, each word takes {_passes(name)} passes through the model; dropped, one.")
         st.button(
             f"Compute for {more}{drawn}",
             key="desk compute words",
@@ -108,6 +112,13 @@ def _ask(opened: OpenRun) -> None:
             args=(opened, name),
             type="secondary" if known else "primary",
         )
+
+
+def _passes(name: str) -> int:
+    """Of one word that is taken away by all ways."""
+    card = read_card(available()[name])
+    drawing = usual_drawing(card)
+    return 1 + drawing.frequent + drawing.related + int("guest" not in card)
 
 
 def _begin(opened: OpenRun, name: str) -> None:

@@ -12,6 +12,7 @@ from app.panels.links import Knockouts
 from core.checkpoint import Checkpoint
 from core.effects import cost
 from core.effects.links import STRONGEST, Taken
+from core.effects.nudges import can_nudge
 from core.effects.why import MIX
 from core.effects.words import DRAWING, DROPPED, FREQUENT, RELATED, TAKEN_AWAY, Drawing, usual_drawing
 from core.evidence import AttentionMap, Explanation
@@ -46,7 +47,7 @@ def _brisk(checkpoint: Checkpoint, texts: Version) -> bool:
 
 def ways(checkpoint: Checkpoint, texts: Version, asked: Way) -> tuple[Method, ...]:
     """All methods with what each costs, the first one first; without costs of a model that nobody waits for."""
-    known = methods(asked.drawing)
+    known = methods(asked.drawing, can_nudge(checkpoint))
     if not checkpoint.seconds:
         return known
     known = tuple(method for method in known if checkpoint.model.differentiable or not method.gradient)

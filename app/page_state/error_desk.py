@@ -54,8 +54,8 @@ class DeskState(PageState):
     filter: str = parameter("", Codec("filter", value=lambda text: text[:LONGEST]), belongs_to=("file",))
     sort: str = parameter("", Codec("sort"), belongs_to=("file",))
     row: str = parameter("", Codec("row"), belongs_to=("file",))
-    way: str = parameter(DROPPED, Codec("way", _NO_WAY, one_of(SAID)), belongs_to=("file",))
     of: int = parameter(1, Codec("of", _NO_MODEL, whole_number(1, MOST_MODELS)), belongs_to=("file", "models"))
+    way: str = parameter(DROPPED, Codec("way", _NO_WAY, one_of(SAID)), belongs_to=("file",))
 
     def address(self) -> dict[str, str]:
         """A filter that is too long for a link stays out of the address."""

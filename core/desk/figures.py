@@ -130,7 +130,7 @@ def strongest_words(title: str, known: WordScores, rows: int, most: int, way: st
     of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
     how = (
         f"Of {of} rows {score_percent(known.share)} are wrong (thin line). A row counts for the word whose loss costs "
-        "what the model says most (log p before minus after the word is {way}); the share wrong of these rows is the "
+        f"what the model says most (log p before minus after the word is {way}); the share wrong of these rows is the "
         "thick mark, with its 95 % interval. Those of the most wrong rows come first; a word shows its rows. Among so "
         "many words some lie off the line by chance."
     )

@@ -210,7 +210,7 @@ def choices(
     tenths = [parts for parts in itertools.product(range(11), repeat=len(MIX)) if sum(parts) == 10]
     weights = np.array(tenths) / 10
     halves = np.array([zlib.crc32(item.premise.encode()) % 2 == 0 for item in items])
-    found = []
+    found: list[Choice] = []
     for number in numbers:
         right = np.zeros((len(steps), len(items), len(tenths)))
         for place, item in enumerate(items):
@@ -254,8 +254,8 @@ def _choices(
         for gains, loses in itertools.permutations(range(len(parts)), 2):
             moved = [part + (i == gains) - (i == loses) for i, part in enumerate(parts)]
             around += [tuple(moved)] if min(moved) >= 0 else []
-        scores = [Score(of[:, place].sum().item(), len(of), of[:, place].tolist()) for of in (half, other)]
-        yield Choice(number, step, mix, *scores, plateau=float(np.mean([shares[one] for one in around])))
+        chosen, left = (Score(of[:, place].sum().item(), len(of), of[:, place].tolist()) for of in (half, other))
+        yield Choice(number, step, mix, chosen, left, float(np.mean([shares[one] for one in around])))
 
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:

@@ -25,7 +25,7 @@ class Method:
 
 
 _TITLES = {
-    TAKEN_AWAY: "Taken away: four ways together",
+    TAKEN_AWAY: "Taken away: several ways together",
     DROPPED: "Dropped",
     FREQUENT: "Replaced by frequent words",
     RELATED: "Replaced by related words",
@@ -39,7 +39,7 @@ _TITLES = {
 _HIDDEN = "Two words that say the same hide each other: without one the other still says it, and both have short bars"
 _CANNOT = {
     TAKEN_AWAY: (
-        f"{_HIDDEN}; take both away below. Four questions have one answer here: where the four ways disagree, look "
+        f"{_HIDDEN}; take both away below. Several questions have one answer here: where the ways disagree, look "
         "at each alone. It says which words this verdict hangs on, not whether it hangs on them for a good reason."
     ),
     DROPPED: (
@@ -79,24 +79,29 @@ _CANNOT = {
 }
 
 
-def _instead(drawing: Drawing) -> dict[str, str]:
+def _instead(drawing: Drawing, nudges: bool) -> dict[str, str]:
     """With the numbers of a drawing, where core's line has none."""
+    whole = sum(share for way, share in MIX.items() if nudges or way != NUDGED)
+    shares = {way: percent(share / whole) for way, share in MIX.items()}
+    parts = [
+        f"the mean of dropping it ({shares[DROPPED]})",
+        f"of {drawing.frequent} frequent words in its place ({shares[FREQUENT]})",
+        f"of {drawing.related} related ones ({shares[RELATED]})",
+        *([f"of moving its vector a little ({shares[NUDGED]})"] if nudges else []),
+    ]
     return {
-        TAKEN_AWAY: (
-            f"the mean of dropping it ({percent(MIX[DROPPED])}), of {drawing.frequent} frequent words in its place "
-            f"({percent(MIX[FREQUENT])}), of {drawing.related} related ones ({percent(MIX[RELATED])}), and of moving "
-            f"its vector a little ({percent(MIX[NUDGED])})"
-        ),
+        TAKEN_AWAY: f"{', '.join(parts[:-1])} and {parts[-1]}",
         FREQUENT: f"the mean over {drawing.frequent} frequent words in its place, the same ones for every word",
         NUDGED: f"its vector moved by {percent(STEP)} of a usual one’s length, the way that costs the verdict most",
         RELATED: f"the mean over {drawing.related} words in its place that stand in similar sentences",
     }
 
 
-def methods(drawing: Drawing = DRAWING) -> tuple[Method, ...]:
-    """All ways, the default one first."""
-    instead = _instead(drawing)
+def methods(drawing: Drawing = DRAWING, nudges: bool = True) -> tuple[Method, ...]:
+    """All ways, the default one first; without ``nudges`` for a model whose words' vectors cannot be moved."""
+    instead = _instead(drawing, nudges)
     return tuple(
         Method(name, _TITLES[name], instead.get(name, how), _CANNOT[name], gradient=name in gradients.METHODS)
         for name, how in METHODS.items()
+        if nudges or name != NUDGED
     )
