@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from core.command_line import ending_at_once, print_anything, status_of
 from core.errors import MendableError
+from core.progress import progress_bar
 
 if TYPE_CHECKING:
     from core.checkpoint import Checkpoint
     from core.effects.cost import Cost
-    from core.effects.words import Progress
+    from core.progress import Progress
 
 
 def parser() -> argparse.ArgumentParser:
@@ -165,15 +166,8 @@ def _watched(checkpoint: Checkpoint, count: Callable[[], Cost]) -> Iterator[Prog
     if cost is None or cost.brisk:
         yield lambda done, of: None
         return
-    from tqdm import tqdm
-
     print(f"{cost}; Ctrl-C ends it", file=sys.stderr)
-    with tqdm(disable=not sys.stderr.isatty()) as bar:
-
-        def progress(done: int, of: int) -> None:
-            bar.total = of
-            bar.update(done - bar.n)
-
+    with progress_bar("step") as progress:
         yield progress
 
 

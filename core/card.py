@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -11,6 +10,7 @@ import cattrs
 
 from core import json_types
 from core.evidence import BOTH
+from core.json_types import JsonMapping, JsonObject
 
 LARGEST = 4 << 20
 """Bytes of a card's file."""
@@ -51,7 +51,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class LinkScores:
     """Of links with people's (:class:`core.evaluation.alignment.Agreement`)."""
 
     precision: float
@@ -61,25 +61,25 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Linked(Agreement):
+class ThresholdScores(LinkScores):
     """The same of links above a threshold."""
 
     threshold: float
 
 
 @dataclass(frozen=True)
-class Measured(Linked):
+class AlignmentScores(ThresholdScores):
     """What `python -m trainers align` measured on one file."""
 
     content_on_function: float
     entropy: float
-    identical_words: Agreement
-    both_ways: dict[str, Linked] | None
+    identical_words: LinkScores
+    both_ways: dict[str, ThresholdScores] | None
     command: str
 
 
 @dataclass(frozen=True)
-class Heads:
+class MeasuredHeads:
     """Of a transformer, how each head agrees, and the best of them; ``random_95``: by set, what the best of as many
     random maps reaches."""
 
@@ -97,8 +97,8 @@ class Alignment:
     both_ways: dict[str, float]
     fixed_on: str
     """The set, a key of ``results``, that the thresholds were fixed on."""
-    results: dict[str, Measured]
-    heads: Heads | None = None
+    results: dict[str, AlignmentScores]
+    heads: MeasuredHeads | None = None
 
     def __post_init__(self) -> None:
         if self.fixed_on not in self.results:
@@ -127,7 +127,7 @@ class Card:
     name: str
     title: str
     architecture: str
-    config: dict[str, Any]
+    config: JsonObject
     task: str
     labels: list[str]
     roles: Roles
@@ -162,7 +162,7 @@ class Card:
 REQUIRED = tuple(field.name for field in fields(Card) if field.default is MISSING)
 
 
-def problems(value: Any) -> list[str]:
+def problems(value: object) -> list[str]:
     """What keeps a JSON value from being a card, in a few words each; empty for a card."""
     try:
         if _longest_text(value) > LONGEST_TEXT:
@@ -184,14 +184,14 @@ def _longest_text(value: Any) -> int:
     return max(map(_longest_text, parts), default=0) if isinstance(value, dict | list) else 0
 
 
-def ranked_by(card: Mapping[str, Any]) -> str | None:
+def ranked_by(card: JsonMapping) -> str | None:
     """The class whose probability ranks answers: the card's ``ranked_by``, of a card without it the first whose name
     means a right answer; None where no name does."""
     named = (label for label in card["labels"] if label.lower() in RIGHT_ANSWER)
     return card.get("ranked_by") or next(named, None)
 
 
-def right_class(card: Mapping[str, Any]) -> int | None:
+def right_class(card: JsonMapping) -> int | None:
     """The number of that class among the card's labels."""
     name = ranked_by(card)
     return None if name is None else list(card["labels"]).index(name)

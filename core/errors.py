@@ -17,3 +17,7 @@ class RunError(MendableError):
 
 class DeskError(MendableError):
     """What the error desk cannot do."""
+
+
+class CheckpointError(MendableError):
+    """A folder that holds no usable checkpoint."""

@@ -73,6 +73,17 @@ def whole_file(path: Path) -> Iterator[Path]:
             written.replace(target)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, all of it or nothing (:func:`whole_file`)."""
+    with whole_file(path) as scratch:
+        scratch.write_text(text, encoding="utf-8")
+
+
+def json_text(value: object, indent: int | None = 1) -> str:
+    """A value as the text of a JSON file."""
+    return json.dumps(value, ensure_ascii=False, indent=indent) + "\n"
+
+
 @contextmanager
 def whole_folder(folder: Path, last: str) -> Iterator[Path]:
     """The same for several files: an empty folder in ``folder``, whose files take their places there when the block

@@ -68,7 +68,7 @@ def setting(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def _check(value: Any, field: dataclasses.Field[Any]) -> None:
+def _check(value: object, field: dataclasses.Field[object]) -> None:
     words, bounds = field.metadata["one_of"], field.metadata["bounds"]
     if words and value not in words:
         raise ValueError(f"{field.name} must be one of {', '.join(words)}, got {value!r}")
@@ -111,7 +111,7 @@ def converter(**options: Any) -> cattrs.Converter:
     return made
 
 
-def _is_tuple(kind: Any) -> bool:
+def _is_tuple(kind: object) -> bool:
     return get_origin(kind) is tuple
 
 
@@ -121,7 +121,7 @@ def _exactly(value: Any, kind: type) -> Any:
     return float(value) if kind is float else value
 
 
-def _texts(value: Any, kind: type) -> Any:
+def _texts(value: object, kind: type) -> list[object]:
     if type(value) is not list or not all(type(item) is str for item in value):
         raise TypeError
     return value
@@ -130,7 +130,7 @@ def _texts(value: Any, kind: type) -> Any:
 _STRICT = converter(forbid_extra_keys=True)
 
 
-def checked(values: Any, kind: type[T], where: str = "", by: cattrs.Converter = _STRICT) -> T:
+def checked(values: object, kind: type[T], where: str = "", by: cattrs.Converter = _STRICT) -> T:
     """``values`` as a dataclass that has a field for each of their keys. Raises ValueError that says what is wrong
     first; ``where`` is the key that they stand under."""
     try:
@@ -160,7 +160,7 @@ def problems(error: BaseException, value: Any, kind: Any, where: str = "") -> li
     return [f"{where} must be {_in_words(kind)}, got {reprlib.repr(value)}".strip()]
 
 
-def _fields(kind: Any) -> list[str]:
+def _fields(kind: object) -> list[str]:
     return [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else []
 
 

@@ -23,7 +23,7 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.evaluation.encoding import Vocabulary, encode_readings
 from core.evaluation.predict import feature_vectors
-from core.files import read_json, whole_folder
+from core.files import json_text, read_json, whole_folder
 from core.json_types import checked
 from core.reading.reader import Reading
 from core.reading.word_table import file_sha256
@@ -110,7 +110,7 @@ def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarra
             "command": made_by,
             "sha256": {name: file_sha256(scratch / name) for name in (_VECTORS, _ROWS)},
         }
-        (scratch / _CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (scratch / _CARD).write_text(json_text(card), encoding="utf-8")
     return folder
 
 

@@ -13,6 +13,8 @@ import transformers
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from core.json_types import JsonObject
+
 TEXTS = (
     "A man in a blue shirt is playing a guitar on a small stage.",
     "Three girls don't eat ice cream, they play with a red ball in the park!",
@@ -87,7 +89,7 @@ _SIZE = {
     "intermediate_size": 48,
     "max_position_embeddings": 512,
 }
-ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
+ARCHITECTURES: dict[str, tuple[str, JsonObject]] = {
     "bert": ("WordPiece", {}),
     "roberta": ("byte BPE", {"max_position_embeddings": 514, "type_vocab_size": 1}),
     "deberta-v2": (

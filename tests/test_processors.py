@@ -11,8 +11,7 @@ import torch
 from torch import nn
 
 from core import processor
-from core.layers.lstm import BiLSTM
-from core.layers.recurrent import read_packed, recurrent
+from core.layers.recurrent import BiLSTM, read_packed, recurrent
 from core.models.phrases.alignment import PhraseGRU
 from core.openmp import SPINS
 from core.processor import native_bf16

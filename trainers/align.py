@@ -19,35 +19,31 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data.alignments import Alignments, read
 from core.errors import RunError
-from core.evaluation import alignment
-from core.evaluation.alignment_table import in_one_line
+from core.evaluation import alignment, alignment_table
 from core.evaluation.head_choice import head_scores
 from core.guests.heads import MEAN, ROLLOUT, title_of
+from core.json_types import JsonMapping
+from core.progress import bar
 from trainers.card import add_to_card
+from trainers.options import add_options
+from trainers.tables import text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers align`."""
-    parser.add_argument("checkpoint", help="name of a checkpoint, or its folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", type=Path, help="a file of alignments")
-    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
     parser.add_argument("--fix-threshold", action="store_true", help="take the threshold with the best F1 on this file")
     parser.add_argument("--heads", action="store_true", help="of a transformer, take the head with the best F1 too")
     parser.add_argument("--also", nargs=2, default=(), metavar=("FILE", "NAME"), help="with --heads, another file, on "
                         "which the head and the threshold are measured as they are")  # fmt: skip
-    parser.add_argument(
-        "--card", metavar="NAME", help="write the figures, and a fixed threshold, into the card as NAME"
-    )
+    add_options(parser, "--card", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,8 +82,8 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
         raise RunError("--heads needs word alignments, and files of two names: give others")
     measured = {}
     for of, some in files.items():
-        with tqdm(total=len(some.pairs), unit="pair", desc=of, disable=not sys.stderr.isatty()) as bar:
-            measured[of] = head_scores(checkpoint, some.pairs, progress=lambda _, bar=bar: bar.update())  # type: ignore[misc]
+        with bar(len(some.pairs), "pair", of) as shown:
+            measured[of] = head_scores(checkpoint, some.pairs, progress=lambda _, shown=shown: shown.update())  # type: ignore[misc]
     head = measured[name].best
     attended = {of: list(alignment.attend(checkpoint, some.pairs, head)) for of, some in files.items()}
     thresholds = alignment.fix_thresholds(attended[name])
@@ -116,7 +112,7 @@ def _run_heads(checkpoint: Checkpoint, data: Alignments, args: argparse.Namespac
     return 0
 
 
-def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: Mapping[str, Any]) -> list[str]:
+def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: JsonMapping) -> list[str]:
     """The heads and the figures of the best one, for people."""
     heads = stored["heads"]
     most = sorted(heads["f1"].items(), key=lambda item: -item[1])
@@ -127,7 +123,7 @@ def head_lines(checkpoint: Checkpoint, files: Mapping[str, Alignments], stored: 
         out += [f"  95 % of the times, the best of {len(most)} random maps has at most {chance:.4f} on {name}"]
     for name, scores in stored["results"].items():
         out += ["", f"{title_of(heads['head'])} on {name}:", *lines(checkpoint, files[name], scores)]
-    return [*out, "", in_one_line(stored)]
+    return [*out, "", alignment_table.in_one_line(stored)]
 
 
 def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
@@ -142,7 +138,7 @@ def stored_thresholds(checkpoint: Checkpoint) -> dict[str, float]:
 
 
 def write(
-    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: Mapping[str, Any]
+    checkpoint: Checkpoint, args: argparse.Namespace, thresholds: Mapping[str, float], scores: JsonMapping
 ) -> None:
     """Put the figures into the card; a threshold that is fixed anew drops those that came from the one before."""
     command = ["python", "-m", "trainers", "align", checkpoint.name, args.file.name]
@@ -155,30 +151,22 @@ def write(
     add_to_card(checkpoint.folder, alignment={**stored, "results": results})
 
 
-def lines(checkpoint: Checkpoint, data: Alignments, scores: Mapping[str, Any]) -> list[str]:
+def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list[str]:
     """The figures for people."""
     out = [f"{checkpoint.name} on {data.name}: {scores['pairs']:,} pairs, links above {scores['threshold']:.2f}"]
     if data.problems:
         more = "; …" if len(data.problems) > 5 else ""
         out.append(f"{len(data.problems):,} broken entries were left out ({'; '.join(data.problems[:5])}{more})")
     if data.chunked:
-        out.append(f"{'chunks':<16}{'pairs':>8}{'linked':>10}{'identical words':>18}")
-        for kind, row in {"all": scores, **scores["kinds"]}.items():
-            out.append(f"{kind:<16}{row['chunk_pairs']:>8,}{row['linked']:>10.1%}{row['identical_words']:>18.1%}")
-        return out
-    out.append(f"{'links':<30}{'precision':>10}{'recall':>8}{'F1':>8}{'AER':>8}{'links':>9}{'sure':>9}")
-    rows = {"the target's words": scores}
-    rows |= {f"{way}, above {row['threshold']:.2f}": row for way, row in (scores["both_ways"] or {}).items()}
-    for name, row in {**rows, "identical words": scores["identical_words"]}.items():
-        figures = "".join(
-            f"{row[key]:>{width}.4f}"
-            for key, width in zip(("precision", "recall", "f1", "aer"), (10, 8, 8, 8), strict=True)
-        )
-        out.append(f"{name:<30}{figures}{row['links']:>9,}{row['sure']:>9,}")
+        kinds = {"all": scores, **scores["kinds"]}
+        shares = {"linked": "linked", "identical words": "identical_words"}
+        rows = [
+            {"chunks": kind, "pairs": row["chunk_pairs"]} | {name: f"{row[key]:.1%}" for name, key in shares.items()}
+            for kind, row in kinds.items()
+        ]
+        return [*out, text(rows)]
+    head, cells = alignment_table.table({"results": {data.name: scores}})
+    out.append(text([dict(zip(head, row, strict=True)) for row in cells]))
     if scores["both_ways"] is None:
         out.append("Words look from the target to the source alone: there are no links by both directions.")
-    out.append(
-        f"{scores['content_on_function']:.1%} of content words look most at a function word or a sign; mean entropy of "
-        f"a row {scores['entropy']:.2f} nats"
-    )
     return out

@@ -24,7 +24,7 @@ from core.evaluation.predict import classify
 from core.evaluation.probe import CARD_KEYS, SUITES, figures, probe
 from core.evaluation.scores import summary
 from core.json_types import JsonObject
-from trainers.evaluate import pick_device
+from trainers.options import add_options, pick_device
 from trainers.recipe import from_dict
 from trainers.training_data import read_source
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--share", type=float, default=0.5, help="the other one's share of the mean (default: 0.5)")
     parser.add_argument("--data", type=Path, required=True, help="the data folder, to score it on the recipe's sets")
     parser.add_argument("--out", type=Path, required=True, help="folder of the new checkpoint")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
+    add_options(parser, "--device")
 
 
 def run(args: argparse.Namespace) -> int:

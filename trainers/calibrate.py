@@ -25,12 +25,13 @@ from core.guests.bi_encoder import BiEncoder
 from core.wording import percent
 from trainers.card import add_to_card
 from trainers.commands import as_typed
+from trainers.options import add_options
 from trainers.tally import right_answers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers calibrate`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a dev set of questions with candidate answers")
     parser.add_argument("--card", metavar="NAME", required=True, help="what the card calls the set")
 

@@ -17,7 +17,7 @@ import torch
 from core.card import ranked_by
 from core.checkpoint import load_named, read_card
 from core.errors import RunError
-from core.files import whole_file
+from core.files import json_text, write_whole
 from core.guests.card import is_guest
 from core.guests.names import is_function
 from core.guests.settings import add_settings
@@ -26,7 +26,7 @@ from core.reading.word_table import WordTable
 from trainers.recipe import Recipe
 
 if TYPE_CHECKING:
-    from trainers.loop import Run
+    from trainers.loop import TrainingRun
 
 
 def slug(name: str) -> str:
@@ -60,11 +60,10 @@ def add_to_card(folder: Path, **fields: object) -> None:
         add_settings(folder, **fields)
         return
     card = {**read_card(folder), **fields}
-    with whole_file(folder / "card.json") as scratch:
-        scratch.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(folder / "card.json", json_text(card))
 
 
-def make(run: Run, results: Mapping[str, object]) -> dict[str, object]:
+def make(run: TrainingRun, results: Mapping[str, object]) -> dict[str, object]:
     """The card without what :func:`core.checkpoint.save` adds (checksum, sizes, version)."""
     recipe, data, progress = run.recipe, run.data, run.progress
     assert isinstance(run.average, PairModel)

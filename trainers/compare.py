@@ -12,7 +12,6 @@ folds of a seed are one run over all rows, in their order among training and dev
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import re
 from collections.abc import Sequence
@@ -29,17 +28,18 @@ from core.errors import RunError
 from core.evaluation.scores import per_item
 from core.files import check_writable
 from core.json_types import JsonObject
-from trainers.csv_file import write_rows
-from trainers.sweep import DEV
+from trainers.options import add_options
+from trainers.runs import DEV
+from trainers.tables import read_rows, write_rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers compare`."""
     parser.add_argument("--ours", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of one variant")
     parser.add_argument("--theirs", type=Path, nargs="+", required=True, metavar="FOLDER", help="runs of another one")
-    parser.add_argument("--json", action="store_true", help="print as JSON")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="keep the result in this table")
     parser.add_argument("--named", default="", metavar="NAME", help="what is compared, for --csv")
+    add_options(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,14 +82,10 @@ def keep(path: Path, result: JsonObject) -> None:
     row |= {key: f"{result[key]:.4f}" for key in ("ours", "theirs", "difference")}
     row |= {"low": f"{low:.4f}", "high": f"{high:.4f}", "items": result["items"]}
     row |= dict(zip(("seeds", "seeds_theirs"), result["seeds"], strict=True))
-    rows: dict[str, dict[str, str]] = {}
-    if path.is_file():
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
-            reader = csv.DictReader(file)
-            if list(reader.fieldnames or ()) != list(row):
-                raise RunError(f"{path} is another table than one of comparisons; give another --csv")
-            rows = {old["comparison"]: old for old in reader}
-    rows[row["comparison"]] = row
+    known = read_rows(path)
+    if path.is_file() and (not known or list(known[0]) != list(row)):
+        raise RunError(f"{path} is another table than one of comparisons; give another --csv")
+    rows = {old["comparison"]: old for old in known} | {row["comparison"]: row}
     write_rows(path, [*rows.values()])
 
 

@@ -18,14 +18,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import torch
 
 from core.card import ranked_by
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
@@ -36,50 +34,30 @@ from core.evaluation.parts import Part, parts, predicted
 from core.evaluation.predict import check_texts
 from core.evaluation.scores import paired_bootstrap
 from core.files import check_writable
+from core.json_types import JsonMapping, JsonObject
+from core.progress import bar
 from core.wording import counted
 from trainers.card import add_to_card
+from trainers.options import add_options, pick_device, translation
 from trainers.prediction_files import Nowhere, one_file
-from trainers.progress import bar
 from trainers.tally import Rankings, Verdicts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers evaluate`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file, a folder or a pattern of them")
-    parser.add_argument("--json", action="store_true", help="print all scores as JSON")
     parser.add_argument(
         "--kinds",
         action="store_true",
         help="also the accuracy of each kind that rows' ids name (kind-NUMBER) and label",
     )
     parser.add_argument("--out", type=Path, metavar="CSV", help="also write every row's prediction")
-    parser.add_argument(
-        "--card", metavar="NAME", help="write the scores into the card, or pairlens.json, as those of NAME"
-    )
     parser.add_argument("--against", metavar="OTHER", help="a second checkpoint, compared by a paired bootstrap")
     parser.add_argument(
         "--positive", metavar="CLASS", help="the model's class that ranks answers (default: its card's)"
     )
-    add_shared_arguments(parser)
-
-
-def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that evaluate and predict have in common."""
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
-    add_label_option(parser)
-
-
-def add_label_option(parser: argparse.ArgumentParser) -> None:
-    """The option of commands that know a file's labels by other names (:func:`translation`)."""
-    parser.add_argument(
-        "--label",
-        action="append",
-        default=[],
-        metavar="FILE=MODEL",
-        dest="translate",
-        help="call a label of the file by the model's name, such as entails=entailment; may be given again",
-    )
+    add_options(parser, "--card", "--json", "--device", "--label")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -107,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def for_card(scores: Mapping[str, Any]) -> dict[str, float]:
+def for_card(scores: JsonMapping) -> dict[str, float]:
     """What a card holds of scores."""
     names = ("map", "mrr", "questions") if "map" in scores else ("accuracy", "macro_f1", "items")
     return {name: scores[name] for name in names}
@@ -137,24 +115,6 @@ def _checked(part: Part, checkpoints: Sequence[Checkpoint], tally: Verdicts | Ra
     return part
 
 
-def pick_device(name: str) -> torch.device:
-    """The device of --device. Raises RunError for CUDA where there is none."""
-    if name == "cuda" and not torch.cuda.is_available():
-        raise RunError("no CUDA device is available; use --device cpu")
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
-
-
-def translation(pairs: Sequence[str]) -> Callable[[Dataset], Dataset]:
-    """What renames the labels of a data set as ``file=model`` pairs say. Raises RunError for other texts."""
-    names = {}
-    for pair in pairs:
-        ours, sign, theirs = pair.partition("=")
-        if not sign or not ours or not theirs:
-            raise RunError(f"--label wants FILE=MODEL, such as entails=entailment, got {pair!r}")
-        names[ours.strip().lower()] = theirs.strip()
-    return (lambda dataset: dataset.relabelled(names)) if names else lambda dataset: dataset
-
-
 def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
     """Raises RunError when the file has labels that are no classes of the model."""
     strange = [label for label in dataset.labels if label not in checkpoint.labels]
@@ -165,10 +125,10 @@ def check_labels(checkpoint: Checkpoint, dataset: Dataset) -> None:
         )
 
 
-def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Verdicts | Rankings]) -> dict[str, Any]:
+def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[Verdicts | Rankings]) -> JsonObject:
     """All scores of the first checkpoint as plain values, and of a second one how it compares."""
     checkpoint, tally = checkpoints[0], tallies[0]
-    head: dict[str, Any] = {
+    head: JsonObject = {
         "checkpoint": checkpoint.name,
         "sha256": checkpoint.card["sha256"],
         "file": stream.name,
@@ -195,7 +155,7 @@ def compare(theirs: Checkpoint, *right: np.ndarray) -> dict[str, object]:
     return {"checkpoint": theirs.name, "accuracy": float(right[1].mean()), **paired_bootstrap(right[0], right[1])}
 
 
-def table(scores: Mapping[str, Any]) -> str:
+def table(scores: JsonMapping) -> str:
     """The scores as text for people."""
     lines = [f"{scores['checkpoint']} on {scores['file']} ({scores['layout']}): {counted(scores['rows'], 'row')}"]
     if scores["dropped_without_gold_label"]:

@@ -12,25 +12,28 @@ and how often permuted attention changes the verdict, and Kendall's τ-b between
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from core.checkpoint import open_checkpoint, read_card
 from core.data import read
 from core.errors import RunError
+from core.evaluation import faithfulness_table
 from core.evaluation.faithfulness import faithfulness
 from core.evaluation.intervals import bootstrap_mean
 from core.evaluation.predict import check_texts
 from core.evidence.faithfulness import STEPS, Faithfulness
 from core.json_types import JsonMapping, JsonObject
+from core.progress import bar
 from core.reading.reader import PairError
 from trainers.card import add_to_card
 from trainers.commands import as_typed
+from trainers.options import add_options
+from trainers.tables import text
 from trainers.training_data import sample
 
 USUAL = {"rows": 500, "seed": 1}
@@ -38,7 +41,7 @@ USUAL = {"rows": 500, "seed": 1}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers faithfulness`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file; its labels are not read")
     parser.add_argument(
         "--rows", type=int, default=USUAL["rows"], help="a sample of so many rows (default: %(default)s; 0: all)"
@@ -46,8 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=USUAL["seed"], help="of random orders and permutations (default: 1)"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--card", metavar="NAME", help="write the figures into the card, under this name of the data")
+    add_options(parser, "--json", "--card")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,11 +58,11 @@ def run(args: argparse.Namespace) -> int:
     dataset = sample(read(args.file, labelled=False), args.rows)
     check_texts(checkpoint, dataset)
     measured = []
-    for number, row in enumerate(tqdm(dataset.rows, unit="row", disable=not sys.stderr.isatty())):
-        try:
-            measured.append(faithfulness(checkpoint, row.first, row.second, seed=args.seed + number))
-        except PairError:  # a side without a word
-            continue
+    with bar(len(dataset.rows)) as shown:
+        for number, row in enumerate(dataset.rows):
+            with contextlib.suppress(PairError):  # a side without a word
+                measured.append(faithfulness(checkpoint, row.first, row.second, seed=args.seed + number))
+            shown.update()
     if not measured:
         raise RunError(f"{checkpoint.name} can read no row of {args.file.name}; give a file with sentences")
     figures = {"rows": len(measured), "seed": args.seed, **summary(measured)}
@@ -104,18 +106,7 @@ def _mean(values: Sequence[float]) -> JsonObject:
 
 def table(result: JsonMapping) -> str:
     """The result as text for people, the ways by comprehensiveness."""
-    lines = [f"{result['checkpoint']}: {result['rows']:,} rows of {result['file']}, mean and 95 % interval", ""]
-    lines.append(f"{'way':<22}{'sufficiency (small is good)':>30}{'comprehensiveness (large)':>30}")
-    ways = sorted(result["ways"].items(), key=lambda pair: -pair[1]["comprehensiveness"]["mean"])
-    for way, curves in ways:
-        lines.append(f"{way:<22}{_interval(curves['sufficiency']):>30}{_interval(curves['comprehensiveness']):>30}")
-    lines.append("")
-    if result["permutations"]:
-        lines.append(f"verdicts that permuted attention changes: {_interval(result['permutations'])}")
-    if result["tau_b"]:
-        lines.append(f"Kendall's τ-b of weight and effect of a link: {_interval(result['tau_b'])}")
-    return "\n".join(lines)
-
-
-def _interval(mean: JsonMapping) -> str:
-    return f"{mean['mean']:.3f} ({mean['interval'][0]:.3f} to {mean['interval'][1]:.3f})"
+    stored = {result["file"]: result}
+    head, rows = faithfulness_table.table(stored)
+    shown = text([dict(zip(head, row, strict=True)) for row in rows])
+    return f"{result['checkpoint']}, mean and 95 % interval\n\n{shown}\n\n{faithfulness_table.in_words(stored)}"

@@ -1,9 +1,9 @@
-"""Train a classifier on the vectors of a bi-encoder from elsewhere, which judges pairs in the place of its cosine.
+"""Train a classifier on the vectors of a bi-encoder from elsewhere, to judge pairs in place of its cosine.
 
     python -m trainers head my-minilm DATA/snli/snli_1.0_train_86k.jsonl --dev DATA/snli/snli_1.0_dev.jsonl
 
-A logistic regression of (u, v, |u - v|) (Reimers and Gurevych 2019, section 3.1), by scikit-learn; the model itself
-stays as it is. The classifier is written beside the model, and its classes into pairlens.json.
+A logistic regression on (u, v, |u - v|) (Reimers and Gurevych 2019, section 3.1) by scikit-learn; the model itself is
+not changed. The classifier is saved beside the model, and its classes in pairlens.json.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,36 +21,36 @@ from core.data import Dataset, read
 from core.errors import RunError
 from core.evaluation.predict import check_texts, read_rows
 from core.files import whole_file
-from core.guests.bi_encoder import BiEncoder
+from core.guests.bi_encoder import Apart, BiEncoder
 from core.guests.card import HEAD
 from core.guests.guest import Guest
 from core.guests.settings import TASKS, add_settings, task_of
 from core.wording import percent
-from trainers.evaluate import add_label_option, translation
+from trainers.options import add_options, translation
 from trainers.training_data import sample
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers head`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a listed name, or a folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file to train on")
     parser.add_argument("--dev", metavar="FILE", type=Path, help="a data file to score it on")
-    parser.add_argument("--rows", type=int, default=0, help="a sample of so many rows of FILE (default: 0, all)")
-    parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="of scikit-learn (default: 1)")
-    parser.add_argument("--task", choices=tuple(TASKS), help="default: what the labels say, else the model's")
-    add_label_option(parser)
+    parser.add_argument("--rows", type=int, default=0, help="a random sample of so many rows of FILE (default: all)")
+    parser.add_argument("--strength", type=float, default=1.0, metavar="C", help="scikit-learn's C (default: 1)")
+    parser.add_argument("--task", choices=tuple(TASKS), help="default: implied by the labels, else the model's")
+    add_options(parser, "--label")
 
 
 def run(args: argparse.Namespace) -> int:
     """Read both texts of each row, fit, score and write. Raises RunError for another model than a bi-encoder."""
     checkpoint = open_checkpoint(args.checkpoint)
     if not isinstance(checkpoint, Guest) or not isinstance(checkpoint.model, BiEncoder):
-        raise RunError(f"{checkpoint.name} is no bi-encoder from elsewhere, whose vectors a classifier could read")
+        raise RunError(f"{checkpoint.name} is not a bi-encoder from elsewhere: choose one, with vectors to classify")
     renamed = translation(args.translate)
     train = sample(renamed(read(args.file)), args.rows)
     check_texts(checkpoint, train)
     if len(train.labels) < 2:
-        raise RunError(f"{train.name} has rows of one class alone: give a file with several")
+        raise RunError(f"{train.name} has only one class: give a file with at least two")
     weight, bias = fitted(vectors(checkpoint, train), [row.label or "" for row in train.rows], train.labels, args)
     with whole_file(checkpoint.folder / HEAD) as scratch:
         save_file({"weight": weight, "bias": bias}, scratch)
@@ -71,10 +70,10 @@ def run(args: argparse.Namespace) -> int:
 def vectors(checkpoint: Guest, data: Dataset) -> torch.Tensor:
     """(u, v, |u - v|) of each row, ``[N, 3 E]``."""
     readings = list(read_rows(checkpoint, data))
-    model: Any = checkpoint.model
     out: torch.Tensor | None = None
     for rows, batch in checkpoint.batches(readings):
-        (_, u), (_, v) = model.tower(batch.first), model.tower(batch.second)
+        assert isinstance(checkpoint.model, BiEncoder) and isinstance(batch, Apart)
+        (_, u), (_, v) = checkpoint.model.tower(batch.first), checkpoint.model.tower(batch.second)
         if out is None:
             out = torch.empty(len(readings), 3 * u.shape[1])
         out[rows] = torch.cat([u, v, (u - v).abs()], dim=1)

@@ -11,17 +11,15 @@ from __future__ import annotations
 import copy
 import functools
 import math
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from core.checkpoint import open_checkpoint, save
 from core.checkpoint.files import round_weights
@@ -29,13 +27,14 @@ from core.errors import RunError
 from core.evaluation.encoding import Encoded, plan
 from core.evaluation.predict import feature_vectors, probabilities
 from core.evaluation.scores import summary
+from core.json_types import JsonObject
 from core.models import build
+from core.progress import bar
 from core.reading.batch import Batch, Side
 from core.reading.reader import WordReader
 from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable
 from trainers import card, linear, resume
-from trainers.folding import fold
 from trainers.precision import used_precision
 from trainers.processes import check_agreement
 from trainers.recipe import Recipe
@@ -50,8 +49,11 @@ from trainers.set_up import (
     start_from,
     targets,
 )
-from trainers.trained_words import StartVectors, TrainedWords, frequent
+from trainers.trained_words import StartVectors, TrainedWords, fold, frequent
 from trainers.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class Logits(nn.Module):
@@ -70,7 +72,7 @@ class Logits(nn.Module):
         return output.logits, self.model.penalty(output)
 
 
-def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> dict[str, Any]:
+def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options, own_words: bool) -> JsonObject:
     """Train, keep the best epoch, score it and write the checkpoint folder. Returns its card.
 
     Raises RunError when the device, precision or saved state does not fit.
@@ -83,7 +85,7 @@ def train(recipe: Recipe, data: TrainingData, words: WordTable, options: Options
 
 def ready(
     recipe: Recipe, data: TrainingData, words: WordTable, options: Options, start_words: StartVectors | None = None
-) -> Run:
+) -> TrainingRun:
     """A run before its first step: model, running mean and optimizer on the device. ``start_words``: what makes the
     vectors that a recipe with ``tune_words`` starts from, in place of a table as wide. Raises RunError."""
     fabric = start(options)
@@ -105,14 +107,15 @@ def ready(
     average = copy.deepcopy(model).requires_grad_(False).to(fabric.device)
     net: nn.Module = Logits(model)
     optimizer: Any = make_optimizer(recipe, model, fused=precision != "16")
-    net, optimizer = fabric.setup(torch.compile(net, dynamic=True) if options.compile else net, optimizer)
+    net = cast(nn.Module, torch.compile(net, dynamic=True)) if options.compile else net
+    net, optimizer = fabric.setup(net, optimizer)
     # Each process draws dropout masks of its own.
     torch.manual_seed(recipe.seed + 1000 * fabric.global_rank)
-    return Run(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
+    return TrainingRun(fabric, recipe, data, words, options, precision, model, average, net, optimizer)
 
 
 @dataclass
-class Run:
+class TrainingRun:
     """A run between its steps: what changes (weights, moments, progress) and what it needs to go on."""
 
     fabric: Any
@@ -216,16 +219,16 @@ class Run:
         batches, progress = self.batches(self.progress.epoch), self.progress
         self.epoch_set = self.as_typed(progress.epoch)
         world, started = self.fabric.world_size, time.perf_counter()
-        with self.bar(batches) as bar:
+        with self.bar(batches) as shown:
             for rows in batches[progress.batch :]:
                 self.net.train()
                 self.step(rows)
                 progress.batch += 1
                 progress.step += 1
-                bar.update(len(rows))
+                shown.update(len(rows))
                 if progress.step % 20 == 0:
                     mean = self.loss.item() / progress.batch
-                    bar.set_postfix(loss=f"{mean:.4f}", refresh=False)
+                    shown.set_postfix(loss=f"{mean:.4f}", refresh=False)
                     # All processes must stop together, so several check the loss only at the end of the epoch.
                     if world == 1 and not math.isfinite(mean):
                         return False
@@ -311,9 +314,9 @@ class Run:
         """Whether dev has not risen for as many epochs as the recipe's patience."""
         return 0 < self.recipe.patience <= self.progress.epoch - self.progress.best_epoch
 
-    def finish(self, own_words: bool) -> dict[str, Any]:
+    def finish(self, own_words: bool) -> JsonObject:
         """Round the best epoch's weights to float16, score them, write the folder, delete the state."""
-        written: dict[str, Any] = {}
+        written: JsonObject = {}
         if self.fabric.is_global_zero:
             self.average.load_state_dict(self.best)
             round_weights(self.average)
@@ -369,21 +372,13 @@ class Run:
             own.bias.copy_(classifier.bias)
         return {"classifier": name, "classifiers": scores}
 
-    def bar(self, batches: Sequence[np.ndarray]) -> Any:
+    def bar(self, batches: Sequence[np.ndarray]) -> tqdm[NoReturn]:
         """A progress bar over the pairs of all epochs, with pairs a second and time left."""
         progress = self.progress
         an_epoch = sum(map(len, batches))
         done = progress.epoch * an_epoch + sum(map(len, batches[: progress.batch]))
-        return tqdm(
-            total=an_epoch * self.recipe.epochs,
-            initial=done,
-            unit="pair",
-            unit_scale=True,
-            leave=False,
-            desc=f"epoch {progress.epoch + 1}/{self.recipe.epochs}",
-            disable=not self.fabric.is_global_zero,
-            mininterval=0.5 if sys.stderr.isatty() else 30,
-        )
+        what = f"epoch {progress.epoch + 1}/{self.recipe.epochs}"
+        return bar(an_epoch * self.recipe.epochs, "pair", what, done=done, shown=self.fabric.is_global_zero)
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

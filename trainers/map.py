@@ -15,24 +15,24 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset, Example, read
 from core.errors import RunError
 from core.files import check_writable
-from core.filter_map.map import METRICS, FilterMap, MapItem, Progress, codes_of, filter_sides
+from core.filter_map.map import METRICS, FilterMap, MapItem, codes_of, filter_sides
+from core.progress import progress_bar
 from trainers.commands import as_typed
+from trainers.options import add_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers map`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file")
     parser.add_argument("--texts", type=int, default=3000, metavar="N", help="how many texts (default: 3000)")
     parser.add_argument(
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--titles", action="store_true", help="keep the texts' titles in the map")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="default: the folder map in the checkpoint's")
-    parser.add_argument("--json", action="store_true", help="print the quality as JSON")
+    add_options(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         held_out_texts = draw(checkpoint, others, sides, args.texts, args.seed)
         held_out = _codes(checkpoint, sides, held_out_texts), [item.label for item, _ in held_out_texts]
         about["held_out"] = _source(args.held_out, others) | {"texts": len(held_out_texts)}
-    with _bar("t-SNE", "iteration") as progress:
+    with progress_bar("iteration", "t-SNE") as progress:
         filter_map = FilterMap.fit(
             checkpoint,
             [item for item, _ in drawn],
@@ -179,20 +179,9 @@ def _codes(checkpoint: Checkpoint, sides: Sequence[str], drawn: Sequence[tuple[M
     codes: np.ndarray | None = None
     for side in sides:
         at = [i for i, (item, _) in enumerate(drawn) if item.side == side]
-        with _bar(f"filters of {side or 'texts'}", "text") as progress:
+        with progress_bar("text", f"filters of {side or 'texts'}") as progress:
             of_side = codes_of(checkpoint, [drawn[i][1] for i in at], side, progress)
         codes = np.empty((len(drawn), of_side.shape[1]), dtype=np.float32) if codes is None else codes
         codes[at] = of_side
     assert codes is not None, "filter_sides names at least one"
     return codes
-
-
-@contextmanager
-def _bar(what: str, unit: str) -> Iterator[Progress]:
-    with tqdm(desc=what, unit=unit, leave=False, delay=1, mininterval=0.5 if sys.stderr.isatty() else 30) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield progress

@@ -16,17 +16,17 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import Dataset
 from core.errors import RunError
 from core.evaluation.predict import check_texts, read_rows
 from core.neighbours import TrainingRow, save, unit_vectors
+from core.progress import bar
 from core.reading.tokens import tokenize
 from trainers.commands import as_typed
+from trainers.options import add_options, data_folder
 from trainers.recipe import from_dict
-from trainers.train import data_folder
 from trainers.training_data import read_source
 
 ROWS = 20_000
@@ -35,8 +35,7 @@ _AT_ONCE = 1_024
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers neighbours`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
-    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
+    add_options(parser, "checkpoint", "--data")
     parser.add_argument("--rows", type=int, default=ROWS, metavar="N", help=f"rows to index, 0 for all ({ROWS:,})")
     parser.add_argument("--seed", type=int, default=0, help="of the drawing (0)")
 
@@ -91,8 +90,8 @@ def _vectors(checkpoint: Checkpoint, dataset: Dataset) -> np.ndarray:
     """Of every row ``[N, F]``."""
     readings = read_rows(checkpoint, dataset)
     parts = []
-    with tqdm(total=len(dataset.rows), unit="row", leave=False, file=sys.stderr) as bar:
+    with bar(len(dataset.rows)) as shown:
         while some := list(islice(readings, _AT_ONCE)):
             parts.append(unit_vectors(checkpoint, some))
-            bar.update(len(some))
+            shown.update(len(some))
     return np.concatenate(parts)

@@ -17,11 +17,8 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-
-from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError
@@ -31,8 +28,11 @@ from core.errors import RunError
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, choices, judged_right, play, untrained
 from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
+from core.progress import bar
 from trainers.card import add_to_card
 from trainers.commands import as_typed
+from trainers.options import add_options
+from trainers.tables import text
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
 NUMBERS, STEPS = (6, 8, 12, 16), (0.2, 0.35, 0.5)
@@ -43,7 +43,7 @@ BEST = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers point`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument(
         "file", metavar="FILE", type=Path, help="items, as `python -m trainers.paper pointing` writes them"
     )
@@ -55,8 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--words", type=int, action="append", metavar="N", help=f"with --choose: replacements (default: {NUMBERS})"
     )
-    parser.add_argument("--card", metavar="NAME", help="write the figures into the card, under this name of the data")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_options(parser, "--card", "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,8 +81,8 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
     models = {"trained": checkpoint} | ({"untrained": untrained(checkpoint, args.seed)} if args.untrained else {})
     figures: JsonObject = {"items": len(items), "judged_right": len(right), "seed": args.seed}
     for name, model in models.items():
-        with tqdm(total=len(right), unit="item", desc=name, disable=not sys.stderr.isatty()) as bar:
-            game = play(model, right, args.way or WAYS, progress=lambda done, bar=bar: bar.update(done - bar.n))  # type: ignore[misc]
+        with bar(len(right), "item", name) as shown:
+            game = play(model, right, args.way or WAYS, progress=lambda done, shown=shown: shown.update())  # type: ignore[misc]
         figures[name] = game.to_dict()
     own = {"untrained": args.untrained, "card": args.card, "rows": args.rows, "way": args.way}
     own |= {"seed": str(args.seed)} if args.seed != 1 else {}
@@ -97,18 +96,23 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
 
 def chosen(checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int], as_json: bool) -> str:
     """The best numbers, steps and weights as text, and below them what is used now."""
-    with tqdm(total=len(numbers) * len(items), unit="item", disable=not sys.stderr.isatty()) as bar:
-        found = choices(checkpoint, items, numbers, STEPS, lambda: bar.update())
+    with bar(len(numbers) * len(items), "item") as shown:
+        found = choices(checkpoint, items, numbers, STEPS, shown.update)
     if as_json:
         return json.dumps([choice.to_dict() for choice in found], indent=1)
-    lines = [f"{'words':>5}{'step':>6}  {', '.join(MIX):<36}{'plateau':>8}{'one half':>22}{'other half':>22}"]
-    for choice in (*found[:BEST], *(choice for choice in found[BEST:] if choice.step == STEP and choice.mix == MIX)):
-        weights = ", ".join(f"{weight:.1f}" for weight in choice.mix.values())
-        halves = [_share(half.to_dict()) for half in (choice.half, choice.other)]
-        lines.append(
-            f"{choice.words:>5}{choice.step:>6}  {weights:<36}{choice.plateau:>8.3f}{halves[0]:>22}{halves[1]:>22}"
-        )
-    return "\n".join(lines)
+    used = [choice for choice in found[BEST:] if choice.step == STEP and choice.mix == MIX]
+    rows = [
+        {
+            "words": choice.words,
+            "step": choice.step,
+            ", ".join(MIX): ", ".join(f"{weight:.1f}" for weight in choice.mix.values()),
+            "plateau": f"{choice.plateau:.3f}",
+            "one half": _share(choice.half.to_dict()),
+            "other half": _share(choice.other.to_dict()),
+        }
+        for choice in (*found[:BEST], *used)
+    ]
+    return text(rows)
 
 
 def read_items(path: Path) -> list[Item]:
@@ -143,12 +147,8 @@ def rows(figures: JsonMapping) -> list[dict[str, str]]:
 
 def table(result: JsonMapping) -> str:
     """The result as text for people."""
-    lines = rows(result)
-    text = [f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right", ""]
-    for line in (dict(zip(lines[0], lines[0], strict=True)), *lines):
-        way, *shares = line.values()
-        text.append(f"{way:<24}" + "".join(f"{share:>24}" for share in shares))
-    return "\n".join(text)
+    head = f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right"
+    return f"{head}\n\n{text(rows(result))}"
 
 
 def _share(score: JsonMapping | None) -> str:

@@ -39,11 +39,11 @@ from core.data.stream import survey
 from core.errors import RunError
 from core.evaluation.parts import Part, agreed, parts, predicted, rank_of
 from core.files import check_writable
+from core.progress import bar
 from core.wording import counted
 from trainers.cluster import add_ray, cluster, predicted_by
-from trainers.evaluate import add_shared_arguments, pick_device, translation
+from trainers.options import add_options, pick_device, translation
 from trainers.prediction_files import FORMATS, Nowhere, Output, folder_of_parts, one_file
-from trainers.progress import bar
 
 MOST = 4
 """Checkpoints of one run."""
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_ray(parser, "predict")
     parser.add_argument("--format", choices=FORMATS, help="of the parts in a folder (default: parquet)")
-    add_shared_arguments(parser)
+    add_options(parser, "--device", "--label")
 
 
 def run(args: argparse.Namespace) -> int:

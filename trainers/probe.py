@@ -20,21 +20,20 @@ from core.evaluation.probe import CARD_KEYS, SUITES, figures, probe
 from core.json_types import JsonMapping
 from core.wording import percent
 from trainers.card import add_to_card
-from trainers.evaluate import pick_device
+from trainers.options import add_options, pick_device
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers probe`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument(
         "--suite",
         choices=tuple(SUITES),
         default="simple",
         help="simple: one difference a pair; order: who did what to whom, how many, and whose (default: simple)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--card", action="store_true", help="write the figures into the checkpoint's card too")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    add_options(parser, "--json", "--device")
 
 
 def run(args: argparse.Namespace) -> int:

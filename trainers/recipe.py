@@ -6,7 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from core import json_types
 from core.card import right_class
 from core.errors import RecipeError
 from core.evidence import BOTH
-from core.json_types import setting
+from core.json_types import JsonMapping, JsonObject, setting
 from core.models import spec_of
 from core.models.base import ModelConfig, check_sides
 from core.wording import hint
@@ -71,7 +71,7 @@ class Recipe:
     """Decides which epoch is kept and when to stop; nothing else may."""
     report: tuple[DataSource, ...] = ()
     """Scored once at the end."""
-    model: dict[str, Any] = field(default_factory=dict)
+    model: JsonObject = field(default_factory=dict)
     """Settings of the architecture beside ``input_size`` and ``classes``, which follow from words and labels."""
     task: str = setting(
         "entailment", one_of=("entailment", "fact checking", "answer selection", "paraphrase", "text classification")
@@ -188,9 +188,9 @@ class Recipe:
             raise RecipeError(f"unknown key model.{key}: it follows from the words and the labels")
         return json_types.checked({**self.model, **given}, kind, "model")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Plain dicts, lists, strings and numbers: :func:`from_dict` takes it back."""
-        plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        plain: JsonObject = json.loads(json.dumps(dataclasses.asdict(self)))
         return plain
 
 
@@ -220,7 +220,7 @@ def load(recipe: str, changes: Sequence[str] = ()) -> Recipe:
         raise RecipeError(f"recipe {path.stem}: {error}") from None
 
 
-def _with_its_model(path: Path) -> dict[str, Any]:
+def _with_its_model(path: Path) -> JsonObject:
     """The keys of a recipe, beside those of the one that it is ``like``."""
     values = _keys(path)
     like = values.pop("like", None)
@@ -234,7 +234,7 @@ def _with_its_model(path: Path) -> dict[str, Any]:
     return base | values
 
 
-def _keys(path: Path) -> dict[str, Any]:
+def _keys(path: Path) -> JsonObject:
     """What a YAML file of keys and values says. Raises RecipeError for another file."""
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -247,7 +247,7 @@ def _keys(path: Path) -> dict[str, Any]:
     return values
 
 
-def from_dict(values: Mapping[str, Any]) -> Recipe:
+def from_dict(values: JsonMapping) -> Recipe:
     """A recipe from plain values; keys and types are checked."""
     try:
         return json_types.checked(dict(values), Recipe, by=_CONVERTER)
@@ -255,7 +255,7 @@ def from_dict(values: Mapping[str, Any]) -> Recipe:
         raise RecipeError(str(error)) from None
 
 
-def _changed(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
+def _changed(values: JsonObject, changes: Sequence[str]) -> JsonObject:
     values = dict(values)
     for change in changes:
         key, sign, text = change.partition("=")
@@ -277,7 +277,7 @@ def _changed(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _place(values: dict[str, Any] | list[Any], part: str, key: str) -> str | int:
+def _place(values: JsonObject | list[object], part: str, key: str) -> str | int:
     """Where ``part`` of a key is found: data sets of a list go by their names."""
     if isinstance(values, dict):
         return part

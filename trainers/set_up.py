@@ -22,6 +22,7 @@ from core.memory import keep_freed_memory
 from core.models import PairModel
 from core.reading.word_table import WordTable
 from trainers import linear
+from trainers.options import pick_device
 from trainers.precision import AUTO, used_precision
 from trainers.processes import started
 from trainers.recipe import Recipe
@@ -47,13 +48,10 @@ class Options:
     """What to type to do it again, for the card."""
 
 
-def start(options: Options) -> Any:
+def start(options: Options) -> lightning_fabric.Fabric:
     """Lightning Fabric with the device, precision and processes asked for, launched. Raises RunError."""
     keep_freed_memory()
-    cuda = torch.cuda.is_available()
-    if options.device == "cuda" and not cuda:
-        raise RunError("no CUDA device is available; use --device cpu, or install torch's CUDA build and a driver")
-    device = ("cuda" if cuda else "cpu") if options.device == "auto" else options.device
+    device = pick_device(options.device).type
     devices, machines = started(options.devices)
     if device == "cuda" and devices > torch.cuda.device_count():
         raise RunError(f"{devices} GPUs asked for, {torch.cuda.device_count()} there; ask for fewer")

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
-from tqdm import tqdm
 
 from core.checkpoint import Checkpoint, open_checkpoint
 from core.data import read
@@ -28,17 +26,19 @@ from core.effects import METHODS
 from core.effects.words import DROPPED
 from core.errors import RunError
 from core.evaluation.predict import check_texts, classify
+from core.progress import bar
 from core.wording import counted, percent
+from trainers.options import add_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers strongest-words`."""
-    parser.add_argument("checkpoint", metavar="CHECKPOINT", help="a shipped name or a checkpoint folder")
+    add_options(parser, "checkpoint")
     parser.add_argument("file", metavar="FILE", type=Path, help="a data file with labels, or a run (.parquet)")
     parser.add_argument("--rows", type=int, default=SAMPLE, help="a sample of so many (default: %(default)s; 0: all)")
     parser.add_argument("--method", choices=tuple(METHODS), default=DROPPED, help="of effects (default: %(default)s)")
     parser.add_argument("--most", type=int, default=20, help="words that are printed (default: %(default)s)")
-    parser.add_argument("--json", action="store_true", help="all words as JSON")
+    add_options(parser, "--json")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,10 +52,12 @@ def run(args: argparse.Namespace) -> int:
         raise RunError(f"{args.file.name} does not have a label of {checkpoint.name} in each row to be judged by")
     places = drawn(of_file.keys, (), args.rows or len(of_file.keys))
     found: dict[str, StrongestWord] = {}
-    for start in tqdm(range(0, len(places), AT_ONCE), unit=f"{AT_ONCE} rows", disable=not sys.stderr.isatty()):
-        some = places[start : start + AT_ONCE]
-        words = strongest_words(checkpoint, [of_file.dataset.rows[i] for i in some], method=args.method)
-        found |= {of_file.keys[i]: word for i, word in zip(some, words, strict=True)}
+    with bar(len(places)) as shown:
+        for start in range(0, len(places), AT_ONCE):
+            some = places[start : start + AT_ONCE]
+            words = strongest_words(checkpoint, [of_file.dataset.rows[i] for i in some], method=args.method)
+            found |= {of_file.keys[i]: word for i, word in zip(some, words, strict=True)}
+            shown.update(len(some))
     known = scored(of_file, model, found)
     if args.json:
         about = {"checkpoint": checkpoint.name, "file": args.file.name, "method": args.method}

@@ -25,15 +25,15 @@ import argparse
 import dataclasses
 import functools
 import itertools
-import os
 import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from core.card import right_class
 from core.checkpoint import open_checkpoint
@@ -42,28 +42,30 @@ from core.data.alignments import read as read_alignments
 from core.errors import RunError
 from core.evaluation import alignment, sweeps
 from core.evaluation.probe import probe
-from core.evaluation.scores import QUESTION_KINDS, by_kind, question_kind
+from core.evaluation.scores import QUESTION_KINDS, by_kind
 from core.evaluation.scores import summary as summary_of
 from core.evaluation.sweeps import SUITE_COLUMNS, TEACHERS
-from core.files import check_writable, whole_file
+from core.files import check_writable
 from core.json_types import JsonMapping, JsonObject
 from core.wording import counted
 from trainers import recipe as recipes
-from trainers import resume
-from trainers.cluster import add_ray, cluster, each
+from trainers import runs
+from trainers.cluster import add_ray
 from trainers.commands import as_typed
-from trainers.csv_file import write_rows
+from trainers.options import add_options, data_folder, use_threads
 from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe
-from trainers.train import data_folder
-from trainers.training_data import TrainingData, load_data, table_for
+from trainers.runs import DEV
+from trainers.tables import write_rows
+from trainers.training_data import TrainingData
 
-DEV = "dev.safetensors"
+COMMA = re.compile(r",(?![^{\[]*[}\]])")
+"""Between two values: one within brackets is part of a value."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers sweep`."""
-    parser.add_argument("recipe", metavar="RECIPE", help="a name or the path of a YAML file")
+    add_options(parser, "recipe")
     parser.add_argument("--csv", type=Path, required=True, metavar="FILE", help="the table")
     parser.add_argument(
         "--question-words", type=Path, metavar="FILE", help="a table of rankings by question word as well"
@@ -77,7 +79,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file of word alignments to measure attention on; may be given again",
     )
     parser.add_argument("--probe", action="store_true", help="put both suites of pairs to each run")
-    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--vary",
         action="append",
@@ -88,7 +89,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--alone", action="store_true", help="vary one key at a time, and run the recipe as it is beside them"
     )
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="as in train")
     parser.add_argument("--seeds", default="1", metavar="1,2,3", help="seeds of every variant")
     parser.add_argument(
         "--teachers", default="", metavar="1,2,3", help="learn from the mean of runs with these seeds, trained first"
@@ -96,14 +96,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folds", type=int, default=0, metavar="N", help="cross-validation over training and dev data")
     parser.add_argument("--runs", type=Path, default=Path("runs/sweep"), help="where the runs' folders go")
     add_precision(parser)
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads")
+    add_options(parser, "--data", "--set", "--threads")
     add_ray(parser, "train the runs, each as a task of --threads processors,")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run what is not there yet, write the table, print means."""
-    if args.threads:
-        torch.set_num_threads(args.threads)
+    use_threads(args.threads)
     for option, path in (("--csv", args.csv), ("--question-words", args.question_words)):
         if path is not None:
             check_writable(path, option)
@@ -113,19 +112,20 @@ def run(args: argparse.Namespace) -> int:
     by_word: list[dict[str, object]] = []
     variants = alone(args.vary) if args.alone else combinations(args.vary)
     plan = [*itertools.product(variants, whole_numbers(args.seeds), range(max(1, args.folds)))]
-    for (row, seed, fold), (name, out, card, teachers) in done(args, folder, plan):
-        varied = {key: value for key, value in row.items() if value}
-        head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
-        measured = aligned(out, alignments) | (suites(out) if args.probe else {})
-        rows.append(head | scores(card) | teachers | measured | {"command": command(args)})
-        write_rows(args.csv, rows)
-        if args.question_words:
-            by_word += [
-                {**varied, "question_word": word, **head, **columns, "command": command(args)}
-                for word, columns in questions(out, card)
-            ]
-            write_rows(args.question_words, by_word)
-        print(f"{name}: {rows[-1]}", flush=True)
+    with runs.shared_out(args.ray, args.threads) as calls:
+        for (row, seed, fold), run in calls(functools.partial(trained, args, folder), plan):
+            varied = {key: value for key, value in row.items() if value}
+            head = {**row, "seed": seed} | ({"fold": fold + 1} if args.folds else {})
+            measured = aligned(run.out, alignments) | (suites(run.out) if args.probe else {})
+            rows.append(head | scores(run.card) | run.teachers | measured | {"command": command(args)})
+            write_rows(args.csv, rows)
+            if args.question_words:
+                by_word += [
+                    {**varied, "question_word": word, **head, **columns, "command": command(args)}
+                    for word, columns in questions(run.out, run.card)
+                ]
+                write_rows(args.question_words, by_word)
+            print(f"{run.name}: {rows[-1]}", flush=True)
     for line in summary(args.csv):
         print(line)
     return 0
@@ -133,26 +133,15 @@ def run(args: argparse.Namespace) -> int:
 
 Planned = tuple[dict[str, str], int, int]
 """What is varied, the seed and the fold of a run."""
-Done = tuple[str, Path, JsonObject, dict[str, float]]
-"""The name of a run, its folder, its card and its teachers' scores."""
 
 
-def done(args: argparse.Namespace, folder: Path, plan: Sequence[Planned]) -> Iterator[tuple[Planned, Done]]:
-    """The runs in order, each trained now unless its folder is finished; with --ray all of them in the cluster."""
-    if not args.ray:
-        yield from ((planned, trained(args, folder, planned)) for planned in plan)
-        return
-    with cluster(args.ray) as ray:
-        place, cpus = Path.cwd(), args.threads or 1
-        work = functools.partial(_trained_in, str(place), args, folder)
-        yield from each(ray, work, plan, cpus=cpus)
+class Done(NamedTuple):
+    """A finished run, its folder and its card, and its teachers' scores."""
 
-
-def _trained_in(place: str, args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
-    """:func:`trained` in a task, whose paths are those of the process that asks."""
-    os.chdir(place)
-    torch.set_num_threads(args.threads or 1)
-    return trained(args, folder, planned)
+    name: str
+    out: Path
+    card: JsonObject
+    teachers: dict[str, float]
 
 
 def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
@@ -169,7 +158,7 @@ def trained(args: argparse.Namespace, folder: Path, planned: Planned) -> Done:
     if args.teachers:
         recipe, teachers = with_teachers(recipe, folder, out, args, fold)
         out = out.with_name(f"{out.name}-taught-by={args.teachers}")
-    return name, out, one_run(recipe, folder, out, args, fold, recipe.seed), teachers
+    return Done(name, out, one_run(recipe, folder, out, args, fold, recipe.seed), teachers)
 
 
 def command(args: argparse.Namespace) -> str:
@@ -181,13 +170,13 @@ def command(args: argparse.Namespace) -> str:
 
 
 def values_of(vary: Sequence[str]) -> dict[str, list[str]]:
-    """The values to try of each key, from ``KEY=A,B,C`` texts. Raises RunError for others."""
+    """The values to try of each key, from ``KEY=A,B,C`` texts (``KEY={},{a: 1, b: 2}``). Raises RunError for others."""
     values = {}
     for text in vary:
         key, sign, listed = text.partition("=")
         if not sign or not listed:
             raise RunError(f"--vary wants KEY=A,B,C, such as model.k=1,2,3, got {text!r}")
-        values[key] = listed.split(",")
+        values[key] = COMMA.split(listed)
     return values
 
 
@@ -231,45 +220,13 @@ def with_teachers(
 
 
 def one_run(recipe: Recipe, folder: Path, out: Path, args: argparse.Namespace, fold: int, split: int) -> JsonObject:
-    """The card of this run, which is trained now unless its folder is finished. ``split``: the seed of the folds."""
-    from core.evaluation.predict import probabilities
-    from trainers import loop, set_up
+    """The card of one run (:func:`trainers.runs.one_run`). ``split``: the seed of the folds."""
+    from trainers.set_up import Options
 
-    if (out / DEV).is_file() and (done := resume.finished(out, recipe)):
-        return done
-    data = load_data(recipe, folder, quiet=True)
-    rows = np.arange(len(data.dev))
-    if args.folds:
-        data, rows = part(data, args.folds, fold, split)
-    words, own = table_for(recipe, folder, None, data.vocabulary)
-    options = set_up.Options(
-        out, "cpu", args.precision, save_every=10**9, command=f"python -m trainers sweep {recipe.name}"
-    )
-    ready = loop.ready(recipe, data, words, options)
-    ready.fit()
-    card = ready.finish(own)
-    names = {group: i for i, group in enumerate(dict.fromkeys(data.dev.groups or ()))}
-    groups = torch.tensor([names[group] for group in data.dev.groups or ()], dtype=torch.int64)
-    tensors = {
-        "probabilities": probabilities(ready.average, ready.dev_set, ready.vectors, len(recipe.labels)).float(),
-        "gold": data.dev.labels,
-        "groups": groups,
-        "rows": torch.from_numpy(rows),
-    }
-    if names:
-        tensors["question_words"] = question_words(data)
-    with whole_file(out / DEV) as scratch:
-        save_file(tensors, scratch)
-    return card
-
-
-def question_words(data: TrainingData) -> torch.Tensor:
-    """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
-    norms = {number: norm for norm, number in data.vocabulary.ids.items()}
-    first = data.dev.first
-    texts = [first.flat[at : at + length] for at, length in zip(first.starts.tolist(), first.lengths, strict=True)]
-    kinds = [question_kind(norms.get(number, "") for number in text.tolist()) for text in texts]
-    return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
+    command = f"python -m trainers sweep {recipe.name}"
+    options = Options(out, "cpu", args.precision, save_every=10**9, command=command)
+    cut = functools.partial(part, folds=args.folds, fold=fold, seed=split) if args.folds else None
+    return runs.one_run(recipe, folder, options, cut=cut)
 
 
 def questions(out: Path, card: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from core.data import Dataset
 from core.evaluation.intervals import wilson
 from core.evaluation.scores import QUESTION_KINDS, by_kind, classification_of, question_kind, ranking
+from core.json_types import JsonObject
 from core.reading.tokens import tokenize
 from trainers.recipe import kind_of
 
@@ -45,7 +45,7 @@ class Verdicts:
                 both[0] += 1
                 both[1] += is_right
 
-    def scores(self) -> dict[str, Any]:
+    def scores(self) -> JsonObject:
         """:func:`core.evaluation.scores.classification` of all rows."""
         return classification_of(self.counts, self.labels)
 
@@ -53,10 +53,10 @@ class Verdicts:
         """Whether each row was right, bool ``[N]``."""
         return np.frombuffer(self.right, dtype=np.int8).astype(bool)
 
-    def by_kind(self) -> dict[str, dict[str, Any]]:
+    def by_kind(self) -> dict[str, JsonObject]:
         """By kind, the part of a row's id before its last hyphen, and by gold label: rows, accuracy and its 95 %
         interval (:func:`core.evaluation.intervals.wilson`)."""
-        out: dict[str, dict[str, Any]] = {}
+        out: dict[str, JsonObject] = {}
         for (kind, label), (rows, right) in sorted(self._by_kind.items()):
             interval = [*wilson(right, rows)]
             out.setdefault(kind, {})[label] = {"rows": rows, "accuracy": right / rows, "interval": interval}
@@ -104,7 +104,7 @@ class Rankings:
         """Questions whose answers do not stand together."""
         return len(self._apart)
 
-    def scores(self) -> dict[str, Any]:
+    def scores(self) -> JsonObject:
         """MAP and MRR, over all questions and by question word."""
         ranked = ranking(self._groups, self._right, self._chances)
         kinds = [QUESTION_KINDS[kind] for kind in self._kinds]

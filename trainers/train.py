@@ -26,6 +26,7 @@ from core.files import check_writable
 from trainers import recipe as recipes
 from trainers import resume
 from trainers.card import add_to_card
+from trainers.options import add_options, data_folder, use_threads
 from trainers.precision import AUTO, add_precision
 from trainers.processes import launcher, number
 from trainers.training_data import load_data, table_for
@@ -35,19 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers train`."""
     known = ", ".join(recipes.names())
     parser.add_argument("recipe", metavar="RECIPE", help=f"a name ({known}) or the path of a YAML file")
-    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
     parser.add_argument(
         "--out", type=Path, help="folder of the checkpoint (default: NAME in $PAIRLENS_CHECKPOINTS, else in runs/)"
     )
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        dest="changes",
-        help="change a key of the recipe, such as lr=0.001 or model.match=bilinear; may be given again",
-    )
+    add_options(parser, "--data", "--device", "--threads", "--set")
     parser.add_argument(
         "--vectors",
         type=Path,
@@ -59,7 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--devices", type=int, default=1, metavar="N", help="processes on this machine, one a GPU (or on the CPU)"
     )
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads of a process")
     parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
     parser.add_argument("--overwrite", action="store_true", help="replace what --out holds")
     parser.add_argument("--save-every", type=int, default=500, metavar="STEPS", help="steps between saved states")
@@ -76,8 +67,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.devices < 1 or args.save_every < 1:
         raise RunError("--devices and --save-every must be at least 1")
-    if args.threads:
-        torch.set_num_threads(args.threads)
+    use_threads(args.threads)
     from trainers import loop, set_up
 
     quiet = number() > 0
@@ -106,16 +96,6 @@ def run(args: argparse.Namespace) -> int:
                 print(f"{suite} pairs: {result['right']} of {result['total']}")
         print(f"written: {out} (weights SHA-256 {card['sha256'][:16]}…)")
     return 0
-
-
-def data_folder(option: Path | None) -> Path:
-    """The data folder of --data or $PAIRLENS_DATA. Raises RunError when there is none."""
-    folder = option or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)
-    if folder is None:
-        raise RunError("no data folder; give --data FOLDER or set PAIRLENS_DATA")
-    if not folder.is_dir():
-        raise RunError(f"the data folder {folder} does not exist; give another --data")
-    return folder
 
 
 def prepare(out: Path, go_on: bool, overwrite: bool) -> bool:

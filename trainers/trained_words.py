@@ -10,7 +10,6 @@ the optimizer, the running mean, the saved state and other processes.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +17,7 @@ from torch import Tensor, nn
 
 from core.evaluation.encoding import Encoded, Vocabulary
 from core.models import PairModel
-from core.models.base import Output
+from core.models.base import ModelConfig, Output
 from core.reading.batch import Batch
 from core.reading.word_table import WordTable
 
@@ -76,9 +75,10 @@ class TrainedWords(nn.Module):
         self.changes = nn.Parameter(torch.zeros(len(trained) + 1, model.config.input_size))
 
     @property
-    def config(self) -> Any:
+    def config(self) -> ModelConfig:
         """The model's settings."""
-        return self.model.config
+        config: ModelConfig = self.model.config
+        return config
 
     def vectors(self, numbers: Tensor) -> Tensor:
         """Vectors of words by their numbers: ``[…] -> […, D]``."""
@@ -109,3 +109,25 @@ class TrainedWords(nn.Module):
         words = [norms[number - 1] for number in numbers.tolist()]
         name = f"{table.name}, {'tuned' if tuned else 'trained'}"
         return self.model, WordTable.from_vectors(words, rows, scale, name, table if tuned else None)
+
+
+@torch.no_grad()
+def fold(model: PairModel, words: WordTable) -> tuple[PairModel, WordTable]:
+    """The model without its projection and the table with it; both unchanged for a model that must project, and for a
+    table that lies over another one, whose rows the checkpoint does not hold.
+
+    Rows are rounded to int8 again. A word outside the table gets an n-gram vector as long as its projected one would
+    be but for the bias.
+    """
+    config = model.config.unprojected()
+    if config is None or words.beneath is not None:
+        return model, words
+    projection = model.projection
+    assert projection is not None, "unprojected() says so"
+    weight, bias = projection.weight.cpu(), projection.bias.cpu()
+    rows = words.vectors(words.words) @ weight.T + bias
+    scale = words.unknown_scale * float(weight.norm()) / words.width**0.5
+    table = WordTable.from_vectors(words.words, rows, scale, f"{words.name}, projected")
+    folded = type(model)(config)
+    folded.load_state_dict({k: v for k, v in model.state_dict().items() if not k.startswith("projection.")})
+    return folded.to(model.classifier.weight.device).eval(), table

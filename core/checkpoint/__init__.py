@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from core.checkpoint.checkpoint import Checkpoint as Checkpoint
-from core.checkpoint.errors import CheckpointError as CheckpointError
 from core.checkpoint.files import load as load
 from core.checkpoint.files import read_card as read_card
 from core.checkpoint.files import save as save
 from core.checkpoint.memory import is_loaded, loaded
+from core.errors import CheckpointError as CheckpointError
 from core.evidence import Record
 from core.guests.card import is_guest
 from core.guests.hub import cached, fetched
 from core.guests.names import HUB, functions, of_hub
+from core.json_types import JsonMapping
 from core.models import ConfigError, spec_of
 
 PRETRAINED = Path(__file__).resolve().parents[2] / "pretrained"
@@ -80,7 +79,7 @@ def in_memory(name: str) -> bool:
     return folder is not None and is_loaded(folder)
 
 
-def records_of(card: Mapping[str, Any]) -> tuple[type[Record], ...]:
+def records_of(card: JsonMapping) -> tuple[type[Record], ...]:
     """The types of record in a checkpoint's explanations, by its card alone; none for an unknown architecture."""
     if "guest" in card:
         import core.guests.guest  # noqa: F401  registers what a guest can be

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from torch import Tensor
 
 from core.evidence import BOTH
+from core.json_types import JsonMapping
 from core.linguistics import LinguisticsError
 from core.models import PairModel
 from core.reading.reader import PairError, Reader, Reading, ReadText, WordReader, read_text
@@ -27,7 +27,7 @@ class Checkpoint:
     name: str
     folder: Path
     model: PairModel
-    card: Mapping[str, Any]
+    card: JsonMapping
     words: WordTable
     state: FilesState
     """Of the files that it was read from: those of another version have another."""

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import stat
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -20,11 +17,12 @@ from torch import Tensor, nn
 
 from core.card import LARGEST, REQUIRED, problems
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.checkpoint.errors import CheckpointError as CheckpointError
-from core.files import read_json, whole_folder
+from core.errors import CheckpointError as CheckpointError
+from core.files import json_text, read_json, whole_folder
 from core.guests.card import guest_card, guest_files, is_guest
 from core.guests.hub import check_fetched
 from core.guests.names import is_function
+from core.json_types import JsonMapping, JsonObject
 from core.models import ConfigError
 from core.models.base import check_sides
 from core.reading.word_table import DEFAULT_FOLDER, WordTable, WordTableError, default_table, file_sha256
@@ -40,7 +38,7 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
     return {"model": sum(p.numel() for p in model.parameters()) - projection, "projection": projection}
 
 
-def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTable | None = None) -> dict[str, Any]:
+def save(folder: Path, model: nn.Module, card: JsonMapping, words: WordTable | None = None) -> JsonObject:
     """Write a checkpoint folder and return the finished card (checksum, parameter counts and version added).
 
     Weights that float16 holds exactly are stored in it, such as those after :func:`round_weights`; others as they are.
@@ -62,7 +60,7 @@ def save(folder: Path, model: nn.Module, card: Mapping[str, Any], words: WordTab
         missing = [key for key in REQUIRED if key not in full]
         if missing:
             raise CheckpointError(f"the card lacks {', '.join(missing)}")
-        (scratch / "card.json").write_text(json.dumps(full, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (scratch / "card.json").write_text(json_text(full), encoding="utf-8")
     return full
 
 
@@ -86,7 +84,7 @@ def _stored(value: Tensor) -> Tensor:
     return (half if torch.equal(half.to(value.dtype), value) else value).contiguous()
 
 
-def read_card(folder: Path) -> dict[str, Any]:
+def read_card(folder: Path) -> JsonObject:
     """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
     broken or of another version."""
     if is_function(folder):
@@ -118,7 +116,7 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=256)
-def _card(file: Path, *changed: int) -> dict[str, Any] | str:
+def _card(file: Path, *changed: int) -> JsonObject | str:
     """The card, or what is wrong with it in one sentence; a field that is null is one that is not there. Kept, because
     a run of a page asks for each of some thirty cards several times."""
     where = f"{file.parent.name}/card.json"
@@ -172,7 +170,7 @@ def load(folder: Path | str) -> Checkpoint:
     return Checkpoint(card["name"], folder, model, card, _table(folder, card), state)
 
 
-def _table(folder: Path, card: Mapping[str, Any]) -> WordTable:
+def _table(folder: Path, card: JsonMapping) -> WordTable:
     own, over = card["words"].get("own"), card["words"].get("over")
     try:
         if over and over != default_table().sha256:

@@ -19,12 +19,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from pathlib import Path
+from typing import Unpack
 
 from core.data import lines
 from core.data.dataset import DataError, Dataset, Example, Problem
-from core.data.lines import LARGEST
 from core.data.reader import known_layouts
-from core.data.stream import Stream
+from core.data.stream import ReadOptions, Stream
 
 for _module in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_module.name)
@@ -34,15 +34,7 @@ __all__ = ["LAYOUTS", "DataError", "Dataset", "Example", "Problem", "Stream", "r
 LAYOUTS = known_layouts()
 
 
-def read(
-    path: str | Path,
-    name: str | None = None,
-    *,
-    layout: str = "auto",
-    labelled: bool = True,
-    block: int = 0,
-    largest: int = LARGEST,
-) -> Dataset:
+def read(path: str | Path, name: str | None = None, **options: Unpack[ReadOptions]) -> Dataset:
     """Read a data file. ``labelled=False`` keeps rows without a label, for prediction; ``largest``: bytes that a packed
     file may unpack to.
 
@@ -53,16 +45,7 @@ def read(
     Broken rows are named in ``problems`` and left out. Raises DataError when the layout is unknown, is not the one
     asked for, or no row is usable.
     """
-    stream = Stream(
-        _one_file(Path(path)),
-        name,
-        layout=layout,
-        labelled=labelled,
-        block=block,
-        largest=largest,
-        most=lines.MOST_LINES,
-        told=None,
-    )
+    stream = Stream(_one_file(Path(path)), name, most=lines.MOST_LINES, told=None, **options)
     rows = tuple(stream)
     return Dataset(stream.name, stream.layout, rows, stream.problems, stream.dropped, stream.sha256)
 

@@ -92,7 +92,7 @@ def _objects(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     return enumerate(entries, start=1)
 
 
-def _linked(place: int, entry: Any) -> AlignedPair:
+def _linked(place: int, entry: object) -> AlignedPair:
     if not isinstance(entry, dict):
         raise ValueError("not a JSON object")
     source, target = (_sentence(key, entry.get(key)) for key in ("source", "target"))
@@ -101,13 +101,13 @@ def _linked(place: int, entry: Any) -> AlignedPair:
     return AlignedPair(str(entry.get("id", place)), source, target, sure, possible - sure)
 
 
-def _sentence(key: str, text: Any) -> str:
+def _sentence(key: str, text: object) -> str:
     if not isinstance(text, str) or not says_something(text):
         raise ValueError(f"{key} is no sentence")
     return text
 
 
-def _links(key: str, text: Any, sizes: list[int]) -> frozenset[Link]:
+def _links(key: str, text: object, sizes: list[int]) -> frozenset[Link]:
     if not isinstance(text, str):
         raise ValueError(f"{key} is not a string")
     links = set()

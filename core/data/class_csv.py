@@ -10,7 +10,7 @@ import re
 from core.data.dataset import Example, Problem
 from core.data.delimited import MAX_DOCUMENT_LINES, records
 from core.data.lines import Line, says_something
-from core.data.reader import LOOK, Reader, layouts
+from core.data.reader import LOOK, RowReader, layouts
 
 NAME = "class CSV"
 
@@ -18,12 +18,12 @@ _CLASS = re.compile(r"[0-9]{1,3}")
 
 
 @layouts(NAME, clue=LOOK)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """Most of the first records are a class number and one or two texts."""
     width = _width(head)
     if not width:
         return None
-    return Reader(NAME, _row, lambda lines, problems: records(lines, ",", width, problems, MAX_DOCUMENT_LINES))
+    return RowReader(NAME, _row, lambda lines, problems: records(lines, ",", width, problems, MAX_DOCUMENT_LINES))
 
 
 def _width(head: list[Line]) -> int:

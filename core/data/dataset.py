@@ -6,7 +6,6 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from sys import intern
-from typing import Any
 
 from core.errors import MendableError
 from core.wording import counted
@@ -48,7 +47,7 @@ class Example:
         return cls(id, f"{title}{stop} {text}" if title else text, "", label, None, title, columns or {})
 
 
-def other_columns(row: Iterable[tuple[str, Any]], taken: Collection[str]) -> dict[str, str]:
+def other_columns(row: Iterable[tuple[str, object]], taken: Collection[str]) -> dict[str, str]:
     """What :attr:`Example.columns` holds of a row's names and values: all but the names ``taken`` by other fields.
 
     What is no string is written as JSON, null as nothing. Names and short values, which recur from row to row, are
@@ -57,7 +56,7 @@ def other_columns(row: Iterable[tuple[str, Any]], taken: Collection[str]) -> dic
     return {intern(name): _as_text(value) for name, value in row if name not in taken}
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
     return intern(text) if len(text) < 20 else text
 

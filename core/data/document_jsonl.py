@@ -6,27 +6,27 @@ The layout of DBpedia, IMDB, Yelp and 20 Newsgroups; posts of the last are read 
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
 from core.data.newsgroups import body, is_post
-from core.data.reader import HEADER, Reader, layouts
+from core.data.reader import HEADER, RowReader, layouts
 from core.data.table import fitting
+from core.json_types import JsonObject
 
 NAME = "document jsonl"
 NEWSGROUPS = "20 Newsgroups jsonl"
 
 
 @layouts(NAME, NEWSGROUPS, clue=HEADER)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with the text of a document and no second text."""
     keys = _keys(head)
     if not keys:
         return None
     texts = [str(record.get(keys["first"])) for _, record in objects(head, [])]
     posts = 2 * sum(is_post(text) for text in texts) > len(texts)
-    return Reader(NEWSGROUPS if posts else NAME, functools.partial(_row, keys, posts), objects)
+    return RowReader(NEWSGROUPS if posts else NAME, functools.partial(_row, keys, posts), objects)
 
 
 def _keys(head: list[Line]) -> dict[str, str]:
@@ -40,9 +40,9 @@ def _keys(head: list[Line]) -> dict[str, str]:
     return best
 
 
-def _row(keys: dict[str, str], posts: bool, number: int, record: dict[str, Any], labelled: bool) -> Example | None:
+def _row(keys: dict[str, str], posts: bool, number: int, record: JsonObject, labelled: bool) -> Example | None:
     """None where the label is ``-`` and one is needed."""
-    fields: dict[str, Any] = {what: record.get(key) for what, key in keys.items()}
+    fields: JsonObject = {what: record.get(key) for what, key in keys.items()}
     label = "" if fields.get("label") is None else str(fields["label"]).strip().lower()
     _check(fields, label, labelled)
     text = body(fields["first"]) if posts else fields["first"]
@@ -56,7 +56,7 @@ def _row(keys: dict[str, str], posts: bool, number: int, record: dict[str, Any],
     return Example.document(name, text, known, title, other_columns(record.items(), keys.values()))
 
 
-def _check(fields: dict[str, Any], label: str, labelled: bool) -> None:
+def _check(fields: JsonObject, label: str, labelled: bool) -> None:
     text = fields["first"]
     if text is None:
         raise ValueError("no text")

@@ -12,13 +12,13 @@ other claims that are nearest to the claim by TF-IDF.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects, says_something
-from core.data.reader import KEYS, Reader, layouts
+from core.data.reader import KEYS, RowReader, layouts
+from core.json_types import JsonObject
 
 NAME = "FEVER jsonl"
 LABELS = ("supports", "refutes", "not enough info")
@@ -29,14 +29,14 @@ _CHUNK = 512
 
 
 @layouts(NAME, clue=KEYS)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with ``claim`` and ``evidence``."""
     if not any({"claim", "evidence"} <= record.keys() for _, record in objects(head, [])):
         return None
-    return Reader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any")
+    return RowReader(NAME, _row, objects, _usable, "no evidence, and no other claim of the file has any")
 
 
-def _row(number: int, record: dict[str, Any], labelled: bool) -> Example:
+def _row(number: int, record: JsonObject, labelled: bool) -> Example:
     label = str(record.get("label") or "").strip().lower()
     evidence = list(dict.fromkeys(_sentences(record.get("evidence"))))
     claim = record.get("claim")
@@ -54,7 +54,7 @@ def _usable(rows: list[Example]) -> list[Example | None]:
     return [row if row.second else None for row in filled(rows)]
 
 
-def _sentences(evidence: Any) -> Iterator[str]:
+def _sentences(evidence: object) -> Iterator[str]:
     """The texts of either layout: strings of a list, or the fifth value of a list of values."""
     if isinstance(evidence, str):
         text = " ".join(evidence.split())

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from core.data.dataset import DataError, Problem
+from core.json_types import JsonObject
 
 Line = tuple[int, str]
 """Number of the line, from 1, and its text without the line end."""
@@ -180,7 +181,7 @@ def says_something(text: str) -> bool:
     return any(c.isprintable() and not c.isspace() for c in text)
 
 
-def objects(lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
+def objects(lines: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, JsonObject]]:
     """The JSON object of every line; lines that hold none are added to ``problems``."""
     for number, text in lines:
         if len(text) > MOST_VALUES and sum(map(text.count, "[{,")) > MOST_VALUES:

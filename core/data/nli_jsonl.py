@@ -2,56 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from core.data.dataset import Example, other_columns
-from core.data.lines import Line, objects, says_something
-from core.data.reader import KEYS, Reader, layouts
+from core.data import pair_jsonl
+from core.data.dataset import Example
+from core.data.lines import Line, objects
+from core.data.reader import KEYS, RowReader, layouts
+from core.data.table import ColumnLayout
+from core.json_types import JsonObject
 
 NAME = "SNLI jsonl"
 LABELS = ("entailment", "neutral", "contradiction")
-_TAKEN = {
-    "gold_label",
-    "sentence1",
-    "sentence2",
-    "pairID",
-    # The parses repeat both sentences twice; a gigabyte of SNLI's train.
-    "sentence1_parse",
-    "sentence2_parse",
-    "sentence1_binary_parse",
-    "sentence2_binary_parse",
-}
+_LAYOUT = ColumnLayout(NAME, ("sentence1",), ("sentence2",), ("gold_label",), ("pairid",), labels=LABELS)
+_KEYS = {"first": "sentence1", "second": "sentence2", "label": "gold_label", "id": "pairID"}
+_PARSES = {f"sentence{i}_{kind}" for i in (1, 2) for kind in ("parse", "binary_parse")}
+"""They repeat both sentences twice; a gigabyte of SNLI's train."""
 
 
 @layouts(NAME, clue=KEYS)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with ``sentence1`` and ``sentence2``."""
     fits = any({"sentence1", "sentence2"} <= record.keys() for _, record in objects(head, []))
-    return Reader(NAME, _row, objects) if fits else None
+    return RowReader(NAME, _row, objects) if fits else None
 
 
-def _row(number: int, record: dict[str, Any], labelled: bool) -> Example | None:
-    """None where the gold label is ``-`` and one is needed."""
-    _check(record, labelled)
-    label = str(record.get("gold_label", "-")).strip().lower()
-    known = label if label in LABELS else None
-    if labelled and known is None:
-        return None
-    key = str(record.get("pairID") or f"line {number}")
-    columns = other_columns(record.items(), _TAKEN)
-    return Example(key, record["sentence1"], record["sentence2"], known, columns=columns)
-
-
-def _check(record: dict[str, Any], labelled: bool) -> None:
-    for key in ("sentence1", "sentence2"):
-        if key not in record:
-            raise ValueError(f"no {key}")
-        if not isinstance(record[key], str):
-            raise ValueError(f"{key} is not text")
-        if not says_something(record[key]):
-            raise ValueError(f"{key} is empty")
-    label = record.get("gold_label")
-    if labelled and label is None:
-        raise ValueError("no gold_label")
-    if labelled and str(label).strip().lower() not in (*LABELS, "-"):
-        raise ValueError(f"gold_label {str(label)[:40]!r} is none of {', '.join(LABELS)} or '-'")
+def _row(number: int, record: JsonObject, labelled: bool) -> Example | None:
+    """None where the gold label is ``-`` and one is needed; where none is, another label than the three is none."""
+    fields = {key: value for key, value in record.items() if key not in _PARSES and (value or key != "pairID")}
+    if not labelled and str(record.get("gold_label")).strip().lower() not in LABELS:
+        fields["gold_label"] = "-"
+    return pair_jsonl.row(_LAYOUT, _KEYS, number, fields, labelled)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any
+from collections.abc import Mapping
 
 from core.data.dataset import Example, other_columns
 from core.data.lines import Line, objects
-from core.data.reader import HEADER, Reader, layouts
-from core.data.table import Layout, fitting, row_of
+from core.data.reader import HEADER, RowReader, layouts
+from core.data.table import ColumnLayout, fitting, row_of
+from core.json_types import JsonObject
 
 NAME = "pair jsonl"
 
 
 @layouts(NAME, clue=HEADER)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """One of the first lines is a JSON object with the two texts of a pair."""
     for _, record in objects(head, []):
         names = list(record)
@@ -24,11 +25,14 @@ def recognise(head: list[Line]) -> Reader | None:
             layout, columns = matched
             keys = {what: names[at] for what, at in columns.items()}
             no_label = "" if "label" in keys else f"no key named {' or '.join(layout.label)}"
-            return Reader(NAME, functools.partial(_row, layout, keys), objects, no_label=no_label)
+            return RowReader(NAME, functools.partial(row, layout, keys), objects, no_label=no_label)
     return None
 
 
-def _row(layout: Layout, keys: dict[str, str], number: int, record: dict[str, Any], labelled: bool) -> Example | None:
+def row(
+    layout: ColumnLayout, keys: Mapping[str, str], number: int, record: JsonObject, labelled: bool
+) -> Example | None:
+    """The row of an object whose ``keys`` hold a layout's fields; raises and returns None as :func:`row_of` does."""
     for what in ("first", "second"):
         if not isinstance(record.get(keys[what]), str):
             raise ValueError(f"{keys[what]} is not text" if keys[what] in record else f"no {keys[what]}")
@@ -36,5 +40,5 @@ def _row(layout: Layout, keys: dict[str, str], number: int, record: dict[str, An
     return row_of(layout, fields, other_columns(record.items(), keys.values()), number, labelled)
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from core.data.dataset import DataError, Dataset, Example, Problem, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, records, split
 from core.data.lines import HEAD, LARGEST, Line, objects, read_lines, says_something
-from core.data.reader import LeftOut, Reader
+from core.data.reader import LeftOut, RowReader
+from core.json_types import JsonMapping
 
 NAME = "picked columns"
 
@@ -55,7 +55,7 @@ def read_picked(path: Path, picked: Picked, largest: int = LARGEST) -> Dataset:
     for name in asdict(picked).values():
         if name and name not in known:
             raise DataError(f"{path.name} has no column {name!r}; it has {', '.join(known[:20])}")
-    reader = Reader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
+    reader = RowReader(NAME, lambda number, record, labelled: _row(number, record, picked), _records)
     left_out = LeftOut(problems)
     rows = tuple(reader.read(lines, False, left_out))
     problems.sort(key=lambda problem: problem.line)
@@ -77,7 +77,7 @@ def _delimiter(head: str) -> str:
     return max("\t,;", key=head.count)
 
 
-def _records(given: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _records(given: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[int, JsonMapping]]:
     lines = [*given]
     if lines and lines[0][1].lstrip().startswith("{"):
         yield from objects(lines, problems)
@@ -87,7 +87,7 @@ def _records(given: Iterable[Line], problems: list[Problem]) -> Iterator[tuple[i
         yield number, dict(zip(names, cells, strict=True))
 
 
-def _row(number: int, record: Mapping[str, Any], picked: Picked) -> Example:
+def _row(number: int, record: JsonMapping, picked: Picked) -> Example:
     first, second, label, key, group = (_text(record.get(name, "")) if name else "" for name in asdict(picked).values())
     for name, text in ((picked.first, first), (picked.second, second)):
         if name and not says_something(text):
@@ -99,7 +99,7 @@ def _row(number: int, record: Mapping[str, Any], picked: Picked) -> Example:
     return Example(key or f"line {number}", first, second, known, (group or None), columns=others)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value))
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
 """What a reader of data files is: a module of this package that recognises its layouts and makes a row of each record.
 
 @layouts("My layout", clue=LOOK)
-def recognise(head: list[Line]) -> Reader | None: ...
+def recognise(head: list[Line]) -> RowReader | None: ...
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Reader:
+class RowReader:
     """How one file is read."""
 
     layout: str
@@ -82,7 +82,7 @@ class Reader:
                 yield number, row
 
 
-Recogniser = Callable[[list[Line]], Reader | None]
+Recogniser = Callable[[list[Line]], RowReader | None]
 """From a file's first lines to what reads it; None for another layout."""
 
 _RECOGNISERS: list[tuple[int, tuple[str, ...], Recogniser]] = []
@@ -103,7 +103,7 @@ def known_layouts() -> tuple[str, ...]:
     return tuple(name for _, names, _ in _in_order() for name in names)
 
 
-def reader_of(head: list[Line]) -> Reader | None:
+def reader_of(head: list[Line]) -> RowReader | None:
     """What reads a file with these first lines."""
     readers = (recognise(head) for _, _, recognise in _in_order())
     return next((reader for reader in readers if reader is not None), None)

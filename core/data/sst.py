@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from core.data.dataset import Example
 from core.data.lines import Line, mostly, says_something
-from core.data.reader import LOOK, Reader, layouts
+from core.data.reader import LOOK, RowReader, layouts
 
 NAME = "SST-5 lines"
 LABELS = ("0", "1", "2", "3", "4")
 
 
 @layouts(NAME, clue=LOOK)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """Most of the first lines begin with a class number and a space."""
-    return Reader(NAME, _row) if mostly(head, lambda text: text[:1] in LABELS and text[1:2] == " ") else None
+    return RowReader(NAME, _row) if mostly(head, lambda text: text[:1] in LABELS and text[1:2] == " ") else None
 
 
 def _row(number: int, line: str, labelled: bool) -> Example:

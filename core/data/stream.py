@@ -7,10 +7,11 @@ import hashlib
 import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypedDict
 
 from core.data.dataset import DataError, Example, Problem, summary
 from core.data.lines import HEAD, LARGEST, Line, lines_of, size_of
-from core.data.reader import LeftOut, Reader, known_layouts, reader_of
+from core.data.reader import LeftOut, RowReader, known_layouts, reader_of
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".ndjson", ".parquet")
 """Endings of the files of a folder that are read, perhaps with one of ``PACKED`` behind them."""
@@ -30,6 +31,16 @@ class _FirstProblems(list[Problem]):
         self.seen += 1
         if self.most is None or len(self) < self.most:
             super().append(problem)
+
+
+class ReadOptions(TypedDict, total=False):
+    """How files are read: the ``layout`` that they must have, whether a row needs a label, and the bounds of
+    :func:`core.data.read`."""
+
+    layout: str
+    labelled: bool
+    block: int
+    largest: int
 
 
 class Stream:
@@ -110,7 +121,7 @@ class Stream:
             self._problems.seen += problems.seen - len(problems)
             self._digests.append(digest.hexdigest())
 
-    def _reader(self, file: Path, head: list[Line]) -> Reader:
+    def _reader(self, file: Path, head: list[Line]) -> RowReader:
         if not head:
             raise DataError(f"{file} has no text in it; check that it was downloaded whole")
         reader = reader_of(head)

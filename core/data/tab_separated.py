@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from core.data.dataset import Example
 from core.data.lines import Line, mostly, says_something
-from core.data.reader import LOOK, Reader, layouts
+from core.data.reader import LOOK, RowReader, layouts
 
 
 def _one(head: list[Line], fits: Callable[[str], bool]) -> bool:
@@ -67,7 +67,7 @@ LAYOUTS = (
 
 
 @layouts(*(layout.name for layout in LAYOUTS), clue=LOOK)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """Most of the first lines have a layout's cells, of SelQA one."""
     layout = next((layout for layout in LAYOUTS if layout.enough(head, layout.fits)), None)
-    return None if layout is None else Reader(layout.name, layout.row)
+    return None if layout is None else RowReader(layout.name, layout.row)

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from core.data.dataset import Example, other_columns
 from core.data.delimited import MAX_DOCUMENT_LINES, MAX_QUOTED_LINES, records, split
 from core.data.lines import Line, says_something
-from core.data.reader import HEADER, Reader, layouts
+from core.data.reader import HEADER, RowReader, layouts
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """Which columns of a header hold what; the first spelling that is there counts (compared in lower case)."""
 
     name: str
@@ -36,27 +36,27 @@ class Layout:
 
 
 LAYOUTS = (
-    Layout(
+    ColumnLayout(
         "SICK TSV", ("sentence_a",), ("sentence_b",), ("entailment_judgment", "entailment_label"), ("pair_id",),
         labels=("entailment", "neutral", "contradiction"),
     ),
-    Layout(
+    ColumnLayout(
         "WikiQA TSV", ("question",), ("sentence",), ("label",), ("sentenceid",), ("questionid",), labels=("0", "1"),
     ),
-    Layout("TrecQA CSV", ("qtext",), ("atext",), ("label",), group=("qtext",), labels=("0", "1")),
-    Layout("MSRP TSV", ("#1 string",), ("#2 string",), ("quality",), labels=("0", "1")),
-    Layout(
+    ColumnLayout("TrecQA CSV", ("qtext",), ("atext",), ("label",), group=("qtext",), labels=("0", "1")),
+    ColumnLayout("MSRP TSV", ("#1 string",), ("#2 string",), ("quality",), labels=("0", "1")),
+    ColumnLayout(
         "question-answer table", ("question",), ("answer",), ("label",), ("id",), ("question_id", "question"),
         labels=("0", "1"),
     ),
-    Layout(
+    ColumnLayout(
         "sentence-pair table",
         ("premise", "prem", "sentence1", "first", "text1", "question1"),
         ("hypothesis", "hyp", "sentence2", "second", "text2", "question2"),
         ("label", "gold_label", "gold", "is_duplicate"),
         ("id", "pairid", "pair_id"),
     ),
-    Layout(
+    ColumnLayout(
         "document table",
         ("text", "content", "abstract", "description", "review", "document", "sentence"),
         (),
@@ -70,7 +70,7 @@ _SIDES = {name for layout in LAYOUTS if layout.second for name in (*layout.first
 """Names of a pair's sides: a document has none of them beside its text."""
 
 
-def fitting(names: Sequence[str]) -> tuple[Layout, dict[str, int]] | None:
+def fitting(names: Sequence[str]) -> tuple[ColumnLayout, dict[str, int]] | None:
     """The layout that columns with these names (lower case) belong to, and the places of its fields among them."""
     for layout in LAYOUTS:
         columns = {}
@@ -86,7 +86,7 @@ def fitting(names: Sequence[str]) -> tuple[Layout, dict[str, int]] | None:
 
 
 @layouts(*(layout.name for layout in LAYOUTS), clue=HEADER)
-def recognise(head: list[Line]) -> Reader | None:
+def recognise(head: list[Line]) -> RowReader | None:
     """The first line is a header that one of the layouts knows (a label column may be missing)."""
     for delimiter in ("\t", ",", ";"):
         names = [name.strip() for name in split(head[0][1], delimiter)]
@@ -97,9 +97,9 @@ def recognise(head: list[Line]) -> Reader | None:
     return None
 
 
-def _reader(layout: Layout, columns: dict[str, int], names: list[str], delimiter: str) -> Reader:
+def _reader(layout: ColumnLayout, columns: dict[str, int], names: list[str], delimiter: str) -> RowReader:
     longest = MAX_QUOTED_LINES if layout.second else MAX_DOCUMENT_LINES
-    return Reader(
+    return RowReader(
         layout.name,
         functools.partial(_row, layout, names, columns),
         lambda lines, problems: records(itertools.islice(lines, 1, None), delimiter, len(names), problems, longest),
@@ -108,7 +108,7 @@ def _reader(layout: Layout, columns: dict[str, int], names: list[str], delimiter
 
 
 def _row(
-    layout: Layout, names: list[str], columns: dict[str, int], number: int, cells: list[str], labelled: bool
+    layout: ColumnLayout, names: list[str], columns: dict[str, int], number: int, cells: list[str], labelled: bool
 ) -> Example | None:
     fields = {what: cells[at] for what, at in columns.items()}
     others = other_columns(zip(names, cells, strict=True), {names[at] for at in columns.values()})
@@ -116,7 +116,7 @@ def _row(
 
 
 def row_of(
-    layout: Layout, fields: Mapping[str, str], others: Mapping[str, str], number: int, labelled: bool
+    layout: ColumnLayout, fields: Mapping[str, str], others: Mapping[str, str], number: int, labelled: bool
 ) -> Example | None:
     """The row of a layout's ``fields``, by what they are, and its other columns; None where the label is ``-`` and one
     is needed. Raises ValueError for a broken row."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, event
@@ -58,7 +58,7 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-def _configure(connection: Any, _record: object) -> None:
+def _configure(connection: sqlite3.Connection, _record: object) -> None:
     # pysqlite would begin its own, deferred transactions, which fail when two of them come to write.
     connection.isolation_level = None
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON"):

@@ -1,9 +1,8 @@
-"""Notes on the disk of jobs that wait or run, so that a job whose server was stopped is not silently gone."""
+"""Notes on disk of jobs that are waiting or running, so that a job is not lost silently when its server stops."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from core.desk.folders import desk_folder
-from core.files import make_folder, read_json, whole_file
+from core.files import json_text, make_folder, read_json, write_whole
 
 
 def _folder() -> Path:
@@ -22,17 +21,16 @@ def _folder() -> Path:
 
 class JobNote:
     """What is done to how many rows, there until :meth:`remove`. Its file is locked by this process: the system lets
-    the lock go however the process ends, and then the note is one of :func:`stopped`. Raises FileError where the desk's
-    folder cannot be written."""
+    the lock go however the process ends, and from then on :func:`stopped` lists the note. Raises FileError where the
+    desk's folder cannot be written."""
 
     def __init__(self, what: str, rows: int) -> None:
         make_folder(_folder())
         self._path = _folder() / f"{uuid.uuid4().hex}.json"
-        # Released by another thread than the one that took it.
+        # It may be released by another thread than the one that acquired it.
         self._lock = FileLock(self._path.with_suffix(".lock"), thread_local=False)
         self._lock.acquire()
-        with whole_file(self._path) as scratch:
-            scratch.write_text(json.dumps({"what": what, "rows": rows}) + "\n", encoding="utf-8")
+        write_whole(self._path, json_text({"what": what, "rows": rows}, indent=None))
 
     def remove(self) -> None:
         """The job has ended."""
@@ -44,7 +42,7 @@ class JobNote:
 
 @dataclass(frozen=True)
 class StoppedJob:
-    """A job that ended with its server. ``name``: of its note."""
+    """A job that was lost with its server. ``name``: that of its note."""
 
     name: str
     what: str
@@ -52,10 +50,10 @@ class StoppedJob:
 
 
 def stopped() -> list[StoppedJob]:
-    """Jobs of servers that share this desk's folder, and that no process has any more."""
+    """Jobs of servers that share this desk's folder whose process no longer exists."""
     found = []
     for path in sorted(_folder().glob("*.json")):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError), _of_nobody(path) as free:
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError), _abandoned(path) as free:
             if free:
                 note = read_json(path)
                 found.append(StoppedJob(path.stem, str(note["what"]), int(note["rows"])))
@@ -63,7 +61,7 @@ def stopped() -> list[StoppedJob]:
 
 
 def put_away(name: str) -> None:
-    """Everybody has seen that this job was stopped."""
+    """Delete the note of a stopped job, once people have been told about it."""
     if name.isalnum():
         with contextlib.suppress(OSError):
             for suffix in (".json", ".lock"):
@@ -71,8 +69,8 @@ def put_away(name: str) -> None:
 
 
 @contextmanager
-def _of_nobody(path: Path) -> Iterator[bool]:
-    """Whether no living process has this note; nobody takes it while the block lasts."""
+def _abandoned(path: Path) -> Iterator[bool]:
+    """Whether no running process holds this note; while the block lasts, none can take it."""
     lock = FileLock(path.with_suffix(".lock"))
     try:
         lock.acquire(blocking=False)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +23,8 @@ from core.desk import run as runs
 from core.desk.folders import NOTE
 from core.desk.run import MOST_CELLS, Predictions, Run, RunHeader, RunModel
 from core.errors import DeskError
-from core.files import read_json, whole_file
-from core.json_types import checked, converter
+from core.files import json_text, read_json, write_whole
+from core.json_types import JsonMapping, checked, converter
 
 VERSION = 1
 _CONVERTER = converter()
@@ -72,14 +71,13 @@ class Finished:
 def note(folder: Path, whole: Whole, finished: Finished | None = None) -> None:
     """Write what a folder's parts are parts of. Raises FileError where the operating system refuses."""
     known = {"run": asdict(whole)} | ({"finished": asdict(finished)} if finished else {})
-    with whole_file(folder / NOTE) as scratch:
-        scratch.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(folder / NOTE, json_text(known))
 
 
 def read_note(folder: Path) -> tuple[Whole, Finished | None]:
     """What a folder's parts are parts of. Raises DeskError for a note that cannot be used."""
     try:
-        known: Mapping[str, Any] = read_json(folder / NOTE)
+        known: JsonMapping = read_json(folder / NOTE)
         whole = checked(known["run"], Whole, by=_CONVERTER)
         finished = checked(known["finished"], Finished, by=_CONVERTER) if "finished" in known else None
     except (OSError, ValueError, KeyError, TypeError):

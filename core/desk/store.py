@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +14,7 @@ from core.data import Dataset
 from core.desk.folders import desk_folder
 from core.desk.run import Run, RunHeader, load, read_header, save
 from core.errors import DeskError
-from core.files import make_folder, read_json, whole_file
+from core.files import json_text, make_folder, read_json, write_whole
 
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
@@ -53,8 +52,8 @@ def put_first(file: str, checkpoints: Sequence[str], folder: Path | None = None)
     FileError where the operating system refuses."""
     first = [short(checkpoint) for checkpoint in checkpoints]
     others = [checkpoint for checkpoint in _order(file, folder) if checkpoint not in first]
-    with whole_file(_path(f"{short(file)}.json", folder)) as scratch:
-        scratch.write_text(json.dumps({"models": [*first, *others]}) + "\n", encoding="utf-8")
+    order = json_text({"models": [*first, *others]}, indent=None)
+    write_whole(_path(f"{short(file)}.json", folder), order)
 
 
 def _order(file: str, folder: Path | None = None) -> dict[str, int]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.evidence import AttentionMap, Explanation
+from core.progress import Progress as Progress
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
 from core.reading.word_table import WordTable
@@ -26,9 +27,6 @@ DROPPED, FREQUENT, RELATED, PARTNER = "dropped", "frequent", "related", "partner
 NUDGED = "nudged"
 """A word's vector moved: :func:`core.effects.nudges.nudged`."""
 TAKEN_AWAY = "taken-away"
-
-Progress = Callable[[int, int], None]
-"""Called with how much is done and how much there is in all; what it raises ends the work."""
 
 Sides = tuple[ReadText, ...]
 """The texts of a pair (of a single text that alone), split into tokens, in the data set's order."""

@@ -11,16 +11,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from core.checkpoint import Checkpoint
 from core.data import DataError
 from core.data.alignments import AlignedPair, Link
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
+from core.json_types import JsonObject
 from core.linguistics.content_words import stop_words
 from core.models.base import Intervention
 from core.reading.reader import ReadText
@@ -59,7 +60,10 @@ def whitespace_places(text: str, tokens: Sequence[Token]) -> list[list[int]]:
 
 
 def strengths(
-    weights: Any, null: Sequence[float], row_places: Sequence[Sequence[int]], column_places: Sequence[Sequence[int]]
+    weights: ArrayLike,
+    null: Sequence[float],
+    row_places: Sequence[Sequence[int]],
+    column_places: Sequence[Sequence[int]],
 ) -> dict[Link, float]:
     """The links of one attention map, weights ``[rows, columns]`` and null ``[rows]`` (empty: none), as (column's
     position, row's position) with the largest weight that makes each. Of equal weights the first is the largest.
@@ -220,7 +224,7 @@ def fix_thresholds(attended: Sequence[Attended]) -> dict[str, float]:
     return {way: best_threshold(links, pairs) for way, links in by_way(attended).items()}
 
 
-def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> dict[str, Any]:
+def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> JsonObject:
     """Agreement with people's word alignments, as plain values.
 
     ``both_ways``: the same of links by both directions, None for a model whose words look one way alone.
@@ -230,7 +234,7 @@ def word_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -
     """
     pairs = [one.pair for one in attended]
 
-    def scores(way: str, links: Sequence[Strengths]) -> dict[str, Any]:
+    def scores(way: str, links: Sequence[Strengths]) -> JsonObject:
         threshold = thresholds[way]
         return {"threshold": threshold, **asdict(agreement([above(own, threshold) for own in links], pairs))}
 
@@ -256,7 +260,7 @@ def _functional(token: Token) -> bool:
     return not token.is_word or token.norm in stop_words()
 
 
-def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> dict[str, Any]:
+def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) -> JsonObject:
     """The share of aligned pairs of chunks that hold a link of the target's words (and of identical words), in all and
     by the kind of their relation, as plain values."""
     threshold = thresholds[WORDS]
@@ -269,7 +273,7 @@ def chunk_scores(attended: Sequence[Attended], thresholds: Mapping[str, float]) 
             by_kind.setdefault(chunk.kind.partition("_")[0], []).append((holds[0], holds[1]))
     every = [holds for kind in by_kind.values() for holds in kind]
 
-    def shares(rows: Sequence[tuple[bool, bool]]) -> dict[str, Any]:
+    def shares(rows: Sequence[tuple[bool, bool]]) -> JsonObject:
         linked, identical = (sum(column) / len(rows) for column in zip(*rows, strict=True))
         return {"chunk_pairs": len(rows), "linked": linked, "identical_words": identical}
 

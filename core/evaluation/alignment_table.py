@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from core.guests.heads import title_of
+from core.json_types import JsonMapping
 
 CAPTION = (
     "Each word of the second sentence links to the word of the first with its largest weight, if that is above a "
@@ -17,7 +15,7 @@ CAPTION = (
 """How to read :func:`table`."""
 
 
-def table(stored: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+def table(stored: JsonMapping) -> tuple[list[str], list[list[str]]]:
     """Head and rows of what a card's ``alignment`` holds: for each set the target's words, links by both directions
     where there are any, and identical words."""
     rows = []
@@ -32,7 +30,7 @@ def table(stored: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     return ["set", "links", "F1", "precision", "recall", "AER", "content words on function words", "entropy"], rows
 
 
-def in_one_line(stored: Mapping[str, Any]) -> str:
+def in_one_line(stored: JsonMapping) -> str:
     """The figure of the set that the threshold of a card's ``alignment`` was fixed on; of a transformer's head, which
     was chosen there, that of the next set where there is one, beside the best of as many random maps."""
     name = stored["fixed_on"]

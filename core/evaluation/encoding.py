@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -244,7 +243,7 @@ def _side_by_side(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[Ragged, ...]
 def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:
     """Readings of one checkpoint as numbers, without labels; they are iterated over once."""
     sides: list[list[list[int]]] = []
-    extra: list[Any] = []
+    extra: list[tuple[float, ...] | None] = []
     judged = "second"
     for reading in readings:
         judged = reading.judged

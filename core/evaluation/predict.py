@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 import torch
@@ -99,18 +99,19 @@ def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
     return Prepared(checkpoint, encode_readings(readings, vocabulary), vocabulary.matrix(checkpoint.reader))
 
 
+class Passes(TypedDict, total=False):
+    """How forward passes are made (:func:`logits`)."""
+
+    share: slice
+    progress: Progress
+    intervention: Intervention | None
+
+
 def predict(
-    checkpoint: Checkpoint,
-    readings: Iterable[Reading],
-    device: torch.device | str = "cpu",
-    *,
-    share: slice = slice(None),
-    progress: Progress = lambda rows: None,
-    intervention: Intervention | None = None,
+    checkpoint: Checkpoint, readings: Iterable[Reading], device: torch.device | str = "cpu", **passes: Unpack[Passes]
 ) -> Tensor:
     """:func:`logits` of readings of this checkpoint (:meth:`core.checkpoint.Checkpoint.read`)."""
-    ready = prepare(checkpoint, readings)
-    return logits(ready, device, share=share, progress=progress, intervention=intervention)
+    return logits(prepare(checkpoint, readings), device, **passes)
 
 
 def logits(
@@ -157,7 +158,7 @@ def _guest_logits(
     out, done = torch.zeros(len(readings), len(guest.labels)), 0
     # Several processes cut the rows alike, however fast each of them is.
     alone = device.type == "cpu" and share.step in (None, 1)
-    most = min(BATCH, guest.rows_heard) if alone else BATCH
+    most = min(BATCH, guest.rows_a_call) if alone else BATCH
     for rows, pieces in list(guest.batches(readings, most))[share]:
         out[rows] = model.under(pieces.to(device), intervention).logits.float().cpu()
         check_finite(guest, out[rows])

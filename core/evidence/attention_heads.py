@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +14,9 @@ from torch import Tensor
 from core.evidence.record import LATER, Explained, Matrix, Record, matrix, the
 from core.guests.heads import title_of
 from core.wording import percent
+
+if TYPE_CHECKING:
+    from core.guests.between import Between
 
 THUMBNAIL = 8
 """Rows and columns of a thumbnail."""
@@ -45,7 +48,7 @@ class AttentionHeads(Record, kind="attention_heads"):
     """What the best of as many random maps reaches, its 95 % quantile."""
 
     @classmethod
-    def of(cls, head: str, roles: tuple[str, str], seen: tuple[Any, Any], **measured: Any) -> AttentionHeads:
+    def of(cls, head: str, roles: tuple[str, str], seen: tuple[Between, Between], **measured: Any) -> AttentionHeads:
         """From what the first and the second text's words look at, each :class:`core.guests.between.Between` of all
         heads ``[layers, heads, …]``, and what was ``measured``."""
         first, second = seen

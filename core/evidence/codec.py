@@ -10,7 +10,7 @@ from cattrs.gen import make_dict_unstructure_fn, override
 
 from core import json_types
 from core.evidence.record import LATER, RECORDS, Record
-from core.json_types import JsonObject
+from core.json_types import JsonObject, T
 
 _CONVERTER = json_types.converter(unstruct_collection_overrides={tuple: list}, forbid_extra_keys=True)
 
@@ -40,13 +40,13 @@ _CONVERTER.register_unstructure_hook_func(lambda kind: kind is Record, _record_t
 _CONVERTER.register_structure_hook_func(lambda kind: kind is Record, _record_from_dict)
 
 
-def to_dict(value: Any) -> JsonObject:
+def to_dict(value: object) -> JsonObject:
     """A record or explanation as plain dicts, lists, strings and numbers; each evidence record carries its ``kind``."""
     plain: JsonObject = _record_to_dict(value) if isinstance(value, Record) else _CONVERTER.unstructure(value)
     return plain
 
 
-def from_dict(data: Any, kind: type) -> Any:
+def from_dict(data: object, kind: type[T]) -> T:
     """The inverse of :func:`to_dict`. Raises ValueError, in one sentence, for data of another shape."""
     try:
         return json_types.checked(data, kind, by=_CONVERTER)

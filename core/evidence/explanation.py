@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from core.evidence.codec import from_dict, to_dict
 from core.evidence.record import Record, Sentence
@@ -87,15 +87,14 @@ class Explanation:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=indent)
 
     @classmethod
-    def from_dict(cls, data: Any) -> Explanation:
+    def from_dict(cls, data: object) -> Explanation:
         """The inverse of :meth:`to_dict`. Raises ValueError for another schema version, shape or kind of record."""
         version = data.get("schema_version") if isinstance(data, dict) else None
         if version != SCHEMA_VERSION:
             raise ValueError(
                 f"this explanation has schema version {version!r}, this program reads version {SCHEMA_VERSION}"
             )
-        explanation: Explanation = from_dict(data, cls)
-        return explanation
+        return from_dict(data, cls)
 
     def to_text(self) -> str:
         """The explanation for a terminal: the verdict, then every record that has a text."""

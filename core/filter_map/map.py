@@ -15,8 +15,7 @@ Every text is read and placed by itself, so that no result depends on the other 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,10 +29,11 @@ from scipy.spatial.distance import cdist  # type: ignore[import-untyped]
 
 from core.checkpoint import Checkpoint
 from core.errors import MendableError
-from core.files import read_json, whole_folder
+from core.files import json_text, read_json, whole_folder
 from core.filter_map import tsne
 from core.json_types import JsonMapping, JsonObject, checked, converter, setting
 from core.models.base import FilterMaker
+from core.progress import Progress
 from core.reading.reader import read_text
 from core.reading.word_table import file_sha256
 
@@ -58,9 +58,6 @@ PLACING = {
 """How a new text is placed: the defaults of ``TSNEEmbedding.transform``, kept in every map. The text starts at the
 median of the 15 neighbours (3 · perplexity) that it is then drawn to."""
 _AGAIN = "make it again with `python -m trainers map`"
-
-Progress = Callable[[int, int], None]
-"""Called with what is done and what there is to do."""
 
 
 class FilterMapError(MendableError):
@@ -318,7 +315,7 @@ class FilterMap:
                 "layouts": [_card_of(layout) for layout in self.layouts.values()],
                 "items": [astuple(item) for item in self.items],
             }
-            (scratch / "map.json").write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
+            (scratch / "map.json").write_text(json_text(record, indent=None), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path, checkpoint: Checkpoint) -> FilterMap:

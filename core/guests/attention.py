@@ -1,12 +1,12 @@
-"""Seeing and cutting the attention of any transformer while it runs.
+"""Recording the attention of any transformer, and knocking parts of it out, while it runs.
 
 Each softmax over scores ``[B, heads, P, P]`` is a layer's attention. A mode of torch's own hands them over in one
-thread's call, so that nothing is left on a model that threads share, and no list of architectures is needed.
+thread's call, so that nothing stays behind on a model that threads share, and no list of architectures is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,9 @@ _SOFTMAX = (torch.nn.functional.softmax, torch.softmax, Tensor.softmax)
 
 @dataclass(frozen=True)
 class Knockout:
-    """What may not be looked at. ``cells [B, P, P]``: true where a piece (row) may not look at another (column), before
-    the softmax, in the layers from ``layer`` on (from 0); ``heads``: layers and heads that give nothing at all."""
+    """Attention that is knocked out. ``cells [B, P, P]``: true where a piece (row) may not look at another (column),
+    before the softmax, in the layers from ``layer`` on (from 0); ``heads``: layer and number of heads whose output is
+    zeroed."""
 
     cells: Tensor | None = None
     layer: int = 0
@@ -28,8 +29,8 @@ class Knockout:
 
 
 class Attention(TorchFunctionMode):
-    """While it is entered, the attention over ``pieces`` pieces is seen (``weights``, ``[B, heads, P, P]`` a layer)
-    where ``seen`` is asked for, and cut where there is a :class:`Knockout`."""
+    """As a context: with ``seen`` the attention over ``pieces`` pieces is recorded (``weights``, ``[B, heads, P, P]`` a
+    layer), and with a :class:`Knockout` parts of it are knocked out."""
 
     def __init__(self, pieces: int, knockout: Knockout | None = None, *, seen: bool = False) -> None:
         super().__init__()
@@ -38,7 +39,7 @@ class Attention(TorchFunctionMode):
         self._pieces, self._knockout, self._seen = pieces, knockout, seen
 
     def __torch_function__(
-        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: dict[str, Any] | None = None
+        self, func: Callable[..., Any], types: Sequence[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
         if func not in _SOFTMAX or not args or args[0].ndim != 4 or args[0].shape[-2:] != (self._pieces,) * 2:

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.evidence import AttentionMap
 from core.evidence.attention_map import SIMILARITY
-from core.evidence.record import Record, matrix
+from core.evidence.record import matrix
+from core.guests.base import GuestModel, GuestReader
 from core.guests.card import HEAD
 from core.guests.hub import called
-from core.guests.pieces import NO_WORD, Pieces, Row, padded_pieces, words_of_pieces
-from core.guests.texts import spelt
+from core.guests.pieces import Pieces, SplitsIntoPieces
 from core.guests.towers import Tower, by_word
-from core.models.base import (
-    GUESTS,
-    AttentionLinks,
-    Evidence,
-    Intervention,
-    ModelConfig,
-    Output,
-    PairModel,
-    Settings,
-    Wanted,
-    register,
-)
+from core.json_types import Card
+from core.models.base import GUESTS, Evidence, ModelConfig, Output, Wanted, register
 from core.reading.reader import Reading, ReadText
-from core.reading.tokens import Token, tokenize
 
 
 @dataclass(frozen=True)
@@ -51,52 +39,15 @@ class Apart:
         return Apart(self.first.to(device), self.second.to(device))
 
 
-@dataclass(frozen=True)
-class TowerReader:
-    """Splits texts into our words, and each by itself into the pieces of a tokeniser of Hugging Face's; ``longest``:
-    pieces of a text that the model reads."""
-
-    tokenizer: Any
-    names: tuple[str, ...]
-    longest: int
-
-    def tokens(self, text: str) -> list[Token]:
-        return tokenize(text)
-
-    def known(self, norm: str) -> bool:
-        return True  # a word that it lacks is spelt in pieces
-
-    def batch(self, reading: Reading) -> Apart:
-        return self.batch_of([reading])
+class TowerReader(SplitsIntoPieces, GuestReader[Apart]):
+    """Splits texts into our words, and each by itself into pieces."""
 
     def batch_of(self, readings: Sequence[Reading]) -> Apart:
-        """The readings' texts in pieces."""
-        first, second = (self._pieces([reading.texts()[side] for reading in readings]) for side in (0, 1))
+        first, second = (self.pieces([(reading.texts()[side],) for reading in readings]) for side in (0, 1))
         return Apart(first, second)
 
     def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """Each text without the last words that the model has no room for."""
-        return [self._fitting(side) for side in sides]
-
-    def _fitting(self, side: ReadText) -> ReadText:
-        while len(side.tokens) > 1 and (excess := len(self._row(side)[1]) - self.longest) > 0:
-            count = max(1, len(side.tokens) - max(1, excess // 4))
-            side = ReadText(side.role, side.text, side.tokens[:count], side.truncated + len(side.tokens) - count)
-        return side
-
-    def _pieces(self, sides: Sequence[ReadText]) -> Pieces:
-        words = tuple((len(side.tokens), 0) for side in sides)
-        return padded_pieces(self.tokenizer, self.names, [self._row(side) for side in sides], words)
-
-    def _row(self, side: ReadText) -> Row:
-        text, spans = spelt(side)
-        encoded = self.tokenizer(text, return_offsets_mapping=True, verbose=False)
-        places = [place for place, number in enumerate(encoded.sequence_ids(0)) if number is not None]
-        owners = [NO_WORD] * len(encoded["input_ids"])
-        found = words_of_pieces(spans, [tuple(encoded["offset_mapping"][place]) for place in places])
-        for place, word in zip(places, found, strict=True):
-            owners[place] = word
-        return encoded, owners
+        return [self.shortened([side])[0] for side in sides]
 
 
 @dataclass(frozen=True)
@@ -111,7 +62,7 @@ class BiEncoderConfig(ModelConfig):
 
 
 @dataclass(frozen=True)
-class Read:
+class BiEncoderTrace:
     """What one call computed: the states of both texts' pieces, ``[B, P, D]`` each, and the pieces."""
 
     states: tuple[Tensor, Tensor]
@@ -120,49 +71,37 @@ class Read:
 
 @register(
     "bi-encoder",
-    config=BiEncoderConfig,
     title="Bi-encoder",
     paper="Reimers & Gurevych 2019",
     section="3",
     tasks=("paraphrase",),
     among=GUESTS,
 )
-class BiEncoder(PairModel):
+class BiEncoder(GuestModel[Apart]):
     """A transformer that reads each text by itself: the cosine of both vectors, or a classifier of (u, v, |u - v|),
     judges the pair.
 
-    Where its words are similar is said by the cosines of their states. No word of one text sees the other, so that this
-    is no attention, and nothing of it can be cut.
+    The similarity of two words is the cosine of their states. No word of one text sees the other text, so this is not
+    attention, and no part of it can be knocked out.
     """
 
-    projection = None
+    records = (AttentionMap,)
     differentiable = False
+    refusal = "a bi-encoder has no attention between both texts that could be set or cut"
 
     def __init__(self, config: BiEncoderConfig, tower: Tower, head: nn.Linear | None = None) -> None:
-        super().__init__()
-        self.config, self.tower, self.head = config, tower, head
+        super().__init__(config)
+        self.tower, self.head = tower, head
 
-    def forward(self, batch: Any, override: Any = None) -> Output:
-        """``batch``: :class:`Apart`. Raises ValueError for an override: there is no attention between both texts."""
-        if override is not None:
-            raise ValueError("a bi-encoder has no attention between both texts that could be set")
+    def answer(self, batch: Apart) -> Output:
         (first, u), (second, v) = self.tower(batch.first), self.tower(batch.second)
+        trace = BiEncoderTrace((first, second), batch)
         if self.head is None:
             cosine = (u * v).sum(-1, keepdim=True)
             log_odds = self.config.scale * (cosine - self.config.threshold)
-            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, Read((first, second), batch))
+            return Output(torch.cat([-log_odds / 2, log_odds / 2], dim=1), cosine, trace)
         features = torch.cat([u, v, (u - v).abs()], dim=1)
-        return Output(self.head(features), features, Read((first, second), batch))
-
-    def under(self, batch: Any, intervention: Intervention) -> Output:
-        if intervention.attention is not None or not intervention.crossings or intervention.knockout is not None:
-            raise ValueError("a bi-encoder has no attention between both texts that could be set or cut")
-        output: Output = self(batch)
-        return output
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (AttentionMap,)
+        return Output(self.head(features), features, trace)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         if AttentionMap not in wanted:
@@ -176,12 +115,8 @@ class BiEncoder(PairModel):
         roles = reading.second.role, reading.first.role
         yield AttentionMap("similarity of words", *roles, (), matrix(similar), units=SIMILARITY)
 
-    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
-        """None: what its words are similar to goes into no verdict."""
-        return ()
 
-
-def head_of(folder: Path, card: Mapping[str, Any]) -> nn.Linear | None:
+def head_of(folder: Path, card: Card) -> nn.Linear | None:
     """The classifier that `python -m trainers head` trained; None where there is none. Raises CheckpointError."""
     if not card["config"]["trained"]:
         return None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from core.card import problems
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.evidence import BOTH
 from core.files import read_json
 from core.guests.hub import called
@@ -24,6 +23,7 @@ from core.guests.settings import (
     settings_of,
     task_of,
 )
+from core.json_types import JsonMapping, JsonObject
 
 ARCHITECTURE = "cross-encoder"
 BI_ENCODER = "bi-encoder"
@@ -45,7 +45,7 @@ def is_guest(folder: Path) -> bool:
     return (config or modules) and not own
 
 
-def guest_card(folder: Path) -> dict[str, Any]:
+def guest_card(folder: Path) -> JsonObject:
     """The card of a folder in Hugging Face's format, read again when one of its files has changed. Raises
     CheckpointError with what is wrong in one sentence."""
     card = _card(folder, tuple(map(_stamp, guest_files(folder))))
@@ -65,7 +65,7 @@ def guest_files(folder: Path) -> list[Path]:
     return [*named, _home(folder) / "config.json", _home(folder) / "tokenizer.json", *weights_of(folder)]
 
 
-def modules_of(folder: Path) -> list[dict[str, Any]]:
+def modules_of(folder: Path) -> list[JsonObject]:
     """What ``modules.json`` lists. Raises CheckpointError for what is no list of steps with types and paths."""
     try:
         steps = read_json(folder / MODULES)
@@ -75,7 +75,7 @@ def modules_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def _home(folder: Path) -> Path:
-    """Where the transformer lies: of sentence-transformers' layout perhaps in a folder of its own."""
+    """The folder of the transformer, which in sentence-transformers' layout may be a subfolder."""
     if (folder / "config.json").is_file() or not (folder / MODULES).is_file():
         return folder
     with contextlib.suppress(CheckpointError, IndexError):
@@ -89,7 +89,7 @@ def size_of(folder: Path) -> int:
 
 
 def needs_asking(folder: Path) -> tuple[str, ...]:
-    """The names of a guest's classes where they do not say what they mean, such as LABEL_0; else empty."""
+    """The names of a guest's classes if they are meaningless, such as LABEL_0; otherwise empty."""
     config, settings = _config(folder), settings_of(folder)
     labels = _labels(config)
     if (folder / MODULES).is_file():
@@ -114,7 +114,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 @functools.lru_cache(maxsize=64)
-def _card(folder: Path, *changed: Any) -> dict[str, Any] | str:
+def _card(folder: Path, *changed: object) -> JsonObject | str:
     """The card, or what is wrong in one sentence."""
     try:
         return _read(folder)
@@ -122,7 +122,7 @@ def _card(folder: Path, *changed: Any) -> dict[str, Any] | str:
         return str(error)
 
 
-def _read(folder: Path) -> dict[str, Any]:
+def _read(folder: Path) -> JsonObject:
     pair = (folder / MODULES).is_file()
     if pair:
         modules_of(folder)
@@ -158,17 +158,17 @@ def _read(folder: Path) -> dict[str, Any]:
     return card
 
 
-def _of_cross(config: Mapping[str, Any], settings: GuestSettings) -> dict[str, Any]:
+def _of_cross(config: JsonMapping, settings: GuestSettings) -> JsonObject:
     # As most configurations name them; what the model itself has is known when it is loaded.
     layers, heads = (int(config.get(f"num_{what}") or 1) for what in ("hidden_layers", "attention_heads"))
     return {"layers": layers, "heads": heads, "head": settings.head, **_agreement(settings.alignment)}
 
 
-def _of_pair(folder: Path, settings: GuestSettings) -> dict[str, Any]:
+def _of_pair(folder: Path, settings: GuestSettings) -> JsonObject:
     return {"threshold": settings.threshold, "scale": settings.scale, "trained": (folder / HEAD).is_file()}
 
 
-def _agreement(alignment: dict[str, Any] | None) -> dict[str, Any]:
+def _agreement(alignment: JsonObject | None) -> JsonObject:
     """What `python -m trainers align --heads` measured of the best head, on the set that did not choose it where there
     is one; nothing where that cannot be read, which the check of the card says."""
     try:
@@ -180,8 +180,8 @@ def _agreement(alignment: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def fingerprint(folder: Path) -> str:
-    """What tells this model from others, SHA-256 of the configuration and of the first and last megabyte of each file
-    of weights: all of a large one would take a minute to read."""
+    """What distinguishes this model from others: SHA-256 of the configuration and of the first and last megabyte of
+    each file of weights, as a large one would take a minute to read in full."""
     digest = hashlib.sha256((_home(folder) / "config.json").read_bytes())
     for path in [*weights_of(folder), *([folder / HEAD] if (folder / HEAD).is_file() else [])]:
         size = path.stat().st_size
@@ -192,7 +192,7 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _config(folder: Path) -> dict[str, Any]:
+def _config(folder: Path) -> JsonObject:
     file = _home(folder) / "config.json"
     try:
         config = read_json(file) if file.stat().st_size <= LARGEST_CONFIG else None
@@ -203,7 +203,7 @@ def _config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _labels(config: Mapping[str, Any]) -> tuple[str, ...]:
+def _labels(config: JsonMapping) -> tuple[str, ...]:
     """The names of the classes in the order of the logits."""
     named = config.get("id2label")
     if isinstance(named, dict) and named:
@@ -211,7 +211,7 @@ def _labels(config: Mapping[str, Any]) -> tuple[str, ...]:
             return tuple(str(label) for _, label in sorted((int(number), label) for number, label in named.items()))
         except ValueError:
             pass
-    # What transformers writes where nobody named them: two of them, which config.json leaves out.
+    # The default names of transformers: with two classes config.json leaves them out.
     return ("LABEL_0", "LABEL_1")
 
 

@@ -14,36 +14,26 @@ import inspect
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from core.card import problems
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.evidence import BOTH, AttentionMap
 from core.evidence.record import Record, matrix
+from core.guests.base import GuestModel, GuestReader, spelt
 from core.guests.names import VARIABLE
 from core.guests.settings import TASKS, task_of
-from core.guests.texts import spelt
-from core.models.base import (
-    GUESTS,
-    AttentionLinks,
-    Evidence,
-    Intervention,
-    ModelConfig,
-    Output,
-    PairModel,
-    Settings,
-    Wanted,
-    register,
-)
+from core.json_types import JsonObject
+from core.models.base import GUESTS, Evidence, ModelConfig, Output, Settings, Wanted, register
 from core.reading.reader import PairError, Reading, ReadText
-from core.reading.tokens import Token, tokenize
 
 ARCHITECTURE = "function"
 LEAST = 1e-12
-"""A probability that is as good as none: its logarithm stays a number."""
+"""Probabilities are clipped to this, so that their logarithms stay finite."""
 
 
 class PairFunction(Protocol):
@@ -55,7 +45,7 @@ class PairFunction(Protocol):
     labels: Sequence[str]
     """Names of the classes."""
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Any:
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> ArrayLike:
         """``[N, C]``: of each pair, in the data set's order, the probability of each class."""
 
 
@@ -74,12 +64,12 @@ def made(name: str) -> PairFunction:
     return function
 
 
-def function_card(name: str) -> dict[str, Any]:
+def function_card(name: str) -> JsonObject:
     """The card of a function of ``PAIRLENS_GUESTS``. Raises CheckpointError as :func:`made` does."""
     return card_of(made(name), name)
 
 
-def card_of(function: PairFunction, name: str) -> dict[str, Any]:
+def card_of(function: PairFunction, name: str) -> JsonObject:
     """The card of a function. Raises CheckpointError for what keeps it from being one."""
     labels = [str(label) for label in function.labels]
     task = getattr(function, "task", "") or task_of(labels) or "entailment"
@@ -119,28 +109,14 @@ class Texts:
         return self
 
 
-@dataclass(frozen=True)
-class TextReader:
+class TextReader(GuestReader[Texts]):
     """Splits texts into our words, and gives a function the texts."""
-
-    def tokens(self, text: str) -> list[Token]:
-        return tokenize(text)
-
-    def known(self, norm: str) -> bool:
-        return True  # nobody knows what a function knows
-
-    def batch(self, reading: Reading) -> Texts:
-        return self.batch_of([reading])
 
     def batch_of(self, readings: Sequence[Reading]) -> Texts:
         """The readings' texts, changed words among them."""
         sides = [(reading.first, reading.second) for reading in readings]
         pairs = tuple((spelt(first)[0], spelt(second)[0]) for first, second in sides)
         return Texts(pairs, tuple((_words(first), _words(second)) for first, second in sides))
-
-    def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts as they are."""
-        return list(sides)
 
 
 def _words(side: ReadText) -> tuple[str, ...]:
@@ -155,41 +131,32 @@ class FunctionConfig(ModelConfig):
     attends: bool = False
 
 
-@register(
-    ARCHITECTURE,
-    config=FunctionConfig,
-    title="Function",
-    paper="",
-    section="",
-    tasks=("entailment",),
-    among=GUESTS,
-)
-class FunctionModel(PairModel):
+@register(ARCHITECTURE, title="Function", paper="", section="", tasks=("entailment",), among=GUESTS)
+class FunctionModel(GuestModel[Texts]):
     """A Python function of pairs: it says how probable each class is, and perhaps where words look.
 
-    Its calls follow one another, because nothing is known of whether threads may share it.
+    It is called by one thread at a time, because it may not be thread-safe.
     """
 
-    projection = None
     differentiable = False
+    refusal = "a function computes nothing that could be put in place of something else"
 
     def __init__(self, config: FunctionConfig, name: str, function: PairFunction) -> None:
-        super().__init__()
-        self.config, self.name = config, name
-        self._function: Any = function
+        super().__init__(config)
+        self.name = name
+        self._function = function
+        attend: Callable[[Sequence[str], Sequence[str]], ArrayLike] | None = getattr(function, "attention", None)
+        self._attend = attend if config.attends else None
         self._one_at_a_time = threading.Lock()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> FunctionModel:
+    def __deepcopy__(self, memo: dict[int, object]) -> FunctionModel:
         return self  # it is on no device
 
-    def forward(self, batch: Any, override: Any = None) -> Output:
-        """``batch``: :class:`Texts`. The logits are log p. Raises PairError where the function raises, or returns what
-        are no probabilities."""
-        if override is not None:
-            raise ValueError("a function has no attention that could be set")
+    def answer(self, batch: Texts) -> Output:
+        """The logits are log p. Raises PairError where the function raises, or returns something other than
+        probabilities."""
         shape = len(batch), self.config.classes
-        found = self._asked(self._function.probabilities, list(batch.pairs))
-        chances = self._array(found)
+        chances = self._array(self._asked(lambda: self._function.probabilities(list(batch.pairs))))
         if chances.shape != shape or not np.isfinite(chances).all() or (chances < -1e-6).any():
             raise PairError(f"{self.name} must answer {shape[0]} pairs with {shape[1]} probabilities each: mend it")
         if (abs(chances.sum(1) - 1) > 1e-3).any():
@@ -197,21 +164,15 @@ class FunctionModel(PairModel):
         logits = torch.from_numpy(chances.clip(LEAST, None)).log().float()
         return Output(logits, logits, batch)
 
-    def under(self, batch: Any, intervention: Intervention) -> Output:
-        if intervention.attention is not None or not intervention.crossings or intervention.knockout is not None:
-            raise ValueError("a function computes nothing that could be put in place of something else")
-        output: Output = self(batch)
-        return output
-
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         return (AttentionMap,) if config.get("attends") else ()
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
-        if not self.config.attends or AttentionMap not in wanted:
+        attend, (first, second) = self._attend, output.trace.words[0]
+        if attend is None or AttentionMap not in wanted:
             return
-        first, second = output.trace.words[0]
-        weights = self._array(self._asked(self._function.attention, first, second))
+        weights = self._array(self._asked(lambda: attend(first, second)))
         if weights.shape != (len(second), len(first)) or not np.isfinite(weights).all() or (weights < 0).any():
             shape = f"{len(second)} × {len(first)}"
             raise PairError(f"the attention of {self.name} must be {shape} weights of at least 0: mend it")
@@ -222,22 +183,18 @@ class FunctionModel(PairModel):
         rows, columns = reading.second.role, reading.first.role
         yield AttentionMap("attention", rows, columns, (), matrix(torch.from_numpy(weights)), null=nothing)
 
-    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
-        """None: what it says of its attention cannot be changed."""
-        return ()
-
-    def _asked(self, ask: Callable[..., Any], *given: Any) -> Any:
+    def _asked(self, ask: Callable[[], ArrayLike]) -> ArrayLike:
         try:
             with self._one_at_a_time:
-                return ask(*given)
+                return ask()
         except Exception as error:
             raise PairError(f"{self.name} could not answer ({_reason(error)}): try again, or mend it") from error
 
-    def _array(self, found: Any) -> np.ndarray:
+    def _array(self, found: ArrayLike) -> np.ndarray:
         try:
             return np.asarray(found, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise PairError(f"{self.name} answers with what are no numbers ({_reason(error)}): mend it") from error
+            raise PairError(f"{self.name} does not answer with numbers ({_reason(error)}): mend it") from error
 
 
 def _reason(error: BaseException) -> str:

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
 
 import torch
 
 from core.checkpoint.checkpoint import Checkpoint, FilesState
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
+from core.guests.base import GuestBatch, GuestReader
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
 from core.guests.card import BI_ENCODER, guest_card
@@ -24,36 +24,19 @@ from core.guests.model import CrossEncoder, GuestConfig
 from core.guests.pieces import PieceReader
 from core.guests.settings import SETTINGS
 from core.guests.towers import tower_of
-from core.json_types import checked
+from core.json_types import Card, checked
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
-from core.reading.tokens import Token
 from core.reading.word_table import default_table
 
 TYPICAL = ("A man in a blue shirt is playing a guitar on a small stage.", "A man plays music outside.")
 """A pair of usual length, by which a pass is timed."""
-HEARD = 0.3
-"""Seconds of one call, about: more than a person who watches a progress, or ends it, waits for."""
+SECONDS_A_CALL = 0.3
+"""About how long one call may take for a progress bar to move smoothly and a cancel to take effect soon."""
 LONGEST_TRIAL = 2.0
-"""Seconds after which a pass is not timed once more."""
+"""Once timing has taken so many seconds, no further pass is timed."""
 PARTS_OF_BATCH = 4_000
-"""Pieces of one call: more take long before a progress is heard."""
-
-
-class GuestReader(Protocol):
-    """What splits texts into our words, and makes of readings what a model from elsewhere is called with."""
-
-    def tokens(self, text: str) -> list[Token]: ...
-
-    def known(self, norm: str) -> bool: ...
-
-    def batch(self, reading: Reading) -> Any: ...
-
-    def batch_of(self, readings: Sequence[Reading]) -> Any:
-        """B readings, as something with a length and a method ``to(device)``."""
-
-    def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts without the last words that the model has no room for."""
+"""Most pieces of one call."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +46,11 @@ class Guest(Checkpoint):
     ``seconds``: of one pass over a pair of usual length, measured when it was loaded.
     """
 
-    own_reader: GuestReader
+    own_reader: GuestReader[GuestBatch]
     seconds: float = 0.0  # type: ignore[misc]
 
     @property
-    def reader(self) -> GuestReader:  # type: ignore[override]
+    def reader(self) -> GuestReader[GuestBatch]:  # type: ignore[override]
         return self.own_reader
 
     def reading(self, sides: Sequence[ReadText], extra: Sequence[float] | None = None) -> Reading:
@@ -75,11 +58,11 @@ class Guest(Checkpoint):
         return Reading(first, (second,), self.judged)
 
     @property
-    def rows_heard(self) -> int:
-        """Rows of one call on this machine's processor after which a progress is heard soon."""
-        return max(4, int(HEARD / self.seconds)) if self.seconds else 256
+    def rows_a_call(self) -> int:
+        """Rows that this machine's processor computes in about :data:`SECONDS_A_CALL`."""
+        return max(4, int(SECONDS_A_CALL / self.seconds)) if self.seconds else 256
 
-    def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, Any]]:
+    def batches(self, readings: Sequence[Reading], most: int = 256) -> Iterator[tuple[torch.Tensor, GuestBatch]]:
         """The readings as the model is called with them, in batches of like length and of at most so many rows, each
         with the numbers of its rows."""
         lengths = [sum(len(side.text) for side in reading.texts()) for reading in readings]
@@ -108,15 +91,15 @@ def load_guest(folder: Path, state: FilesState, *, numbered: bool = False) -> Gu
     return _of_pair(folder, state, card) if card["architecture"] == BI_ENCODER else _of_cross(folder, state, card)
 
 
-def _of_cross(folder: Path, state: FilesState, card: dict[str, Any]) -> Guest:
+def _of_cross(folder: Path, state: FilesState, card: Card) -> Guest:
     tokenizer, body = tokenizer_of(folder), body_of(folder)
     second_first = bool(card.get("second_first"))
     reader = PieceReader(tokenizer, names_of(tokenizer), longest_of(tokenizer, body), second_first)
     model = CrossEncoder(checked(card["config"], GuestConfig), body).eval()
-    return _counted(_tried(Guest(card["name"], folder, model, card, default_table(), state, reader)), model)
+    return _counted(_tried(Guest(card["name"], folder, model, card, default_table(), state, reader)), model, reader)
 
 
-def _of_pair(folder: Path, state: FilesState, card: dict[str, Any]) -> Guest:
+def _of_pair(folder: Path, state: FilesState, card: Card) -> Guest:
     tower = tower_of(folder)
     reader = TowerReader(tower.tokenizer, names_of(tower.tokenizer), tower.longest)
     model = BiEncoder(checked(card["config"], BiEncoderConfig), tower, head_of(folder, card)).eval()
@@ -124,10 +107,10 @@ def _of_pair(folder: Path, state: FilesState, card: dict[str, Any]) -> Guest:
 
 
 @torch.inference_mode()
-def _counted(guest: Guest, model: CrossEncoder) -> Guest:
-    """The guest with the layers and heads that were seen at work: configurations name them in many ways. Raises
+def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
+    """The guest with the layers and heads that one pass used: configurations name them in many ways. Raises
     CheckpointError for a head that it does not have."""
-    layers = model.under(guest.reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.layers
+    layers = model.under(reader.batch(guest.read(*TYPICAL)), Intervention(head="")).trace.layers
     seen = {"layers": len(layers), "heads": layers[0].shape[1] if layers else 0}
     model.config = replace(model.config, **seen)
     if layers:
@@ -150,7 +133,7 @@ def guest_of(function: PairFunction, name: str = "function") -> Guest:
 
 
 _NUMBERS = itertools.count()
-"""What tells functions of one name apart in what is kept of their answers."""
+"""They tell functions of one name apart where their answers are cached."""
 
 
 def _of_function(function: PairFunction, name: str, state: FilesState) -> Guest:
@@ -160,7 +143,7 @@ def _of_function(function: PairFunction, name: str, state: FilesState) -> Guest:
 
 
 def _tried(guest: Guest) -> Guest:
-    """The guest with the time of a pass, after one that shows that it answers as its card says."""
+    """The guest with the time of a pass, after a first pass has shown that it answers as its card says."""
     batch = guest.reader.batch(guest.read(*TYPICAL))
     with torch.inference_mode():
         start = time.perf_counter()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.guests.names import HUB, INSTALL
 
 FILES = (

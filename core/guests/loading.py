@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import torch
 
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.guests.card import weights_of, without_safetensors
 from core.guests.hub import called
 from core.guests.names import INSTALL
+from core.guests.pieces import Tokenizer
 from core.reading.tokens import MAX_TOKENS
 
 
 @contextlib.contextmanager
-def told(folder: Path, what: str) -> Iterator[Any]:
-    """Hugging Face's library, its errors told in one sentence."""
+def transformers_library(folder: Path, what: str) -> Iterator[ModuleType]:
+    """Hugging Face's library; errors raised while it reads ``what`` become one sentence."""
     try:
         import transformers
     except ImportError:
@@ -34,9 +35,9 @@ def told(folder: Path, what: str) -> Iterator[Any]:
         raise CheckpointError(f"{called(folder)}: {what} cannot be read ({reason}): copy the model again") from error
 
 
-def tokenizer_of(folder: Path) -> Any:
+def tokenizer_of(folder: Path) -> Tokenizer:
     """A tokeniser that says where its pieces stand. Raises CheckpointError in one sentence."""
-    with told(folder, "its tokeniser") as transformers:
+    with transformers_library(folder, "its tokeniser") as transformers:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         if not tokenizer.is_fast:
             raise CheckpointError(
@@ -47,14 +48,15 @@ def tokenizer_of(folder: Path) -> Any:
             raise CheckpointError(
                 f"the tokeniser of {called(folder)} has no vocabulary: copy the model again, all its files"
             )
-        return tokenizer
+        found: Tokenizer = tokenizer
+        return found
 
 
 def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     """A transformer, with the classifier of pairs on top where it has one. Raises CheckpointError in one sentence."""
     if not weights_of(folder):
         raise CheckpointError(without_safetensors(folder))
-    with told(folder, "its weights") as transformers:
+    with transformers_library(folder, "its weights") as transformers:
         kind = transformers.AutoModelForSequenceClassification if classifies else transformers.AutoModel
         body, report = kind.from_pretrained(
             folder,
@@ -66,7 +68,7 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
             output_loading_info=True,
         )
     lacking = sorted({*report["missing_keys"], *(str(key) for key in report.get("mismatched_keys", ()))})
-    # What summarises a text for pre-training, which a model of sentences does not read.
+    # The pooler is used in pre-training alone; a model of sentences does without it.
     lacking = [key for key in lacking if classifies or not key.startswith("pooler.")]
     if lacking:
         raise CheckpointError(
@@ -76,13 +78,14 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
     return body.eval()  # type: ignore[no-any-return]
 
 
-def names_of(tokenizer: Any) -> tuple[str, ...]:
-    """What the model is called with beside the mask."""
+def names_of(tokenizer: Tokenizer) -> tuple[str, ...]:
+    """Names of the model's inputs, besides the mask."""
     return tuple(name for name in tokenizer.model_input_names if name != "attention_mask")
 
 
-def longest_of(tokenizer: Any, body: Any) -> int:
-    """Pieces that the model can read: the tokeniser's limit, and no more than it has positions for."""
+def longest_of(tokenizer: Tokenizer, body: torch.nn.Module) -> int:
+    """The most pieces that the model can read: the tokeniser's limit, or the number of its positions where that is
+    less."""
     places = getattr(body.config, "max_position_embeddings", None) or MAX_TOKENS * 4
     for module in body.modules():
         if isinstance(module, torch.nn.Embedding) and module.num_embeddings == places and module.padding_idx:

@@ -11,12 +11,13 @@ from torch import Tensor
 
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.record import Record, matrix
+from core.evidence.record import matrix
 from core.guests.attention import Attention, Knockout
+from core.guests.base import GuestModel
 from core.guests.between import Between, between, chosen_attention
 from core.guests.heads import title_of
 from core.guests.pieces import Pieces
-from core.json_types import setting
+from core.json_types import JsonObject, setting
 from core.models.base import (
     GUESTS,
     AttentionLinks,
@@ -24,8 +25,6 @@ from core.models.base import (
     Intervention,
     ModelConfig,
     Output,
-    PairModel,
-    Settings,
     Wanted,
     register,
 )
@@ -46,7 +45,7 @@ class GuestConfig(ModelConfig):
     random_95: float = 0.0
 
     @property
-    def agreement(self) -> dict[str, Any]:
+    def agreement(self) -> JsonObject:
         """What was measured, as the record has it."""
         return {"measured": self.measured, "f1": self.f1, "random_95": self.random_95} if self.measured else {}
 
@@ -63,36 +62,32 @@ class GuestTrace:
 
 @register(
     "cross-encoder",
-    config=GuestConfig,
     title="Cross-encoder",
     paper="Vaswani et al. 2017, Devlin et al. 2019",
     section="3",
     tasks=("entailment",),
     among=GUESTS,
 )
-class CrossEncoder(PairModel):
+class CrossEncoder(GuestModel[Pieces]):
     """A transformer that reads both texts at once and classifies the pair, loaded with Hugging Face's library.
 
     ``body`` is what ``AutoModelForSequenceClassification`` made, with eager attention.
     """
 
-    projection = None
+    records = (AttentionMap, AttentionHeads)
+    refusal = "a transformer's weights cannot be set: cut its links instead"
 
     def __init__(self, config: GuestConfig, body: torch.nn.Module) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.body = body
 
-    def forward(self, batch: Any, override: Any = None) -> Output:
-        """``batch``: :class:`~core.guests.pieces.Pieces`. Raises ValueError for an override: a weight of a transformer
-        cannot be set, only cut (:class:`~core.guests.attention.Knockout`)."""
-        if override is not None:
-            raise ValueError("a transformer's weights cannot be set: cut its links instead")
+    def answer(self, batch: Pieces) -> Output:
         return self._call(batch, None, None)
 
-    def under(self, batch: Any, intervention: Intervention) -> Output:
+    def under(self, batch: Pieces, intervention: Intervention) -> Output:  # type: ignore[override]
+        """Links can be cut (:class:`~core.guests.attention.Knockout`). Raises ValueError for anything else."""
         if intervention.attention is not None or not intervention.crossings:
-            raise ValueError("a transformer's weights cannot be set: cut its links instead")
+            raise ValueError(self.refusal)
         knockout = intervention.knockout
         rows = 1 if knockout is None or knockout.cells is None else len(knockout.cells)
         several = len(batch) == 1 and rows > 1
@@ -102,10 +97,6 @@ class CrossEncoder(PairModel):
         with Attention(pieces.real.shape[1], knockout, seen=head is not None) as attention:
             logits = self.body(**pieces.inputs, attention_mask=pieces.real.long()).logits
         return Output(logits, logits, GuestTrace(attention.weights, pieces, head or self.config.head))
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (AttentionMap, AttentionHeads)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: GuestTrace = output.trace
@@ -121,11 +112,7 @@ class CrossEncoder(PairModel):
             every = torch.stack([layer[0] for layer in trace.layers]).double()  # [layers, heads, P, P]
             yield AttentionHeads.of(trace.head, roles, between(every, trace.pieces), **self.config.agreement)
 
-    def links(self, reading: Reading, output: Output) -> tuple[AttentionLinks, ...]:
-        """None that could be set."""
-        return ()
-
-    def cuttable(self, reading: Reading, batch: Any) -> tuple[AttentionLinks, ...]:
+    def cuttable(self, reading: Reading, batch: Pieces) -> tuple[AttentionLinks, ...]:
         output = self.under(batch, Intervention(head=self.config.head))
         return tuple(
             AttentionLinks(record.rows, record.columns, torch.tensor(record.weights), knocked_out=True)
@@ -157,7 +144,7 @@ class CrossEncoder(PairModel):
         layers: int = self.config.layers
         return layers
 
-    def heads_across(self, reading: Reading, batch: Any) -> Tensor | None:
+    def heads_across(self, reading: Reading, batch: Pieces) -> Tensor | None:
         if not self.has_heads:
             return None
         layers = self.under(batch, Intervention(head=self.config.head)).trace.layers
@@ -165,7 +152,7 @@ class CrossEncoder(PairModel):
         return torch.cat([first.weights.sum(-1), second.weights.sum(-1)], dim=-1).mean(-1)
 
     def knocked_out(
-        self, reading: Reading, batch: Any, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
+        self, reading: Reading, batch: Pieces, number: int, cells: Sequence[tuple[int, int]], layer: int = 0
     ) -> Intervention:
         """All pieces of a word to all pieces of another, before the softmax of every layer (Geva et al. 2023, section
         4.1), one link a row. ``number``: of the map, as :meth:`cuttable` gives them."""

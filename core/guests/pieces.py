@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from core.guests.texts import Span, spelt
+from core.guests.base import GuestReader, Span, spelt
 from core.reading.reader import Reading, ReadText
-from core.reading.tokens import Token, tokenize
 
 NO_WORD = -1
 """Of a special piece, or one that stands for no word."""
@@ -66,91 +65,106 @@ class Pieces:
         return Pieces(inputs, self.owners.to(device), self.real.to(device), self.words)
 
 
-Row = tuple[Mapping[str, Any], list[int]]
-"""What the tokeniser makes of a row, and of each piece the number of its word."""
+class Encoding(Protocol):
+    """What a tokeniser makes of one or two texts."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def __getitem__(self, name: str) -> Any:
+        """Of each piece, by names such as ``input_ids``."""
+
+    def sequence_ids(self, row: int) -> Sequence[int | None]:
+        """Of each piece the number of its text; None for special ones."""
 
 
-def padded_pieces(
-    tokenizer: Any, names: Sequence[str], rows: Sequence[Row], words: tuple[tuple[int, int], ...]
-) -> Pieces:
-    """Rows of different lengths as one batch; ``names``: what the model is called with."""
-    pad = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
-    longest = max(len(owners) for _, owners in rows)
+class Tokenizer(Protocol):
+    """What is asked of a tokeniser of Hugging Face's."""
 
-    def padded(values: Iterable[Sequence[int]], filler: int) -> Tensor:
-        return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in values])
+    @property
+    def pad_token_id(self) -> int | None: ...
 
-    inputs = {name: padded([row[name] for row, _ in rows], pad.get(name, 0)) for name in names if name in rows[0][0]}
-    lengths = torch.tensor([len(owners) for _, owners in rows])
-    real = torch.arange(longest)[None] < lengths[:, None]
-    return Pieces(inputs, padded([owners for _, owners in rows], NO_WORD), real, words)
+    @property
+    def pad_token_type_id(self) -> int: ...
+
+    @property
+    def model_input_names(self) -> Sequence[str]: ...
+
+    @property
+    def model_max_length(self) -> int: ...
+
+    def __call__(self, *texts: str, return_offsets_mapping: bool = False, verbose: bool = True) -> Encoding: ...
 
 
 @dataclass(frozen=True)
-class PieceReader:
-    """Splits texts into our words, and pairs of them into the pieces of a tokeniser of Hugging Face's.
+class SplitsIntoPieces:
+    """Splits one or two texts together into the pieces of a tokeniser. ``names``: what the model is called with;
+    ``longest``: pieces that it can read; ``second_first``: whether it reads the second text before the first."""
 
-    ``names``: what the model is called with; ``second_first``: whether it reads the second text before the first;
-    ``longest``: pieces of a pair that it can read.
-    """
-
-    tokenizer: Any
+    tokenizer: Tokenizer
     names: tuple[str, ...]
     longest: int
     second_first: bool = False
 
-    def tokens(self, text: str) -> list[Token]:
-        return tokenize(text)
+    def pieces(self, rows: Sequence[Sequence[ReadText]]) -> Pieces:
+        """Rows of one text or two each as one batch."""
+        split = [self._row(sides) for sides in rows]
+        pad = {"input_ids": self.tokenizer.pad_token_id or 0, "token_type_ids": self.tokenizer.pad_token_type_id}
+        lengths = torch.tensor([len(owners) for _, owners in split])
+        longest = int(lengths.max())
 
-    def known(self, norm: str) -> bool:
-        return True  # a word that it lacks is spelt in pieces
+        def padded(values: Iterable[Sequence[int]], filler: int) -> Tensor:
+            return torch.tensor([[*row, *[filler] * (longest - len(row))] for row in values])
 
-    def batch(self, reading: Reading) -> Pieces:
-        return self.batch_of([reading])
+        named = [name for name in self.names if name in split[0][0]]
+        inputs = {name: padded([row[name] for row, _ in split], pad.get(name, 0)) for name in named}
+        real = torch.arange(longest)[None] < lengths[:, None]
+        words = tuple((len(first.tokens), sum(len(side.tokens) for side in others)) for first, *others in rows)
+        return Pieces(inputs, padded([owners for _, owners in split], NO_WORD), real, words)
 
-    def batch_of(self, readings: Sequence[Reading]) -> Pieces:
-        """The readings' texts in pieces."""
-        words = tuple((len(reading.first.tokens), len(reading.second.tokens)) for reading in readings)
-        return padded_pieces(self.tokenizer, self.names, [self._row(reading) for reading in readings], words)
-
-    def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
-        """The texts without the last words that the model has no room for, taken from the longer text first."""
+    def shortened(self, sides: Sequence[ReadText]) -> list[ReadText]:
+        """The texts without the last words that there is no room for, taken from the longer text first."""
         left = list(sides)
         while (excess := self._length(left) - self.longest) > 0:
-            longer = max((0, 1), key=lambda number: len(left[number].tokens))
+            longer = max(range(len(left)), key=lambda number: len(left[number].tokens))
             side = left[longer]
             # A word has a piece at least, so as many words less are never too many but for words of several pieces.
             count = max(1, len(side.tokens) - max(1, excess // 4))
             if count == len(side.tokens):
                 break
-            left[longer] = ReadText(
-                side.role, side.text, side.tokens[:count], side.truncated + len(side.tokens) - count
-            )
+            cut = side.truncated + len(side.tokens) - count
+            left[longer] = ReadText(side.role, side.text, side.tokens[:count], cut)
         return left
 
     def _length(self, sides: Sequence[ReadText]) -> int:
         texts = [spelt(side)[0] for side in sides]
         return len(self.tokenizer(*self._ordered(texts), verbose=False)["input_ids"])
 
-    def _ordered(self, texts: Sequence[Any]) -> Sequence[Any]:
+    def _ordered(self, texts: Sequence[str]) -> Sequence[str]:
         return texts[::-1] if self.second_first else texts
 
-    def _row(self, reading: Reading) -> Row:
-        sides = (reading.first, reading.second)
+    def _row(self, sides: Sequence[ReadText]) -> tuple[Encoding, list[int]]:
+        """The pieces of a row, and of each the number of its word."""
         spellings = [spelt(side) for side in sides]
-        texts = [text for text, _ in spellings]
-        encoded = self.tokenizer(*self._ordered(texts), return_offsets_mapping=True, verbose=False)
-        by_text: dict[int, list[int]] = {0: [], 1: []}
+        texts = self._ordered([text for text, _ in spellings])
+        encoded = self.tokenizer(*texts, return_offsets_mapping=True, verbose=False)
         sequences = encoded.sequence_ids(0)
-        for place, number in enumerate(sequences):
-            if number is not None:
-                by_text[1 - number if self.second_first else number].append(place)
         owners = [NO_WORD] * len(sequences)
         before = 0
         for number, (_, spans) in enumerate(spellings):
-            places = by_text[number]
-            pieces = [tuple(encoded["offset_mapping"][place]) for place in places]
-            for place, word in zip(places, words_of_pieces(spans, pieces), strict=True):
+            own = len(sides) - 1 - number if self.second_first else number
+            places = [place for place, sequence in enumerate(sequences) if sequence == own]
+            found = words_of_pieces(spans, [tuple(encoded["offset_mapping"][place]) for place in places])
+            for place, word in zip(places, found, strict=True):
                 owners[place] = NO_WORD if word == NO_WORD else before + word
             before += len(spans)
         return encoded, owners
+
+
+class PieceReader(SplitsIntoPieces, GuestReader[Pieces]):
+    """Splits texts into our words, and both texts of a pair together into pieces."""
+
+    def batch_of(self, readings: Sequence[Reading]) -> Pieces:
+        return self.pieces([(reading.first, reading.second) for reading in readings])
+
+    def fitting(self, sides: Sequence[ReadText]) -> list[ReadText]:
+        return self.shortened(sides)

@@ -5,22 +5,21 @@
 
 ``labels`` in the order of the logits; ``second_first``: the model reads the second text before the first; ``head``:
 whose attention is shown first (:mod:`core.guests.heads`). Of a bi-encoder ``threshold`` is the cosine from which on two
-texts are alike, and ``scale`` how fast its probability grows there. What commands measure stands here, too.
+texts are alike, and ``scale`` how fast its probability grows there. It also holds what commands measured.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from core.checkpoint.errors import CheckpointError
-from core.files import read_json, whole_file
+from core.errors import CheckpointError
+from core.files import json_text, read_json, write_whole
 from core.guests.heads import MEAN, ROLLOUT, parse_head
 from core.guests.hub import called
-from core.json_types import checked, setting
+from core.json_types import JsonObject, checked, setting
 
 SETTINGS = "pairlens.json"
 TASKS: Mapping[str, tuple[str, str]] = {
@@ -36,23 +35,23 @@ _USUAL: Mapping[str, Sequence[set[str]]] = {
     "fact checking": ({"supports", "refutes", "not enough info"}, {"supports", "refutes"}),
     "paraphrase": ({"duplicate", "not duplicate"}, {"paraphrase", "not paraphrase"}, {"equivalent", "not_equivalent"}),
 }
-"""Names of classes that say what the task is."""
+"""Names of classes that reveal the task."""
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What commands measured, each as a card has it."""
+class MeasuredFigures:
+    """What commands measured, in the form that a card has."""
 
-    results: dict[str, Any] | None = None
-    alignment: dict[str, Any] | None = None
-    faithfulness: dict[str, Any] | None = None
-    probe: dict[str, Any] | None = None
-    probe_order: dict[str, Any] | None = None
-    calibration: dict[str, Any] | None = None
+    results: JsonObject | None = None
+    alignment: JsonObject | None = None
+    faithfulness: JsonObject | None = None
+    probe: JsonObject | None = None
+    probe_order: JsonObject | None = None
+    calibration: JsonObject | None = None
 
 
 @dataclass(frozen=True)
-class GuestSettings(Measured):
+class GuestSettings(MeasuredFigures):
     """What ``pairlens.json`` may say."""
 
     title: str = ""
@@ -68,9 +67,9 @@ class GuestSettings(Measured):
     """Of whoever knows the model, for its card."""
 
     @property
-    def measured(self) -> dict[str, Any]:
+    def measured(self) -> JsonObject:
         """What commands measured, by the name that a card has for it."""
-        values = {field.name: getattr(self, field.name) for field in fields(Measured)}
+        values = {field.name: getattr(self, field.name) for field in fields(MeasuredFigures)}
         return {name: value for name, value in values.items() if value}
 
 
@@ -79,7 +78,7 @@ def settings_of(folder: Path) -> GuestSettings:
     return checked_settings(folder, _values(folder))
 
 
-def checked_settings(folder: Path, values: Any) -> GuestSettings:
+def checked_settings(folder: Path, values: object) -> GuestSettings:
     """The same of these values."""
     try:
         return checked(values if isinstance(values, dict) else {"": values}, GuestSettings)
@@ -104,13 +103,12 @@ def check(folder: Path, settings: GuestSettings, labels: Sequence[str]) -> None:
         raise CheckpointError(f"{called(folder)}/{SETTINGS} cannot be used ({problem}): mend or remove it")
 
 
-def add_settings(folder: Path, **more: Any) -> None:
+def add_settings(folder: Path, **more: object) -> None:
     """Write these into ``pairlens.json``, the rest of it as it is. Raises CheckpointError for what is no setting, and
     FileError where the operating system refuses."""
     values = {**_values(folder), **more}
     checked_settings(folder, values)
-    with whole_file(folder / SETTINGS) as scratch:
-        scratch.write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(folder / SETTINGS, json_text(values))
 
 
 def _values(folder: Path) -> Any:

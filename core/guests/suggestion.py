@@ -1,6 +1,6 @@
-"""What a model's numbered classes probably mean, from its answers to twenty pairs of each task whose labels are plain.
+"""What a model's numbered classes probably mean, judged by its answers to twenty pairs of each task with plain labels.
 
-A claim with its evidence is a hypothesis with its premise, so that the pairs of textual entailment serve both.
+A claim with its evidence is a hypothesis with its premise, so the pairs of textual entailment serve both tasks.
 """
 
 from __future__ import annotations

@@ -15,12 +15,13 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from core.checkpoint.errors import CheckpointError
+from core.errors import CheckpointError
 from core.files import read_json
 from core.guests.card import modules_of
 from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, tokenizer_of
-from core.guests.pieces import Pieces
+from core.guests.pieces import Pieces, Tokenizer
+from core.json_types import JsonObject
 
 POOLINGS = ("cls", "mean", "max", "mean_sqrt_len")
 _KEYS = {
@@ -57,14 +58,14 @@ class Pooling(nn.Module):
 class Tower(nn.Module):
     """From a text's pieces to its vector; ``longest``: pieces that it reads."""
 
-    def __init__(self, body: nn.Module, pooling: Pooling, dense: nn.Module, tokenizer: Any, longest: int) -> None:
+    def __init__(self, body: nn.Module, pooling: Pooling, dense: nn.Module, tokenizer: Tokenizer, longest: int) -> None:
         super().__init__()
         self.body, self.pooling, self.dense = body, pooling, dense
         self.tokenizer, self.longest = tokenizer, longest
 
     def forward(self, pieces: Pieces) -> tuple[Tensor, Tensor]:
-        """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``, each of length 1: a cosine asks
-        for no other."""
+        """The states of the pieces ``[B, P, D]``, and the texts' vectors ``[B, E]``, each of length 1: only their
+        cosine is used."""
         body: Any = self.body
         states = body(**pieces.inputs, attention_mask=pieces.real.long()).last_hidden_state
         return states, nn.functional.normalize(self.dense(self.pooling(states, pieces.real)), dim=-1)
@@ -121,7 +122,7 @@ def _dense(folder: Path, step: Path) -> nn.Module:
     return nn.Sequential(layer, activation())
 
 
-def _json(file: Path) -> dict[str, Any]:
+def _json(file: Path) -> JsonObject:
     try:
         values = read_json(file)
     except (OSError, ValueError):
@@ -130,6 +131,6 @@ def _json(file: Path) -> dict[str, Any]:
 
 
 def by_word(states: Tensor, pieces: Pieces, words: int) -> Tensor:
-    """The mean state of each word's pieces ``[words, D]``, of one text; zeros of a word without a piece."""
+    """The mean state of each word's pieces in one text, ``[words, D]``; zeros for a word without a piece."""
     of_word = (pieces.owners[0] == torch.arange(words)[:, None]).to(states)
     return of_word @ states[0] / of_word.sum(1, keepdim=True).clamp_min(1)

@@ -84,6 +84,12 @@ def put_in_place(override: Tensor, own: Tensor, mask: Tensor) -> Tensor:
     return override.to(own).masked_fill(~mask, 0.0)
 
 
+def refuse(override: Override | None) -> None:
+    """Raises ValueError when a model without attention is given one."""
+    if override is not None:
+        raise ValueError("this model has no attention to replace")
+
+
 @dataclass(frozen=True)
 class CrossAttention:
     """Each sentence's words look at the other's."""

@@ -17,3 +17,8 @@ def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
     """Mean over the real positions: ``[B, T, K], [B, T] -> [B, K]``; what stands on pads is not read. 0 where there is
     no real position."""
     return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True).clamp_min(1)
+
+
+def states_at(states: Tensor, places: Tensor) -> Tensor:
+    """One state of each row: ``[B, T, K], [B] -> [B, K]``."""
+    return states.gather(1, places[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]

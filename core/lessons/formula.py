@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
 from core.lessons.lesson import LessonError, Values, at, place_of, shown
 
@@ -49,7 +48,7 @@ class Node:
     children: list[Node | str] = field(default_factory=list)
     attributes: dict[str, str] = field(default_factory=dict)
 
-    def to_list(self) -> list[Any]:
+    def to_list(self) -> list[object]:
         """``[tag, attributes, children]``, as the browser builds it."""
         return [self.tag, self.attributes, [c if isinstance(c, str) else c.to_list() for c in self.children]]
 
@@ -219,7 +218,7 @@ class _Parser:
             parts += [Node("mo", [","]), Node("mtext", [f"and\u00a0{len(value) - LONGEST}\u00a0more"])]
         return Node("mrow", [Node("mo", ["("], FLAT), *parts[1:], Node("mo", [")"], FLAT)], {"data-of": name})
 
-    def _number(self, name: str, value: Any) -> Node:
+    def _number(self, name: str, value: float) -> Node:
         text = shown(value, self.digits)
         return Node("mn", [text], {"data-of": name, "class": "value"})
 

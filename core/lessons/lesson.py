@@ -9,18 +9,21 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 import yaml
 
 from core import json_types
 from core.errors import MendableError
+from core.json_types import JsonObject
 
 FOLDER = Path(__file__).resolve().parent
 
 Value = float | list[Any]
 """A number, or a list of them however deep."""
 Values = dict[str, Value]
+Texts = Union[str, "list[Texts]"]
+"""A number's text, or a list of them as deep as the value."""
 
 
 class LessonError(MendableError):
@@ -68,7 +71,7 @@ class Lesson:
     picture: tuple[Row, ...]
     steps: tuple[Step, ...]
     given: tuple[Row, ...] = ()
-    inputs: dict[str, Any] = field(default_factory=dict)
+    inputs: JsonObject = field(default_factory=dict)
     words: dict[str, list[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     checkpoints: tuple[str, ...] = ()
@@ -112,7 +115,7 @@ def shown(number: float, digits: int) -> str:
     return text.replace("-", "−")
 
 
-def rounded(value: Value, digits: int) -> Any:
+def rounded(value: Value, digits: int) -> Texts:
     """The texts of a value's numbers (:func:`shown`), as deep as the value."""
     return [rounded(part, digits) for part in value] if isinstance(value, list) else shown(value, digits)
 

@@ -21,7 +21,7 @@ from core.models.base import Output
 from core.reading.batch import Batch
 
 
-class Read(NamedTuple):
+class ReadPair(NamedTuple):
     """A pair as a checkpoint read it."""
 
     checkpoint: Checkpoint
@@ -37,7 +37,7 @@ def checkpoint_of(given: Given) -> Checkpoint:
     return load_named(next((name for name in given.checkpoints if name in names), given.checkpoints[0]))
 
 
-def read(given: Given) -> Read:
+def read(given: Given) -> ReadPair:
     """The lesson's pair through the first of its checkpoints that is there. Raises CheckpointError where none is, and
     PairError for a text without a word."""
     checkpoint = checkpoint_of(given)
@@ -50,10 +50,10 @@ def read(given: Given) -> Read:
         "classes": list(checkpoint.labels),
         "sides": [reading.first.role, reading.second.role],
     }
-    return Read(checkpoint, batch, checkpoint.model(batch), words)
+    return ReadPair(checkpoint, batch, checkpoint.model(batch), words)
 
 
-def _attentive(given: Given, pair: Read) -> tuple[Values, int]:
+def _attentive(given: Given, pair: ReadPair) -> tuple[Values, int]:
     """What light and advanced share: the attention of one word of t_x, one filter, max-pooling and the decision; and
     which word it is, from 0."""
     model, trace = pair.checkpoint.model, pair.output.trace

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from core.json_types import JsonMapping
 from core.layers.attention import attention_weights
 from core.lessons.lesson import Values
 from core.lessons.sources import Evaluated, Given, source
@@ -17,12 +16,12 @@ from core.models.rnn.chained import Combination
 from core.models.rnn.transformer import places
 
 
-def tensor(values: Any) -> Tensor:
+def tensor(values: object) -> Tensor:
     """Numbers in double precision: a lesson shows the exact value, not one rounded to float32."""
     return torch.tensor(values, dtype=torch.float64)
 
 
-def put(layer: nn.Linear | None, values: Any) -> None:
+def put(layer: nn.Linear | None, values: object) -> None:
     """Set a layer's weights to a matrix as the slides write it, which stands behind the row that it multiplies."""
     assert layer is not None
     with torch.no_grad():
@@ -30,9 +29,7 @@ def put(layer: nn.Linear | None, values: Any) -> None:
 
 
 @torch.no_grad()
-def _look_back(
-    score: str, given: Mapping[str, Any], mean: bool = False
-) -> tuple[list[float], list[float], list[float]]:
+def _look_back(score: str, given: JsonMapping, mean: bool = False) -> tuple[list[float], list[float], list[float]]:
     """Scores, weights and context of h_C over the premise's states, by the layer of the trained models."""
     states, last = tensor(given["h"]), tensor(given["h_C"])
     layer = LookingBack(len(last), score, mean).double()
@@ -49,7 +46,7 @@ def _look_back(
     return scores, weights, context
 
 
-def _classes(combined: Tensor, given: Mapping[str, Any]) -> Values:
+def _classes(combined: Tensor, given: JsonMapping) -> Values:
     logits = combined @ tensor(given["W"]) + tensor(given["b"])
     return {"logit": logits.tolist(), "y": torch.softmax(logits, 0).tolist()}
 

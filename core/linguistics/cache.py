@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 from core.linguistics import LinguisticsError
 from core.linguistics.features import FEATURES, extra_features
+from core.progress import bar
 from core.reading.tokens import MAX_TOKENS, tokenize
 from core.reading.word_table import WordTable
 
@@ -45,21 +45,15 @@ def features(
     with contextlib.closing(store):
         rows = store.read(list(dict.fromkeys(keys)))
         missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in rows}
-        bar = tqdm(
-            missing.items(),
-            desc=f"{kind} features",
-            unit="pair",
-            leave=False,
-            disable=not progress or not missing,
-            mininterval=0.5 if sys.stderr.isatty() else 30,
-        )
         fresh: dict[bytes, np.ndarray] = {}
-        for key, (first, second) in bar:
-            sides = tokenize(first)[:MAX_TOKENS], tokenize(second)[:MAX_TOKENS]
-            rows[key] = fresh[key] = np.array(extra_features(kind, *sides, words), dtype="<f4")
-            if len(fresh) == _AT_ONCE:
-                store.write(fresh)
-                fresh = {}
+        with bar(len(missing), "pair", f"{kind} features", shown=progress) as shown:
+            for key, (first, second) in missing.items():
+                sides = tokenize(first)[:MAX_TOKENS], tokenize(second)[:MAX_TOKENS]
+                rows[key] = fresh[key] = np.array(extra_features(kind, *sides, words), dtype="<f4")
+                if len(fresh) == _AT_ONCE:
+                    store.write(fresh)
+                    fresh = {}
+                shown.update()
         store.write(fresh)
     return np.array([rows[key] for key in keys], dtype=np.float32).reshape(len(pairs), len(FEATURES[kind]))
 

@@ -16,6 +16,8 @@ from core.json_types import JsonObject
 if TYPE_CHECKING:
     from nltk.corpus.reader.wordnet import Synset
 
+    from core.linguistics.wordnet import Lexicon
+
 LISTS = Path(__file__).with_name("word_lists.yaml")
 SINGULAR, PLURAL, MASS = "singular", "plural", "mass"
 IRREGULAR = {
@@ -83,7 +85,7 @@ def word_groups(path: Path = LISTS) -> JsonObject:
 class WordLists:
     """The lists of word_lists.yaml, and what WordNet says of them."""
 
-    def __init__(self, wordnet: Any, path: Path = LISTS) -> None:
+    def __init__(self, wordnet: Lexicon, path: Path = LISTS) -> None:
         self.wordnet = wordnet
         self._lists = word_groups(path)
         self.groups: dict[str, list[str]] = {}

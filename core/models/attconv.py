@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
 from core.evidence.record import matrix
 from core.json_types import JsonObject
-from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map
+from core.layers.attention import MATCHES, Match, Override, attention_weights, each_map, refuse
 from core.layers.convolution import AttentiveConvolution, GatedConvolution
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
@@ -97,8 +97,7 @@ class AttConv(PairModel):
     judges_both = False
 
     def __init__(self, config: AttConvConfig, states: int) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.projection = word_projection(config.input_size, config.hidden)
         contextual = config.context != "none"
         self.match = Match(config.match, states) if contextual else None
@@ -125,8 +124,7 @@ class AttConv(PairModel):
         beneficiary = self.beneficiary(x, x_mask)
         trace: AttConvTrace | ContextsTrace
         if self.match is None:
-            if override is not None:
-                raise ValueError("this model reads one sentence alone: it has no attention to replace")
+            refuse(override)
             pooled, trace = self._pooled(beneficiary, x_mask, None, None, None)
         elif self.config.context == "each":
             pooled, trace = self._beside_each(x, beneficiary, x_mask, batch.ys, override)
@@ -260,7 +258,7 @@ class AttConv(PairModel):
         return FilterProvenance("filters", rows, self.config.width, filters, bias, contexts=len(traces))
 
 
-@register("attconv-light", config=AttConvConfig, title="AttConv light", section="3.1", **SHARED)
+@register("attconv-light", title="AttConv light", section="3.1", **SHARED)
 class AttConvLight(AttConv):
     """Light attentive convolution (section 3.1): source, focus and beneficiary are the words themselves.
 
@@ -277,7 +275,7 @@ class AttConvLight(AttConv):
         return states
 
 
-@register("attconv-advanced", config=AttConvConfig, title="AttConv advanced", section="3.2", **SHARED)
+@register("attconv-advanced", title="AttConv advanced", section="3.2", **SHARED)
 class AttConvAdvanced(AttConv):
     """Advanced attentive convolution (section 3.2): multi-granular source and focus, gated beneficiary.
 

@@ -36,13 +36,7 @@ class FeedForwardConfig(AttConvConfig):
     context: str = setting("extra", one_of=("extra", "each", "intra"))
 
 
-@register(
-    "attconv-feedforward",
-    config=FeedForwardConfig,
-    title="AttConv w/o convolution",
-    section="4",
-    **SHARED,
-)
+@register("attconv-feedforward", title="AttConv w/o convolution", section="4", **SHARED)
 class AttConvFeedForward(AttConvLight):
     """Light attentive convolution without the convolution: four layers over the sum of a word and its context.
 

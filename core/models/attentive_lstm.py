@@ -29,13 +29,7 @@ class AttentiveLSTMTrace:
     """Y, the first LSTM's outputs, [B, T_y, d], zero on pads."""
 
 
-@register(
-    "attentive-lstm",
-    title="A-LSTM",
-    paper="Rocktäschel et al. 2016",
-    section="2.3",
-    **(BASELINE | {"config": LookingConfig}),
-)
+@register("attentive-lstm", title="A-LSTM", paper="Rocktäschel et al. 2016", section="2.3", **BASELINE)
 class AttentiveLSTM(LookingBaseline):
     r"""Two LSTMs, the second started from the first (conditional encoding), and attention over the first one's outputs.
 

@@ -32,10 +32,6 @@ POSITIONS = 200
 """Words of a sentence for which ABCNN has a row in its attention feature maps."""
 
 
-LOOKING = BASELINE | {"config": PoolingConfig}
-"""What both register."""
-
-
 class AttentivePooling(LookingBaseline):
     """What both show: how much each word of either sentence counts in pooling, or of a text that looks at itself."""
 
@@ -64,7 +60,7 @@ class APCNNTrace:
     """σ_y, [B, T_y]."""
 
 
-@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", **LOOKING)
+@register("apcnn", title="AP-CNN", paper="dos Santos et al. 2016", section="4", **BASELINE)
 class APCNN(AttentivePooling):
     r"""Attentive pooling: each sentence's states are weighed by their best match in the other sentence.
 
@@ -143,13 +139,7 @@ class ABCNNTrace:
     """Its column sums or means, [B, T_y]."""
 
 
-@register(
-    "abcnn",
-    title="ABCNN",
-    paper="Yin et al. 2016",
-    section="4",
-    **(BASELINE | {"config": ABCNNConfig}),
-)
+@register("abcnn", title="ABCNN", paper="Yin et al. 2016", section="4", **BASELINE)
 class ABCNN(AttentivePooling):
     r"""ABCNN with one block: attention before the convolution (as a second channel), after it (in pooling), or both.
 

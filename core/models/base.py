@@ -1,7 +1,8 @@
 """What every model of sentence pairs is: settings, a forward pass with a trace, and the evidence made from it.
 
-    @register("my-model", config=MyConfig, title="My model", paper="…", section="3", tasks=("entailment",))
-    class MyModel(PairModel): ...
+    @register("my-model", title="My model", paper="…", section="3", tasks=("entailment",))
+    class MyModel(PairModel):
+        def __init__(self, config: MyConfig) -> None: ...
 
 A file of this folder that registers a model is all that the model needs: lists of models, titles, pages, sweep labels
 and the conformance test read :data:`REGISTRY`.
@@ -12,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, get_type_hints
 
 import torch
 import torch.nn.functional as F
@@ -54,8 +55,8 @@ class ModelConfig:
     @property
     def linguistic(self) -> str:
         """The set of linguistic features that the model reads beside the texts, or "none"
-        (:data:`core.linguistics.features.FEATURES`)."""
-        return "none"
+        (:data:`core.linguistics.features.FEATURES`): ``extra``, of a model that has this setting."""
+        return str(getattr(self, "extra", "none"))
 
     def unprojected(self) -> ModelConfig | None:
         """Settings of the same model over word vectors that passed its projection already; None where it has none that
@@ -72,6 +73,21 @@ class CentredConfig(ModelConfig):
     def __post_init__(self) -> None:
         if self.width % 2 == 0:
             raise ValueError(f"width must be odd to have a central word, got {self.width}")
+
+
+@dataclass(frozen=True)
+class ProjectedConfig(ModelConfig):
+    """``projection``: d, width of a learned map of the word vectors, 0 for none (then d is ``input_size``)."""
+
+    projection: int = setting(0, least=0)
+
+    @property
+    def words(self) -> int:
+        """d, the width of a word as the model reads it."""
+        return self.projection or self.input_size
+
+    def unprojected(self) -> Self | None:
+        return replace(self, projection=0, input_size=self.projection) if self.projection else None
 
 
 class Output(NamedTuple):
@@ -179,12 +195,18 @@ class PairModel(nn.Module):
     """Whether it reads q, the share of words that look across a word, so that there is a verdict without."""
     differentiable: ClassVar[bool] = True
     """Whether its verdict has a gradient in what it reads."""
+    records: ClassVar[tuple[type[Record], ...]] = ()
+    """The types of record that it has evidence of; where that depends on settings, :meth:`shows` says it."""
     least_score: ClassVar[float | None] = None
     """The least score that a match can have, of a model whose override is scores; None where it is weights."""
     config: Any
     classifier: nn.Linear
     projection: nn.Linear | None
     """From word vectors to what the model reads; None where it reads them as they are."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
 
     def words(self, side: Side) -> Tensor:
         """Words as the model reads them, ``[B, T, D] -> [B, T, d]``, zero on pads."""
@@ -216,7 +238,7 @@ class PairModel(nn.Module):
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:
         """The types of record that a model with these settings has evidence of."""
-        return ()
+        return cls.records
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         """Records of the output of one pair (a batch of 1), those of the ``wanted`` types alone. ``overridden``: its
@@ -344,16 +366,17 @@ M = TypeVar("M", bound=PairModel)
 def register(
     name: str,
     *,
-    config: type[ModelConfig],
     title: str,
     paper: str,
     section: str,
     tasks: Iterable[str],
     among: dict[str, ModelSpec] = REGISTRY,
 ) -> Callable[[type[M]], type[M]]:
-    """Class decorator: make a model known under ``name``, ``among`` those of recipes unless told."""
+    """Class decorator: make a model known under ``name``, ``among`` those of recipes unless told. Its settings are
+    of the type of its constructor's ``config``."""
 
     def add(model: type[M]) -> type[M]:
+        config = get_type_hints(model.__init__)["config"]
         model.spec = among[name] = ModelSpec(name, title, paper, section, tuple(tasks), config, model)
         return model
 

@@ -17,17 +17,18 @@ Feature vectors hold the first sentence (premise, question) first, whichever is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from core.evidence import PooledAttention, Record
+from core.evidence import AttentionMap, AttentiveContext, PooledAttention
+from core.evidence.record import matrix
 from core.json_types import JsonObject
+from core.layers.attention import CrossAttention, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_mean
 from core.layers.projection import word_projection
-from core.models.base import ModelConfig, Output, Settings, register, setting
+from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
 from core.models.features import PairFeatures, extra_setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
@@ -43,10 +44,6 @@ class BaselineConfig(ModelConfig):
     embedding_dropout: float = setting(0.3, least=0, below=1)
     dropout: float = setting(0.2, least=0, below=1)
     extra: str = extra_setting()
-
-    @property
-    def linguistic(self) -> str:
-        return self.extra
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ class ComparingConfig(BaselineConfig):
         return (4 if self.compare else 2) * size
 
 
-BASELINE: JsonObject = {"config": BaselineConfig, "tasks": ("entailment", "answer selection")}
+BASELINE: JsonObject = {"tasks": ("entailment", "answer selection")}
 """What all baselines register."""
 
 
@@ -79,20 +76,9 @@ class Baseline(PairFeatures):
     """
 
     def __init__(self, config: BaselineConfig, own: int, projected: bool = True) -> None:
-        super().__init__(own, config.classes, config.extra)
-        self.config = config
+        super().__init__(config, own)
         needed = projected and config.input_size != config.hidden
         self.projection = word_projection(config.input_size, config.hidden) if needed else None
-
-    def classify(self, own: Tensor, dropped: int, batch: Batch, trace: Any = None) -> Output:
-        """The output from own features ``[B, H]``: features ``[B, H + F]`` and logits.
-
-        Dropout runs on the first ``dropped`` of them. Raises ValueError when linguistic features are missing or of
-        another number.
-        """
-        features = self.feature_vector(own, batch.extra)
-        read = torch.cat([self.dropped(features[:, :dropped]), features[:, dropped:]], dim=1)
-        return Output(self.classifier(read), features, trace)
 
 
 @dataclass(frozen=True)
@@ -106,6 +92,7 @@ class LookingConfig(BaselineConfig):
 class LookingBaseline(Baseline):
     """What the baselines share whose sentences look at each other: a text alone looks at itself."""
 
+    records = (PooledAttention,)
     config: LookingConfig
 
     def sides(self, batch: Batch) -> tuple[Side, Side]:
@@ -118,10 +105,6 @@ class LookingBaseline(Baseline):
         return sides[0].role, sides[1].role
 
     @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (PooledAttention,)
-
-    @classmethod
     def contexts(cls, config: Settings) -> tuple[int, ...]:
         """The judged text alone will do where it looks at itself."""
         return (0, 1) if config.get("context") == "intra" else (1,)
@@ -130,12 +113,6 @@ class LookingBaseline(Baseline):
 @dataclass(frozen=True)
 class PoolingConfig(LookingConfig, ComparingConfig):
     """Settings of the baselines whose sentences look at each other while they are pooled into a vector each."""
-
-
-def refuse(override: Tensor | None) -> None:
-    """Raises ValueError when a model without attention is given one."""
-    if override is not None:
-        raise ValueError(f"this model has no attention to replace: expected None, got {list(override.shape)}")
 
 
 @register("addition", title="Addition", paper="Yin & Schütze 2017", section="4.1", **BASELINE)
@@ -189,3 +166,24 @@ class PairCNN(Baseline):
     def sentence(self, side: Side) -> Tensor:
         """A sentence's vector q or a, ``[B, T, D] -> [B, d]``."""
         return masked_mean(torch.tanh(self.convolution(windows(self.words(side), 2))), side.mask)
+
+
+class CrossAttending(Baseline):
+    """A baseline whose trace is a :class:`CrossAttention`."""
+
+    records = (AttentionMap, AttentiveContext)
+
+    def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
+        """A map and its contexts for each direction, first that of the second sentence's words."""
+        trace: CrossAttention = output.trace
+        first, second = reading.first.role, reading.second.role
+        directions = (
+            (second, first, trace.scores[0], trace.second[0], trace.overridden[0]),
+            (first, second, trace.scores[0].mT, trace.first[0], trace.overridden[1]),
+        )
+        for rows, columns, scores, values, replaced in directions:
+            name, weights = f"attention {rows} to {columns}", matrix(values)
+            if AttentionMap in wanted:
+                yield AttentionMap(name, rows, columns, matrix(scores), weights, replaced)
+            if AttentiveContext in wanted:
+                yield AttentiveContext("attentive context", rows, columns, weights, (None,) * len(weights))

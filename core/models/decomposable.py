@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from core.layers.attention import CrossAttention, Override, attend_both_ways, attention_weights
 from core.models.base import Output, register, setting
-from core.models.baselines import BaselineConfig
-from core.models.cross_attention import CrossAttending
+from core.models.baselines import BaselineConfig, CrossAttending
 from core.reading.batch import Batch, Side
 
 FAR = 11
@@ -50,7 +49,6 @@ class TwoLayers(nn.Module):
 
 @register(
     "decomposable",
-    config=DecomposableConfig,
     title="Decomposable Attention",
     paper="Parikh et al. 2016",
     section="3",

@@ -7,22 +7,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.layers.attention import Override, attend_both_ways
-from core.layers.lstm import BiLSTM
 from core.layers.pooling import masked_max, masked_mean
+from core.layers.recurrent import BiLSTM
 from core.models.base import Output, register
-from core.models.baselines import BaselineConfig
-from core.models.cross_attention import CrossAttending
+from core.models.baselines import BaselineConfig, CrossAttending
 from core.reading.batch import Batch, Side
 
 
-@register(
-    "esim",
-    config=BaselineConfig,
-    title="ESIM",
-    paper="Chen et al. 2017",
-    section="3",
-    tasks=("entailment", "paraphrase"),
-)
+@register("esim", title="ESIM", paper="Chen et al. 2017", section="3", tasks=("entailment", "paraphrase"))
 class ESIM(CrossAttending):
     r"""ESIM: both sentences are read by an LSTM, aligned word by word, compared, and read again.
 

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from core.json_types import InTables, setting
 from core.linguistics.features import FEATURES
-from core.models.base import PairModel
+from core.models.base import ModelConfig, Output, PairModel
+from core.reading.batch import Batch
 
 EXTRA_SIZES = {"none": 0} | {kind: len(names) for kind, names in FEATURES.items()}
 """Numbers of linguistic features by the name of their set."""
@@ -38,12 +39,12 @@ class PairFeatures(PairModel):
     extra_mean: Tensor
     extra_scale: Tensor
 
-    def __init__(self, own: int, classes: int, extra: str = "none") -> None:
-        super().__init__()
-        size = EXTRA_SIZES[extra]
+    def __init__(self, config: ModelConfig, own: int) -> None:
+        super().__init__(config)
+        size = EXTRA_SIZES[config.linguistic]
         self.register_buffer("extra_mean", torch.zeros(size))
         self.register_buffer("extra_scale", torch.ones(size))
-        self.classifier = nn.Linear(own + size, classes)
+        self.classifier = nn.Linear(own + size, config.classes)
 
     def standardise(self, extra: Tensor) -> None:
         self.extra_mean.copy_(extra.mean(0))
@@ -63,3 +64,13 @@ class PairFeatures(PairModel):
                 f"this model reads linguistic features [{len(own)}, {size}] ({self.linguistic}), got {got}"
             )
         return torch.cat([own, ((extra - self.extra_mean) / self.extra_scale).to(own.dtype)], dim=1)
+
+    def classify(self, own: Tensor, dropped: int, batch: Batch, trace: object = None) -> Output:
+        """The output from own features ``[B, H]``: features ``[B, H + F]`` and logits.
+
+        Dropout runs on the first ``dropped`` of them. Raises ValueError when linguistic features are missing or of
+        another number.
+        """
+        features = self.feature_vector(own, batch.extra)
+        read = torch.cat([self.dropped(features[:, :dropped]), features[:, dropped:]], dim=1)
+        return Output(self.classifier(read), features, trace)

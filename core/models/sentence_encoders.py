@@ -1,12 +1,12 @@
-"""Models that read each sentence by itself and meet at the classifier: convolutions (AttConv, sections 2 and 4).
+"""Models that read each sentence by itself and meet at the classifier (AttConv, sections 2 and 4).
 
 | registered as | class | what makes the vector of a sentence |
 |---|---|---|
 | bi-cnn | :class:`BiCNN` | convolution, max |
 | multichannel-cnn | :class:`MultichannelCNN` | convolutions of three widths over two channels, max |
 | internal-attention-cnn | :class:`InternalAttentionCNN` | convolution, max and a weighted mean |
-| bi-lstm | :class:`core.models.recurrent_encoders.BiLSTMEncoder` | LSTM in both directions, its two last states |
-| self-attention | :class:`core.models.recurrent_encoders.SelfAttention` | the same, several weighted means |
+| bi-lstm | :class:`BiLSTMEncoder` | LSTM in both directions, its two last states |
+| self-attention | :class:`SelfAttention` | the same, several weighted means |
 
 Of a pair the classifier reads both vectors, with ``compare`` their difference and product too, with
 ``context="none"`` that of the judged text alone: a classifier of
@@ -21,13 +21,14 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from core.evidence import PooledAttention, Record
+from core.evidence import PooledAttention
 from core.json_types import JsonObject
-from core.layers.attention import Override, attention_weights, each_map
+from core.layers.attention import Override, attention_weights, each_map, refuse
 from core.layers.convolution import windows
 from core.layers.pooling import masked_max
+from core.layers.recurrent import BiLSTM
 from core.models.base import AttentionLinks, CentredConfig, Evidence, Output, Settings, Wanted, register, setting
-from core.models.baselines import Baseline, ComparingConfig, refuse
+from core.models.baselines import Baseline, ComparingConfig
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -47,7 +48,7 @@ ENCODER: JsonObject = {"tasks": ("entailment", "paraphrase", "text classificatio
 """What all encoders register."""
 
 
-class Encoded(NamedTuple):
+class EncodedSentence(NamedTuple):
     """One side: its vector ``[B, E]`` and the hops' weights ``[B, R, T]`` (None without attention)."""
 
     vector: Tensor
@@ -73,7 +74,7 @@ class SentenceEncoder(Baseline):
         own = encoded if config.context == "none" else config.joined_size(encoded)
         super().__init__(config, own, projected)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         """A sentence's vector; ``override [B, R, T]`` takes the place of its attention. Raises ValueError for another
         shape, or for any where there is no attention."""
         raise NotImplementedError
@@ -130,7 +131,7 @@ class ConvolvedEncoder(SentenceEncoder):
         return torch.tanh(self.convolution(windows(self.words(side), self.config.width)))
 
 
-@register("bi-cnn", config=CNNConfig, title="Bi-CNN", paper="Yin & Schütze 2018", section="4", **ENCODER)
+@register("bi-cnn", title="Bi-CNN", paper="Yin & Schütze 2018", section="4", **ENCODER)
 class BiCNN(ConvolvedEncoder):
     r"""AttConv without attention: one convolution over both sentences, each pooled by its maximum.
 
@@ -141,14 +142,13 @@ class BiCNN(ConvolvedEncoder):
     def __init__(self, config: CNNConfig) -> None:
         super().__init__(config, config.hidden)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         refuse(override)
-        return Encoded(masked_max(self.states(side), side.mask)[0])
+        return EncodedSentence(masked_max(self.states(side), side.mask)[0])
 
 
 @register(
     "internal-attention-cnn",
-    config=CNNConfig,
     title="CNN + internal attention",
     paper="Adel & Schütze 2017",
     section="3",
@@ -167,23 +167,21 @@ class InternalAttentionCNN(ConvolvedEncoder):
     beside its pooling. It pools by the k largest values, we by the largest, as Bi-CNN does.
     """
 
+    records = (PooledAttention,)
+
     def __init__(self, config: CNNConfig) -> None:
         super().__init__(config, 2 * config.hidden)
         self.hidden_layer = nn.Linear(config.hidden, config.hidden, bias=False)
         self.score = nn.Linear(config.hidden, 1, bias=False)
 
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (PooledAttention,)
-
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         states = self.states(side)
         scores = self.score(torch.tanh(self.hidden_layer(states))).mT
         weights = attention_weights(scores, side.mask, override)  # [Adel17 internal]
-        return Encoded(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
+        return EncodedSentence(torch.cat([masked_max(states, side.mask)[0], (weights @ states)[:, 0]], dim=1), weights)
 
 
-@register("multichannel-cnn", config=EncoderConfig, title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER)
+@register("multichannel-cnn", title="MultichannelCNN", paper="Kim 2014", section="2.1", **ENCODER)
 class MultichannelCNN(SentenceEncoder):
     r"""Filters over three, four and five words, over two channels of word vectors, pooled by their maximum.
 
@@ -207,7 +205,7 @@ class MultichannelCNN(SentenceEncoder):
         nn.init.eye_(self.tuned.weight)
         self.filters = nn.ModuleList(nn.Linear(width * config.input_size, config.hidden) for width in self.WIDTHS)
 
-    def encode(self, side: Side, override: Tensor | None) -> Encoded:
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
         refuse(override)
         words = self.words(side)
         summed = words + self.tuned(words)
@@ -215,4 +213,70 @@ class MultichannelCNN(SentenceEncoder):
             torch.relu(layer(windows(summed, width)))  # [Kim14 eq. 2]
             for width, layer in zip(self.WIDTHS, self.filters, strict=True)
         ]
-        return Encoded(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))
+        return EncodedSentence(torch.cat([masked_max(state, side.mask)[0] for state in states], dim=1))
+
+
+@register("bi-lstm", title="Bi-LSTM", paper="Lin et al. 2017", section="4", **ENCODER)
+class BiLSTMEncoder(SentenceEncoder):
+    """An LSTM in both directions: a sentence is its state after the last word and that before the first one.
+
+    vector = [forward state of the last word; backward state of the first word], 2d numbers.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config, 2 * config.hidden)
+        self.encoder = BiLSTM(config.hidden, config.hidden)
+
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
+        refuse(override)
+        states, size = self.encoder(self.words(side), side.mask), self.config.hidden
+        last = states[torch.arange(len(states), device=states.device), side.mask.sum(1) - 1]
+        return EncodedSentence(torch.cat([last[:, :size], states[:, 0, size:]], dim=1))
+
+
+@dataclass(frozen=True)
+class SelfAttentionConfig(EncoderConfig):
+    """``hops``: r, how often a sentence is looked at; ``inner``: d_a, units of the scores' hidden layer; ``penalty``:
+    the coefficient of P in the loss."""
+
+    hops: int = setting(4, least=1)
+    inner: int = setting(100, least=1)
+    penalty: float = setting(0.0, least=0)
+
+
+@register("self-attention", title="Structured self-attention", paper="Lin et al. 2017", section="2", **ENCODER)
+class SelfAttention(SentenceEncoder):
+    r"""A sentence looked at several times: each hop is a weighted mean of an LSTM's states.
+
+    H = BiLSTM(words), A = softmax(W_s2 tanh(W_s1 H^T)) along the words, M = A H, vector = M row by row, 2rd numbers;
+    P = ‖A A^T - I‖²_F, which keeps hops from looking at the same words, is part of the loss.
+
+    | here | paper | space |
+    |---|---|---|
+    | inner, score | W_s1, W_s2 | R^{d_a×2d}, R^{r×d_a} |
+
+    Where we differ: the classifier reads M without a hidden layer; of a
+    pair it reads both sentences' M, where the paper multiplies them through gates.
+    """
+
+    records = (PooledAttention,)
+    config: SelfAttentionConfig
+
+    def __init__(self, config: SelfAttentionConfig) -> None:
+        super().__init__(config, 2 * config.hops * config.hidden)
+        self.encoder = BiLSTM(config.hidden, config.hidden)
+        self.inner = nn.Linear(2 * config.hidden, config.inner, bias=False)
+        self.score = nn.Linear(config.inner, config.hops, bias=False)
+
+    def encode(self, side: Side, override: Tensor | None) -> EncodedSentence:
+        states = self.encoder(self.words(side), side.mask)
+        scores = self.score(torch.tanh(self.inner(states))).mT
+        weights = attention_weights(scores, side.mask, override)  # [Lin17 eq. 6]
+        return EncodedSentence((weights @ states).flatten(1), weights)  # [Lin17 eq. 7]
+
+    def penalty(self, output: Output) -> Tensor | None:
+        """The coefficient times P, the mean over rows, summed over sides."""
+        if not self.config.penalty:
+            return None
+        squares = [(a @ a.mT - torch.eye(a.shape[1]).to(a)).square().sum((1, 2)).mean() for a in output.trace.maps]
+        return self.config.penalty * torch.stack(squares).sum()  # [Lin17 eq. 8]

@@ -28,7 +28,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, AttentiveContext, FilterProvenance, Record
+from core.evidence import AttentionMap, AttentiveContext, FilterProvenance
 from core.evidence.record import matrix
 from core.layers.attention import Override, attention_weights, each_map
 from core.layers.convolution import windows
@@ -40,7 +40,6 @@ from core.models.base import (
     Intervention,
     Output,
     PairModel,
-    Settings,
     Wanted,
     register,
     setting,
@@ -122,7 +121,6 @@ class TwoSidedTrace:
 
 @register(
     "two-sided",
-    config=TwoSidedConfig,
     title="Two-sided AttConv",
     paper="Extends Yin & Schütze 2018",
     section="3.1",
@@ -155,12 +153,12 @@ class TwoSided(PairModel):
     | layer | U, b_u | R^{H×2K}, R^H |
     """
 
+    records = (AttentionMap, AttentiveContext, FilterProvenance)
     counts_crossings = True
     config: TwoSidedConfig
 
     def __init__(self, config: TwoSidedConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.projection = word_projection(config.input_size, config.hidden)
         self.match = nn.Linear(config.input_size, config.input_size, bias=False)
         nn.init.orthogonal_(self.match.weight)
@@ -293,10 +291,6 @@ class TwoSided(PairModel):
             return masked_max(torch.tanh(preactivations), mask)
         largest, winners = masked_max(preactivations, mask)
         return torch.tanh(largest), winners
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return AttentionMap, AttentiveContext, FilterProvenance
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: TwoSidedTrace = output.trace

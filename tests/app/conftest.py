@@ -28,6 +28,7 @@ from core.desk.annotations import Annotations
 from core.desk.database import open_database
 from core.desk.store import keep
 from core.filter_map.map import FilterMap, codes_of, filter_sides
+from core.json_types import JsonObject
 from core.models import build
 from core.reading.word_table import WordTable, default_table
 from tests.app.pages import come_to_rest, components
@@ -91,7 +92,7 @@ def make_checkpoint(folder: Path, name: str, title: str, seed: int, context: str
     generator = torch.Generator().manual_seed(seed)
     words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     torch.manual_seed(seed)
-    config: dict[str, Any] = more.get("config") or {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
+    config: JsonObject = more.get("config") or {"input_size": 16, "hidden": 12, "classes": 3, "context": context}
     model = build("attconv-light", config)
     card = {
         "name": name,
@@ -123,7 +124,7 @@ def make_phrases(
         words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     entailment = task == "entailment"
     torch.manual_seed(k)
-    config: dict[str, Any] = {
+    config: JsonObject = {
         "input_size": words.width,
         "hidden": 8,
         "classes": 3 if entailment else 2,
@@ -157,7 +158,7 @@ def make_two_sided(folder: Path, name: str, title: str, shared: bool = False) ->
         generator = torch.Generator().manual_seed(1)
         words = WordTable.from_vectors(WORDS, torch.randn(len(WORDS), 16, generator=generator), 1.0, "test words")
     torch.manual_seed(2)
-    config: dict[str, Any] = {"input_size": words.width, "hidden": 12, "filters": 20, "classes": 3}
+    config: JsonObject = {"input_size": words.width, "hidden": 12, "filters": 20, "classes": 3}
     card = {
         "name": name,
         "title": title,
@@ -485,11 +486,11 @@ def open_page(server: str, browser: Any, tabs: dict[tuple[Any, ...], Any]) -> It
 
 
 @pytest.fixture
-def drawn() -> Callable[[Any], dict[str, Any]]:
+def drawn() -> Callable[[Any], JsonObject]:
     """Reads from an AppTest what the page gave to the browser component, with ``by_kind``: the panels' data by kind."""
 
-    def read(app: Any) -> dict[str, Any]:
-        data: dict[str, Any] = next(data for data in components(app) if "drawing" in data)
+    def read(app: Any) -> JsonObject:
+        data: JsonObject = next(data for data in components(app) if "drawing" in data)
         return data | {"by_kind": {panel["kind"]: panel["data"] for panel in data.get("panels", ())}}
 
     return read

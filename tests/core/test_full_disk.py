@@ -27,7 +27,7 @@ from tests.core.made_up_runs import made_up_run
 from tests.core.test_job_queue import Held
 from trainers import resume
 from trainers.card import add_to_card
-from trainers.csv_file import write_rows
+from trainers.tables import write_rows
 
 ROOM = 600
 """Bytes that a file may have while the disk is full."""

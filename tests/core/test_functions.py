@@ -203,7 +203,7 @@ def test_calls_follow_one_another():
     [
         ("raises", "could not answer \\(TimeoutError: no answer in 3 s\\)"),
         ("too_few", "1 pairs with 3 probabilities each"),
-        ("no_numbers", "no numbers"),
+        ("no_numbers", "does not answer with numbers"),
         ("not_finite", "3 probabilities each"),
         ("too_much", "do not add up to 1"),
         ("Far", "a row that adds up to more than 1"),

@@ -23,11 +23,11 @@ from core.evidence import AttentionMap, Explanation
 from core.evidence.attention_heads import AttentionHeads
 from core.explain import explain
 from core.guests.attention import Attention, Knockout
+from core.guests.base import spelt
 from core.guests.between import rollout
 from core.guests.card import answer, needs_asking
 from core.guests.heads import HeadError
 from core.guests.pieces import NO_WORD, words_of_pieces
-from core.guests.texts import spelt
 from core.models.base import Intervention
 from core.reading.reader import PairError, ReadText
 from core.reading.tokens import tokenize

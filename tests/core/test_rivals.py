@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from core.explain import explain
-from core.layers.lstm import BiLSTM
+from core.layers.recurrent import BiLSTM
 from core.models import build
 from core.reading.batch import Batch
 from tests.core.made_up import make_checkpoint, make_table

@@ -5,8 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from trainers.paper import paragraph_vectors
-from trainers.paper.baselines import of_pairs, of_texts, overlaps, skipped
+from trainers.paper.baselines import of_pairs, of_texts, overlaps, paragraph_vectors, skipped
 
 
 def test_n_grams_may_leave_out_one_word():
@@ -48,10 +47,10 @@ def test_paragraph_vectors_tell_topics_apart_alike_on_every_call():
     words = {"sea": ["wave", "fish", "salt", "ship", "tide"], "wood": ["tree", "leaf", "bird", "root", "deer"]}
     labels = np.array([("wood", "sea")[i % 2] for i in range(120)])
     texts = [" ".join(source.choice(words[label], 12)) for label in labels]
-    predict = paragraph_vectors.fitted(texts[:90], labels[:90])
+    predict = paragraph_vectors(texts[:90], labels[:90])
     found = predict([*texts[90:], "unknown", ""]).tolist()
     assert (np.array(found[:30]) == labels[90:]).mean() > 0.9
-    again = paragraph_vectors.fitted(texts[:90], labels[:90])
+    again = paragraph_vectors(texts[:90], labels[:90])
     assert predict(texts[90:92]).tolist() == found[:2] and again([*texts[90:], "unknown", ""]).tolist() == found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,6 +19,8 @@ from core.checkpoint import CheckpointError, load
 from core.desk.run import load as load_run
 from core.explain import explain
 from tests.app.conftest import make_checkpoint
+from trainers import loop, set_up
+from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.bench import benchmarks, training
 from trainers.bench.__main__ import main as bench
@@ -218,17 +221,21 @@ def test_the_program_itself_leaves_no_traceback(data: Path) -> None:
     assert told.returncode == 2 and "no-such-model" in told.stderr and "Traceback" not in told.stderr
 
 
-def test_bench_counts_the_work_of_the_equations() -> None:
-    """Light, forward and backward: projection D·d, W_1 3d·d, W_2 d·d a word, attention d a cell; 2 FLOP a product."""
-    from trainers import recipe
-
-    width, d, x, y = 16, 8, 7, 12
-    found = training.counted_work(recipe.load("nli-attconv-light", [f"model.hidden={d}"]), width)(x, y)
-    projection = 2 * (x + y) * width * d  # backward: its weights only, the word table is frozen
-    convolution = 2 * x * (3 * d * d + d * d)
-    attention = 2 * 2 * x * y * d
-    classifier = 2 * d * 3
-    assert found == pytest.approx(2 * projection + 3 * (convolution + attention + classifier))
+@pytest.mark.parametrize("name", ["nli-attconv-light", "nli-esim"])
+def test_bench_counts_the_work_of_the_equations(name: str, tmp_path: Path) -> None:
+    """Forward and backward, 2 FLOP a product of two numbers; the word table is frozen, so nothing flows back to it."""
+    d, b = 8, 4
+    words, data = training.made_up(b)
+    run = loop.ready(recipes.load(name, [f"model.hidden={d}"]), data, words, set_up.Options(tmp_path, precision="32"))
+    y, x = (b * int(texts.lengths.max()) for texts in (data.train.first, *data.train.contexts))
+    cells, projection = x * y / b, 2 * (x + y) * words.width * d
+    if name == "nli-attconv-light":  # W_1 3d·d and W_2 d·d a word, attention d a cell, twice
+        work = 2 * projection + 3 * (8 * x * d * d + 4 * cells * d + 6 * b * d)
+    else:  # both ways of two LSTMs (4 gates of inputs and states), what is compared, both layers of the classifier
+        lstm = 2 * (x + y) * 2 * 4 * d * 2 * d
+        compared = 2 * (x + y) * 6 * d * d
+        work = 2 * projection + 3 * (2 * lstm + compared + 3 * 2 * cells * 2 * d + 2 * b * (8 * d * d + 3 * d))
+    assert training.work(run, np.arange(b)) == pytest.approx(work)
 
 
 def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,10 +247,29 @@ def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setitem(benchmarks.BENCHMARKS, "app", lambda quick: rows)
     out = tmp_path / "b.json"
     assert bench(["app", "--json", str(out)]) == 0
-    record = json.loads(out.read_text())
-    assert [row["met"] for row in record["rows"]] == [True, False, None]
-    assert record["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
+    (run,) = json.loads(out.read_text())["runs"]
+    assert [row["met"] for row in run["benchmarks"]["app"]] == [True, False, None]
+    assert run["machine"]["torch"] == torch.__version__ and "not measured" in capsys.readouterr().out
     assert bench(["nothing"]) == 2
+
+
+def test_bench_adds_to_a_file_what_it_measures_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in (("app", 1.0), ("map", 2.0)):
+        monkeypatch.setitem(benchmarks.BENCHMARKS, name, lambda quick, value=value: [Row("time", value, "ms", 5)])
+    out = tmp_path / "b.json"
+    assert bench(["app", "map", "--json", str(out)]) == 0
+    monkeypatch.setitem(benchmarks.BENCHMARKS, "app", lambda quick: [Row("time", 3.0, "ms", 5)])
+    assert bench(["app", "--json", str(out), "--add"]) == 0
+    values = [
+        {name: row["value"] for name, (row,) in run["benchmarks"].items()}
+        for run in json.loads(out.read_text())["runs"]
+    ]
+    assert values == [{"map": 2.0}, {"app": 3.0}]
+    out.write_text("{}")
+    assert bench(["app", "--json", str(out), "--add"]) == 2
+    assert "b.json is no readable JSON of speeds: make it again" in capsys.readouterr().err
 
 
 def test_predict_writes_a_run_of_several_checkpoints_with_the_files_columns(trained: Path, tmp_path: Path) -> None:

@@ -31,15 +31,15 @@ def test_a_diverged_run_is_no_result(data: Path, tmp_path: Path, capsys: pytest.
 def test_the_last_good_epoch_of_a_run_that_diverges_is_kept(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    step = loop.Run.step
+    step = loop.TrainingRun.step
 
-    def spoiled(run: loop.Run, rows: Any) -> None:
+    def spoiled(run: loop.TrainingRun, rows: Any) -> None:
         step(run, rows)
         if run.progress.epoch == 1:
             for weights in run.average.parameters():
                 weights.fill_(float("nan"))
 
-    monkeypatch.setattr(loop.Run, "step", spoiled)
+    monkeypatch.setattr(loop.TrainingRun, "step", spoiled)
     assert main(arguments(data, tmp_path / "run", "--set", "epochs=3", "--set", "batch_size=60")) == 0
     assert "the loss is no number in epoch 2: epoch 1 is kept" in capsys.readouterr().out
     card = json.loads((tmp_path / "run" / "card.json").read_text())

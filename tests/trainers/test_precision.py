@@ -7,11 +7,11 @@ import importlib
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from core.checkpoint import read_card
+from core.json_types import JsonObject
 from trainers import loop, precision
 from trainers.__main__ import main
 from trainers.precision import used_precision
@@ -86,7 +86,7 @@ def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
     """As on a processor with bf16, and gone on with on a laptop."""
     out = tmp_path / "run"
     with monkeypatch.context() as stopped:
-        stopped.setattr(loop.Run, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        stopped.setattr(loop.TrainingRun, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         native(True)
         assert train(data, out) == 130
     native(False)
@@ -102,7 +102,7 @@ def test_a_run_begun_at_another_precision_is_not_taken_for_another_recipe(
 
 
 def test_a_table_says_the_precision_that_was_typed() -> None:
-    options: dict[str, Any] = {"recipe": "r.yaml", "changes": [], "vary": [], "alone": False, "alignments": []}
+    options: JsonObject = {"recipe": "r.yaml", "changes": [], "vary": [], "alone": False, "alignments": []}
     options |= {"probe": False, "seeds": "1", "teachers": "", "folds": 0}
     typed = {name: command(argparse.Namespace(**options, precision=name)) for name in ("auto", "bf16")}
     assert typed["auto"] == "python -m trainers sweep r --seeds 1"

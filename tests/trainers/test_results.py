@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.checkpoint import PRETRAINED, read_card
+from core.json_types import JsonObject
 from trainers import recipe as recipes
 from trainers.paper import results
 from trainers.paper.__main__ import main as paper
@@ -21,7 +22,7 @@ TRAINER = README.partition("### As a trainer")[2].partition("\n## ")[0]
 COMPARED = "comparison,measure,dev,ours,theirs,difference,low,high,items,seeds,seeds_theirs"
 
 
-def card(name: str, **changes: Any) -> dict[str, Any]:
+def card(name: str, **changes: Any) -> JsonObject:
     source = {"name": "SICK train", "rows": 4500, "licence": "CC BY-NC-SA 3.0"}
     made = {"seconds": 93.6, "threads": 2, "device": "CPU (Abacus)", "torch": "9.9", "command": "train it --data DATA"}
     return {
@@ -225,7 +226,7 @@ def test_a_kept_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
     machine = {"device": "CPU (Abacus)", "cores": 2, "threads": 1, "torch": "9.9", "python": "3.11"}
     machine |= {"load_before": 0.04, "date": "2026-11-21"}
     rows = [row, row | {"name": "app", "value": None, "met": None, "note": "no browser"}]
-    write(made_up.parent / "docs/speed.json", {"machine": machine, "rows": rows})
+    write(made_up.parent / "docs/speed.json", {"runs": [{"machine": machine, "benchmarks": {"explain": rows}}]})
     assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| explain | 1.85 ms | ≤ 20 ms | yes | median |\n| app | - | ≤ 20 ms | not measured | no browser |" in page

@@ -1,5 +1,7 @@
 """Families of short statements and scenes: what follows is said once, without contradiction, and in clean English."""
 
+import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -9,7 +11,7 @@ import pytest
 
 from core.data import read
 from core.evaluation.probe import SUITES
-from core.linguistics.word_lists import WordLists, article
+from core.linguistics.word_lists import WordLists, article, plural
 from core.linguistics.wordnet import lexicon
 from trainers.paper import make_pairs
 from trainers.paper.make_pairs.quantities import PAIRS, Quantities
@@ -196,3 +198,108 @@ def test_a_verb_group_agrees_with_its_subject_in_every_tense() -> None:
 def test_no_sentence_of_a_suite_is_made_whatever_its_capitals_and_full_stop() -> None:
     suite = read(SUITES["order"]).rows[0]
     assert make_pairs.plain(suite.first.upper().rstrip(".")) == make_pairs.plain(suite.first)
+
+
+def test_statements_keep_their_bytes() -> None:
+    """Scenes and quantities draw by themselves: what is changed in them changes no statement."""
+    made = list(Statements(WordLists(lexicon()), 1, SCENES).pairs(0.05))
+    assert hashlib.sha256(json.dumps(made).encode()).hexdigest()[:16] == "c7d74c618a0541cb"
+
+
+@pytest.fixture(scope="module")
+def made(scenes: Scenes) -> list[tuple[str, str, str, str]]:
+    return list(scenes.pairs(0.4))
+
+
+def kinds_of(made: list[tuple[str, str, str, str]], *kinds: str) -> list[tuple[str, str, str]]:
+    of_kinds = [pair[1:] for pair in made if pair[0] in kinds]
+    assert len(of_kinds) > 100
+    return of_kinds
+
+
+def test_a_conclusion_is_not_made_where_another_may_exist_or_the_deed_stays_open(scenes: Scenes) -> None:
+    families = scenes.data["families"]
+    assert not [pair for pair in families["owners"]["contradiction"] if pair.split(" > ")[1].startswith("there")]
+    assert {"active > other", "to > other to"} <= {*families["two objects"]["neutral"]}
+    assert {"did > not failed", "did > not forgot"} <= {*families["commitment"]["entailment"]}
+    relations = [pair for label in counts_of(families["commitment"]) for pair in families["commitment"][label]]
+    assert "not forgot > did" not in relations and "failed > not forgot" not in relations
+    assert not [words for words in scenes.data["managed"] if "able" in words]
+
+
+def test_failing_and_forgetting_exclude_each_other_for_one_verb_alone(made: list[tuple[str, str, str, str]]) -> None:
+    opposed = 0
+    for label, *texts in kinds_of(made, "commitment"):
+        negated = [text.replace("n't ", " not ") for text in texts]
+        for one, other in (negated, negated[::-1]):
+            for base, past in (("forget", "forgot"), ("refuse", "refused"), ("decline", "declined")):
+                if label == "contradiction" and f" did not {base} to " in one:
+                    assert f" {past} to " in other, texts
+                    opposed += 1
+    assert opposed > 10
+
+
+def test_one_aspect_stands_in_a_scene(scenes: Scenes) -> None:
+    for _ in range(200):
+        words = scenes.draw(["people", "deeds", "doings"])
+        groups_of = [words[key] for key in ("V who", "V2 who", "I third")]
+        assert len({bool(re.match(r"(is|are|was|were) \w+ing", group)) for group in groups_of}) == 1, groups_of
+
+
+def test_verbs_that_say_and_know_have_the_tense_and_number_of_their_scene(
+    scenes: Scenes, made: list[tuple[str, str, str, str]]
+) -> None:
+    for _ in range(200):
+        words = scenes.draw(["told", "people", "deeds", "doings", "frames"])
+        if words["tense"] == "present":
+            assert not re.match(r"(said|thought|knew|was|were) ", words["claimed third"]), words["claimed third"]
+    for *_, premise, hypothesis in made:
+        for text in (premise, hypothesis):
+            assert not re.match(r"(The|My|Some|Two) \w+ers (was|is|has|wasn't) ", text), text
+            assert not re.match(r"(In case|Only if) |Before \w+ \w+ (is|are|was|were) ", text), text
+
+
+def test_names_have_no_place_and_lasting_states_neither(scenes: Scenes, made: list[tuple[str, str, str, str]]) -> None:
+    names = {*scenes.lists["male names"], *scenes.lists["female names"]}
+    for _, *texts in kinds_of(made, "attached"):
+        assert not names & {word.rstrip(".") for text in texts for word in text.split(" ")}, texts
+    for _, *texts in kinds_of(made, "opposite"):
+        for text in texts:
+            if match := re.search(r" (?:is|are) (.+) in the ", text):
+                assert match[1] in scenes.data["passing"] or text.startswith("There "), text
+
+
+def test_somebody_is_a_person_and_only_speaks_of_known_ones(
+    scenes: Scenes, made: list[tuple[str, str, str, str]]
+) -> None:
+    animals = {form for noun in scenes.data["animals"] for form in (noun, plural(noun))}
+    checked = 0
+    for label, *texts in kinds_of(made, "voice"):
+        for one, other in (texts, texts[::-1]):
+            if one.startswith("Somebody ") and label == "entailment" and " by " not in other:
+                assert other.rstrip(".").split(" ")[1] not in animals, texts
+                checked += 1
+    assert checked > 10
+    kin = re.compile(rf"\b({'|'.join(scenes.data['kin'])})\b")
+    for _, *texts in kinds_of(made, "commitment"):
+        if texts[0].startswith("Only "):
+            assert not re.match(r"Only (an?|some|two) ", texts[0]) and not kin.search(texts[0]), texts
+
+
+def test_verbs_stand_in_one_list_and_disputed_ones_in_none(scenes: Scenes) -> None:
+    deeds, feelings = ({row[0] for row in scenes.data[name]} for name in ("deeds", "feelings"))
+    assert not deeds & feelings
+    disputed = {"bumped", "surprised", "frightened", "chose", "filmed", "photographed", "touched"}
+    assert not disputed & (deeds | feelings)
+
+
+def test_what_was_refused_turns_nothing_but_was_not_done(quantities: list[tuple[str, str, str, str]]) -> None:
+    turned = [pair for pair in quantities if pair[0] == "turned"]
+    refusals = re.compile(r" (refused|forgot|failed|declined|avoided) ")
+    steps = [pair for pair in turned if pair[1] != "contradiction" and refusals.search(pair[2])]
+    assert len(steps) > 50
+    for _, _, premise, hypothesis in steps:
+        assert not refusals.search(hypothesis), (premise, hypothesis)
+    texts = [text for *_, premise, hypothesis in turned for text in (premise, hypothesis)]
+    assert not [text for text in texts if "not forget" in text or "n't forget" in text or "refuse to" in text]
+    assert not [text for text in texts if " a nurse" in text or "seen seeing" in text]

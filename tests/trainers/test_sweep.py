@@ -24,10 +24,11 @@ from tests.trainers.test_align import CHUNKS, PAIRS
 from trainers import recipe as recipes
 from trainers.__main__ import main
 from trainers.compare import compare, table
-from trainers.folding import fold
 from trainers.linear import fitted
 from trainers.paper.__main__ import main as paper
-from trainers.sweep import DEV, part
+from trainers.runs import DEV
+from trainers.sweep import part, values_of
+from trainers.trained_words import fold
 from trainers.training_data import load_data
 from trainers.vectors import read_folder
 
@@ -442,3 +443,10 @@ def test_simple_pairs_beside_a_data_set_at_several_weights(data: Path, tmp_path:
     command[command.index("train.MNLI-23k.weight=0,1")] = "train.MNLI.weight=0,1"
     assert main(command) == 2
     assert "nothing there is named 'MNLI'" in capsys.readouterr().err
+
+
+def test_a_comma_within_brackets_does_not_part_two_values():
+    assert values_of(["model.k=1,2", "train.made.part_weights={},{voice: 0, joined: 0}"]) == {
+        "model.k": ["1", "2"],
+        "train.made.part_weights": ["{}", "{voice: 0, joined: 0}"],
+    }

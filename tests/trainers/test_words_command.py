@@ -36,7 +36,7 @@ def test_a_table_is_written_whole_and_replaced_only_when_asked(
     assert json.loads((out / "card.json").read_text())["sha256"] == made.sha256 and made.width == 8
     assert {path.name for path in out.iterdir()} == {"words.safetensors", "card.json"}
     capsys.readouterr()
-    monkeypatch.setattr("trainers.loop.Run.fit", lambda run: None)  # once is enough
+    monkeypatch.setattr("trainers.loop.TrainingRun.fit", lambda run: None)  # once is enough
     assert paper(command) == 2
     assert "holds a word table; give another --out, or --overwrite" in capsys.readouterr().err
     with monkeypatch.context() as patch:

@@ -2,6 +2,7 @@
 
     python -m trainers.bench
     python -m trainers.bench training explain-light --json speeds.json
+    python -m trainers.bench load --json docs/speed.json --add
 
 It is a measurement, not a test: on a busy machine its times are of no use. Benchmarks:
 explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; the first two also of 60 x 60), verdict
@@ -22,19 +23,17 @@ forward passes alone, a Ray cluster of two workers by one).
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from core.errors import RunError
-from core.files import check_writable, whole_file
+from core.files import check_writable, json_text, write_whole
+from core.json_types import JsonObject
 from trainers.bench.app import filter_map, pages
 from trainers.bench.desk import answers, prediction
 from trainers.bench.effects import effects
@@ -45,11 +44,13 @@ from trainers.bench.load import load
 from trainers.bench.phrases import phrase_states
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
+from trainers.bench.runs import MeasuredRun, kept_runs
 from trainers.bench.streaming import streaming
 from trainers.bench.threads import threads
 from trainers.bench.tokens import tokens
 from trainers.bench.training import training
 from trainers.card import device_name
+from trainers.tables import text
 
 BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "explain-light": lambda quick: by_time("nli-attconv-light", quick),
@@ -80,6 +81,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.bench`."""
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones: {', '.join(BENCHMARKS)} (default: all)")
     parser.add_argument("--json", type=Path, default=Path("bench.json"), metavar="FILE", help="default: bench.json")
+    parser.add_argument(
+        "--add",
+        action="store_true",
+        help="leave the file's other benchmarks as they are: those measured now take the place of their own kind",
+    )
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
 
 
@@ -89,11 +95,11 @@ def run(args: argparse.Namespace) -> int:
         if name not in BENCHMARKS:
             raise RunError(f"there is no benchmark {name!r}; choose from {', '.join(BENCHMARKS)}")
     check_writable(args.json, "--json")
+    runs = kept_runs(args.json) if args.add and args.json.exists() else []
     load = os.getloadavg()[0]
-    rows: list[Row] = []
-    for name in args.names or (name for name in BENCHMARKS if name not in BY_NAME_ALONE):
-        rows += BENCHMARKS[name](args.quick)
-    machine: dict[str, Any] = {
+    names = args.names or [name for name in BENCHMARKS if name not in BY_NAME_ALONE]
+    measured = {name: BENCHMARKS[name](args.quick) for name in names}
+    machine: JsonObject = {
         "device": device_name(torch.device("cpu")),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
@@ -106,11 +112,7 @@ def run(args: argparse.Namespace) -> int:
     if machine["load_before"] > 0.5 * (machine["cores"] or 1):
         print(f"the machine was busy (load {machine['load_before']:.1f}): these times say little")
     print()
-    print(f"{'what':<46}{'measured':>14}{'bar':>14}   kept")
-    for row in rows:
-        note = f"  {row.note}" if row.note else ""
-        print(f"{row.name:<46}{row.measured:>14}{row.required:>14}   {row.outcome}{note}")
-    record = {"machine": machine, "rows": [{**asdict(row), "met": row.met} for row in rows]}
-    with whole_file(args.json) as scratch:
-        scratch.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(text([row.cells for rows in measured.values() for row in rows]))
+    runs = [run.without(names) for run in runs] + [MeasuredRun(machine, measured)]
+    write_whole(args.json, json_text({"runs": [run.to_dict() for run in runs if run.benchmarks]}))
     return 0

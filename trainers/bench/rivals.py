@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from core.layers.lstm import BiLSTM
+from core.layers.recurrent import BiLSTM
 from core.memory import keep_freed_memory
 from core.models import PairModel, build
 from core.models.attentive_pooling import ABCNN

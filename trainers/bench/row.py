@@ -20,16 +20,23 @@ class Row:
     value: float | None
     """None when it could not be measured; ``note`` says why."""
     unit: str
-    bar: float
+    bar: float | None
+    """None for what nothing is asked of: it stands there to be seen."""
     at_most: bool = True
     note: str = ""
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is met; None when nothing was measured."""
-        if self.value is None:
+        """Whether the bar is met; None when nothing was measured or asked."""
+        if self.value is None or self.bar is None:
             return None
         return self.value <= self.bar if self.at_most else self.value >= self.bar
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """The row of a table."""
+        shown = {"what": self.name, "measured": self.measured, "bar": self.required, "kept": self.outcome}
+        return shown | {"note": self.note}
 
     @property
     def measured(self) -> str:
@@ -39,12 +46,14 @@ class Row:
     @property
     def required(self) -> str:
         """The bar with its unit."""
-        return f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
+        return "–" if self.bar is None else f"{'≤' if self.at_most else '≥'} {self.bar:g} {self.unit}"
 
     @property
     def outcome(self) -> str:
         """Whether the bar is met, in words."""
-        return {True: "yes", False: "no", None: "not measured"}[self.met]
+        if self.met is None:
+            return "not measured" if self.value is None else "–"
+        return "yes" if self.met else "no"
 
 
 def filled(rows: Sequence[Row], measure: Callable[[], Sequence[tuple[float, str]]]) -> list[Row]:

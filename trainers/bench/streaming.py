@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -21,6 +20,7 @@ from core.data import Stream
 from core.errors import RunError
 from core.evaluation.parts import parts
 from core.evaluation.predict import logits, prepare, read_rows
+from core.json_types import JsonObject
 from trainers.__main__ import main
 from trainers.bench.row import Row
 from trainers.bench.tokens import sentences
@@ -98,7 +98,7 @@ def _in_cluster(workers: int, few: Path, many: Path) -> float:
     on_loopback()
     from ray.cluster_utils import Cluster
 
-    node: dict[str, Any] = {"object_store_memory": 200_000_000, "node_ip_address": "127.0.0.1", "num_cpus": 1}
+    node: JsonObject = {"object_store_memory": 200_000_000, "node_ip_address": "127.0.0.1", "num_cpus": 1}
     nodes = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
     try:
         for _ in range(workers - 1):

@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
 from urllib.parse import urlencode
 
 import websockets
@@ -17,6 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.errors import RunError
+from core.json_types import JsonObject
 
 _BOX = re.compile(r" (first|second)( \d+)?$")
 """How the identifier of a sentence's box ends."""
@@ -125,7 +125,7 @@ class Visitor:
             self._known[message.hash] = message
         return message
 
-    def _read(self, message: ForwardMsg) -> dict[str, Any] | None:
+    def _read(self, message: ForwardMsg) -> JsonObject | None:
         """Remember a sentence's box; the drawing of a pair is returned."""
         element = message.delta.new_element
         kind = element.WhichOneof("type")
@@ -137,6 +137,6 @@ class Visitor:
         elif kind == "bidi_component" and element.bidi_component.component_name == "pairlens":
             data = json.loads(element.bidi_component.json)
             if data["view"] == "pair":
-                drawing: dict[str, Any] = json.loads(data["drawing"])
+                drawing: JsonObject = json.loads(data["drawing"])
                 return drawing
         return None

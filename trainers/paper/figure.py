@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,10 +27,13 @@ from core.evaluation.predict import classify
 from core.files import check_writable, whole_file
 from core.json_types import JsonObject
 from core.reading.tokens import tokenize
-from trainers.csv_file import write_rows
+from trainers.options import add_options, data_folder, pick_device
 from trainers.recipe import from_dict
-from trainers.train import data_folder
+from trainers.tables import write_rows
 from trainers.training_data import read_source
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 MOST_SENTENCES = 6
 """Evidence of so many sentences and of more is one group."""
@@ -40,8 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `python -m trainers.paper figure`."""
     parser.add_argument("by", choices=("length", "evidence"), help="what the rows are grouped by")
     parser.add_argument("checkpoints", nargs="+", metavar="CHECKPOINT", help="names or folders; one dev set for all")
-    parser.add_argument("--data", type=Path, help="the data folder (default: $PAIRLENS_DATA)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the models run")
+    add_options(parser, "--data", "--device")
     parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.html are written")
 
 
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     checkpoints = [open_checkpoint(name) for name in args.checkpoints]
     dataset = dev_set(checkpoints, data_folder(args.data))
     groups = (by_length if args.by == "length" else by_evidence)(dataset, checkpoints[0])
-    rows = [row for own in checkpoints for row in scored(own, dataset, groups, args.by, torch.device(args.device))]
+    rows = [row for own in checkpoints for row in scored(own, dataset, groups, args.by, pick_device(args.device))]
     write_rows(paths[0], rows)
     what = "words of the text" if args.by == "length" else "evidence sentences of the claim"
     with whole_file(paths[1]) as scratch:
@@ -115,7 +117,7 @@ def scored(
         }
 
 
-def drawn(rows: Sequence[JsonObject], what: str) -> Any:
+def drawn(rows: Sequence[JsonObject], what: str) -> go.Figure:
     """A Plotly figure with a line a checkpoint and its intervals."""
     import plotly.graph_objects as go  # takes a while to import
 

@@ -27,7 +27,7 @@ from core.data.dataset import DataError
 from core.errors import RunError
 from core.evaluation.predict import classify
 from core.files import check_writable, whole_file
-from trainers.evaluate import pick_device
+from trainers.options import add_options, pick_device
 
 FARTHEST = 0.8
 """Cosine distance of TF-IDF up to which texts count as near."""
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--without", type=Path, metavar="FILE", help="a data file whose texts are left out")
     parser.add_argument("--nearest", type=int, default=3, metavar="N", help="neighbours of a text (default: 3)")
     parser.add_argument("--seed", type=int, default=1, help="of the order in a pair and of the pairs (default: 1)")
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda where it is")
+    add_options(parser, "--device")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,7 +11,6 @@ made/ in the layout of SNLI, with the changed word's place beside; none is commi
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from core.data import read
 from core.evaluation.pointing import Item, natural_items, replaced_items
-from core.files import whole_file
+from core.files import json_text, write_whole
 from core.wording import counted
 
 TRAIN = ("snli/snli_1.0_train_86k.jsonl", "snli/cad_revised_train.jsonl")
@@ -45,8 +44,7 @@ def run(args: argparse.Namespace) -> int:
     }
     for name, items in sets.items():
         path = args.data / "made" / f"pointing-{name}.jsonl"
-        with whole_file(path) as scratch:
-            scratch.write_text("".join(f"{json.dumps(as_row(item), ensure_ascii=False)}\n" for item in items))
+        write_whole(path, "".join(json_text(as_row(item), indent=None) for item in items))
         print(f"{path.name}: {counted(len(items), 'item')}")
     return 0
 

@@ -27,10 +27,9 @@ from core.evaluation.sweeps import Comparisons, Mean, Sweep
 from core.json_types import Card, JsonMapping
 from core.wording import counted
 from trainers import recipe as recipes
-from trainers.bench.row import Row
+from trainers.bench.runs import kept_runs
 from trainers.commands import today
-from trainers.paper import markdown, pictures
-from trainers.paper.table import document
+from trainers.paper import document, markdown
 
 DOCS = PRETRAINED.parent / "docs"
 PAGE, SPEED = "results.md", "speed.json"
@@ -104,10 +103,10 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
         "models from elsewhere": guests(
             [read_card(path.parent) for path in sorted(pretrained.glob("*/pairlens.json"))]
         ),
-        "alignment": pictures.aligned(cards),
-        "faithfulness": pictures.believed(cards),
-        "pointing": pictures.pointed(cards),
-        "systems": document.document(speed.parent / "tables"),
+        "alignment": document.aligned(cards),
+        "faithfulness": document.believed(cards),
+        "pointing": document.pointed(cards),
+        "systems": document.systems(speed.parent / "tables"),
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
         "word table": word_table(pretrained / "words" / "card.json"),
@@ -365,21 +364,15 @@ def speeds(path: Path) -> Iterator[str]:
     if not path.is_file():
         yield f"No speeds are kept here yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
-    measured = _json(path)
-    machine = measured["machine"]
-    rows = [Row(**{key: value for key, value in row.items() if key != "met"}) for row in measured["rows"]]
-    yield markdown.table(
-        [
-            {"what": row.name, "measured": row.measured, "bar": row.required, "kept": row.outcome, "note": row.note}
-            for row in rows
-        ]
-    )
-    yield (
-        f"Measured on {machine['date']} on {markdown.plain(machine['device'])} ({counted(machine['cores'], 'core')}, "
-        f"{counted(machine['threads'], 'thread')}, load {machine['load_before']:.1f} before; Python "
-        f"{machine['python']}, torch {machine['torch']}, float32) by"
-    )
-    yield markdown.commands([again])
+    for run in kept_runs(path):
+        yield markdown.table([row.cells for rows in run.benchmarks.values() for row in rows])
+        machine = run.machine
+        yield (
+            f"Measured on {machine['date']} on {markdown.plain(machine['device'])} "
+            f"({counted(machine['cores'], 'core')}, {counted(machine['threads'], 'thread')}, load "
+            f"{machine['load_before']:.1f} before; Python {machine['python']}, torch {machine['torch']}, float32)."
+        )
+    yield f"Made by `{again}`, a later part of it by the same with its names and --add."
 
 
 def licences(cards: Mapping[Path, Card]) -> Iterator[str]:

@@ -32,7 +32,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from core.errors import RunError
-from core.files import check_writable, whole_folder
+from core.files import check_writable, json_text, whole_folder
 from core.reading.word_table import WordTable, ngram_vector
 from trainers import loop
 from trainers import recipe as recipes
@@ -183,7 +183,9 @@ def _counts(data: TrainingData) -> Counter[str]:
     return Counter(dict(zip(data.vocabulary.ids, counts.tolist(), strict=True)))
 
 
-def _write_card(out: Path, made: WordTable, sha256: str, trained: loop.Run, options: argparse.Namespace) -> None:
+def _write_card(
+    out: Path, made: WordTable, sha256: str, trained: loop.TrainingRun, options: argparse.Namespace
+) -> None:
     settings = {
         k: getattr(options, k) for k in ("width", "epochs", "batch_size", "lr", "residual_lr", "dropout", "seed")
     }
@@ -212,7 +214,7 @@ def _write_card(out: Path, made: WordTable, sha256: str, trained: loop.Run, opti
             + " ".join(f"--{k.replace('_', '-')} {v}" for k, v in settings.items()),
         },
     }
-    (out / "card.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    (out / "card.json").write_text(json_text(card), encoding="utf-8")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

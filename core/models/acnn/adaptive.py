@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -40,21 +40,19 @@ from core.json_types import InTables
 from core.layers.pooling import masked_max
 from core.layers.projection import read_words, word_projection
 from core.models.acnn.filters import FilterGenerator, StaticConvolution, Windows, adaptive_convolution, valid_windows
-from core.models.base import FilterMaker, ModelConfig, setting
+from core.models.base import FilterMaker, ProjectedConfig, setting
 from core.models.features import PairFeatures
 from core.models.filters import filter_records
 from core.reading.batch import Side
 
 
 @dataclass(frozen=True)
-class ACNNConfig(ModelConfig):
-    """Sizes and choices for one text. ``projection``: d, width of a learned map of the word vectors, 0 for none (then d
-    is ``input_size``). ``filters``: K. ``width``: h. ``code``: l, size of z. ``rank``: 0 for the paper's generator, R
-    for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`). ``word_dropout``: chance that training
-    leaves a whole word out, for the generator and the convolution alike."""
+class ACNNConfig(ProjectedConfig):
+    """Sizes and choices for one text. ``filters``: K. ``width``: h. ``code``: l, size of z. ``rank``: 0 for the
+    paper's generator, R for the factorised one (:class:`core.models.acnn.filters.FilterGenerator`).
+    ``word_dropout``: chance that training leaves a whole word out, for the generator and the convolution alike."""
 
     classes: int = setting(2, least=1)
-    projection: int = setting(0, least=0)
     filters: int = setting(
         100,
         least=1,
@@ -67,14 +65,6 @@ class ACNNConfig(ModelConfig):
     embedding_dropout: float = setting(0.2, least=0, below=1)
     word_dropout: float = setting(0.0, least=0, below=1)
     dropout: float = setting(0.0, least=0, below=1)
-
-    def unprojected(self) -> ACNNConfig | None:
-        return replace(self, projection=0, input_size=self.projection) if self.projection else None
-
-    @property
-    def words(self) -> int:
-        """d, the width of a word as filters read it."""
-        return self.projection or self.input_size
 
 
 @dataclass(frozen=True)
@@ -107,9 +97,8 @@ class AdaptiveModel(PairFeatures):
     config: ACNNConfig
     made_from: tuple[str, ...]
 
-    def __init__(self, config: ACNNConfig, own: int, extra: str = "none") -> None:
-        super().__init__(own, config.classes, extra)
-        self.config = config
+    def __init__(self, config: ACNNConfig, own: int) -> None:
+        super().__init__(config, own)
         size, filters, width = config.words, config.filters, config.width
         self.projection = word_projection(config.input_size, size) if config.projection else None
         adaptive = config.adaptivity != "none"

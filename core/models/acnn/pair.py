@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap, FilterProducts, FilterProvenance, GeneratedFilters, Record
 from core.evidence.record import matrix
 from core.json_types import InTables
+from core.layers.attention import refuse
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.acnn.multi_perspective import Matched, MultiPerspective
 from core.models.base import Evidence, Output, Settings, Wanted, register, setting
@@ -54,10 +55,6 @@ class AdaQAConfig(ACNNConfig):
     extra: str = extra_setting()
     embedding_dropout: float = setting(0.5, least=0, below=1)
 
-    @property
-    def linguistic(self) -> str:
-        return self.extra
-
 
 @dataclass(frozen=True)
 class PairTrace:
@@ -69,14 +66,7 @@ class PairTrace:
     """Of models with attention: how the windows of a (rows) match those of q (columns)."""
 
 
-@register(
-    "adaqa",
-    config=AdaQAConfig,
-    title="AdaQA",
-    paper="Shen et al. 2018",
-    section="3.3",
-    tasks=("answer selection", "paraphrase"),
-)
+@register("adaqa", title="AdaQA", paper="Shen et al. 2018", section="3.3", tasks=("answer selection", "paraphrase"))
 class AdaQA(AdaptiveModel):
     """A pair, each text convolved with filters made from itself or from the other one, or with fixed ones (section
     3.3).
@@ -91,7 +81,7 @@ class AdaQA(AdaptiveModel):
 
     def __init__(self, config: AdaQAConfig) -> None:
         matched = 16 * config.perspectives if config.matching != "none" else 0
-        super().__init__(config, 4 * config.filters + matched, config.extra)
+        super().__init__(config, 4 * config.filters + matched)
         adaptive = config.adaptivity != "none"
         self.bias_a = nn.Parameter(torch.zeros(config.filters)) if adaptive else None
         both = config.adaptivity in ("self", "two-way")
@@ -120,11 +110,10 @@ class AdaQA(AdaptiveModel):
                 torch.relu(a.preactivations), a_windows.mask, torch.relu(q.preactivations), q_windows.mask, override
             )
             own.append(matched.vectors)
-        elif override is not None:
-            raise ValueError("this model compares pooled vectors: it has no attention to replace")
-        features = self.feature_vector(torch.cat(own, dim=1), batch.extra)
-        logits = self.classifier(self.dropped(features))  # [Shen18 eq. 7]
-        return Output(logits, features, PairTrace(q, a, matched))
+        else:
+            refuse(override)
+        trace = PairTrace(q, a, matched)
+        return self.classify(torch.cat(own, dim=1), self.classifier.in_features, batch, trace)  # [Shen18 eq. 7]
 
     @classmethod
     def shows(cls, config: Settings) -> tuple[type[Record], ...]:

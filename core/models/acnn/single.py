@@ -5,20 +5,14 @@ from __future__ import annotations
 from torch import Tensor
 
 from core.evidence import FilterProvenance, GeneratedFilters, Record
+from core.layers.attention import refuse
 from core.models.acnn.adaptive import ACNNConfig, AdaptiveModel, TextTrace, generated
 from core.models.base import Evidence, Output, Settings, Wanted, register
 from core.reading.batch import Batch
 from core.reading.reader import Reading
 
 
-@register(
-    "acnn",
-    config=ACNNConfig,
-    title="ACNN",
-    paper="Shen et al. 2018",
-    section="3.2",
-    tasks=("text classification",),
-)
+@register("acnn", title="ACNN", paper="Shen et al. 2018", section="3.2", tasks=("text classification",))
 class ACNN(AdaptiveModel):
     """One text, convolved with filters made from itself: S-ACNN with one filter, M-ACNN with many; with adaptivity
     none the basic CNN (sections 3.1 and 3.2)."""
@@ -34,8 +28,7 @@ class ACNN(AdaptiveModel):
 
     def forward(self, batch: Batch, override: Tensor | None = None) -> Output:
         """Raises ValueError for any ``override``: there is no attention to replace."""
-        if override is not None:
-            raise ValueError("this model reads one text alone: it has no attention to replace")
+        refuse(override)
         windows = self.windows(batch.first)
         own = None if self.generator is None else self.generate(windows)
         side = self.convolve(windows, batch.first, own, None if own is None else own[1], None)

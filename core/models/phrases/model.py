@@ -15,19 +15,20 @@ the paper), and extra features are standardised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide, Record
+from core.evidence import AttentionMap, PhraseChoice, PhraseRecord, PhraseSelection, PhraseSide
 from core.evidence.record import matrix
 from core.json_types import InTables
+from core.layers.attention import Override
+from core.layers.pooling import states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import recurrent
-from core.models.base import Evidence, ModelConfig, Output, Settings, Wanted, register, setting
+from core.models.base import Evidence, Output, ProjectedConfig, Wanted, register, setting
 from core.models.features import PairFeatures, extra_setting
 from core.models.phrases.alignment import (
     LONGEST,
@@ -56,13 +57,12 @@ MAP_WORDS = 60
 
 
 @dataclass(frozen=True)
-class PhraseConfig(ModelConfig):
-    """Sizes and choices. ``projection``: width of a learned map of the word vectors, 0 for none. ``features``: rep,
-    simi or rep+simi. ``similarities``: with euclid (section 4.2.1) or cosines alone (4.3.1). ``extra``: the set of
-    linguistic features, or none. Dropout runs on the words (one mask a sentence) and on the feature vector's rep."""
+class PhraseConfig(ProjectedConfig):
+    """Sizes and choices. ``features``: rep, simi or rep+simi. ``similarities``: with euclid (section 4.2.1) or cosines
+    alone (4.3.1). ``extra``: the set of linguistic features, or none. Dropout runs on the words (one mask a sentence)
+    and on the feature vector's rep."""
 
     hidden: int = setting(256, least=1)
-    projection: int = setting(0, least=0)
     longest: int = setting(LONGEST, least=1)
     pooling: str = setting(
         "kmin",
@@ -81,13 +81,6 @@ class PhraseConfig(ModelConfig):
             raise ValueError(f"features must be {', '.join(PARTS)} or some of them joined by +, got {self.features!r}")
 
     @property
-    def linguistic(self) -> str:
-        return self.extra
-
-    def unprojected(self) -> PhraseConfig | None:
-        return replace(self, projection=0, input_size=self.projection) if self.projection else None
-
-    @property
     def parts(self) -> tuple[str, ...]:
         """The parts of the feature vector beside extra."""
         return tuple(self.features.split("+"))
@@ -96,11 +89,6 @@ class PhraseConfig(ModelConfig):
     def similarity_count(self) -> int:
         """Numbers of simi."""
         return 4 if self.similarities == "cosine+euclid" else 2
-
-    @property
-    def words(self) -> int:
-        """Width of a word as GRU 1 reads it."""
-        return self.projection or self.input_size
 
 
 @dataclass(frozen=True)
@@ -137,7 +125,6 @@ class PhraseTrace:
 
 @register(
     "phrases",
-    config=PhraseConfig,
     title="GRU phrases",
     paper="Yin & Schütze 2017",
     section="3",
@@ -147,14 +134,14 @@ class PhraseMatcher(PairFeatures):
     """GRU phrases with attentive pooling of their alignments: the worst aligned for entailment, the best aligned for
     answer selection (sections 3.2 to 3.4)."""
 
+    records = (PhraseSelection, AttentionMap)
     least_score = -1.0
 
     def __init__(self, config: PhraseConfig) -> None:
         width, hidden = config.words, config.hidden
         rep = 3 * hidden + 2 * width
         sizes = {"rep": rep, "interaction": 2 * (hidden + width), "simi": config.similarity_count}
-        super().__init__(sum(sizes[part] for part in config.parts), config.classes, config.extra)
-        self.config = config
+        super().__init__(config, sum(sizes[part] for part in config.parts))
         self.projection = word_projection(config.input_size, width) if config.projection else None
         self.phrases = PhraseGRU(width, hidden, config.longest)
         self.reader = nn.GRU(hidden, hidden, batch_first=True)
@@ -185,20 +172,15 @@ class PhraseMatcher(PairFeatures):
         s_2 = matched(second, second_mask, scores, first_mask)
         sums = torch.stack([first_words.sum(1), second_words.sum(1)], dim=1)
         own = self.features_of(sums, *self.read(first, s_1.selection, second, s_2.selection))
-        features = self.feature_vector(own, batch.extra)
         # Similarities and linguistic features are few, each with information of its own: they stay.
         rep = own.shape[1] - ("simi" in config.parts) * config.similarity_count
-        dropped = torch.cat([self.dropped(features[:, :rep]), features[:, rep:]], dim=1)
-        return Output(self.classifier(dropped), features, PhraseTrace(s_1, s_2, sums, scores))
+        return self.classify(own, rep, batch, PhraseTrace(s_1, s_2, sums, scores))
 
-    def lay_out(self, override: Any, reading: Reading) -> Tensor:
+    def lay_out(self, override: Override, reading: Reading) -> Tensor:
         """An alignment of phrases as :class:`PhraseSelection` numbers them, rows those of the second sentence."""
+        assert isinstance(override, Tensor), "there is one alignment"
         rows, columns = len(reading.second.tokens), len(reading.first.tokens)
         return into_slots(override, rows, columns, self.config.longest)[None]
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return PhraseSelection, AttentionMap
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         trace: PhraseTrace = output.trace
@@ -254,8 +236,8 @@ class PhraseMatcher(PairFeatures):
         longest = max(c.shape[1] for c in sequences)
         both = torch.cat([F.pad(c, (0, 0, 0, longest - c.shape[1])) for c in sequences])
         ends = torch.cat([first_selection.mask.sum(1), second_selection.mask.sum(1)]) - 1
-        s_1, s_2 = _at(self.reader(both)[0], ends).chunk(2)
-        s_p = _at(self.reader(sequences[1], s_1[None])[0], ends[len(first) :])
+        s_1, s_2 = states_at(self.reader(both)[0], ends).chunk(2)
+        s_p = states_at(self.reader(sequences[1], s_1[None])[0], ends[len(first) :])
         return s_1, s_2, s_p
 
     def features_of(self, sums: Tensor, s_1: Tensor, s_2: Tensor, s_p: Tensor) -> Tensor:
@@ -307,10 +289,6 @@ class PhraseMatcher(PairFeatures):
 def _selected(states: Tensor, selection: Selection) -> Tensor:
     selected = states.gather(1, selection.slots[..., None].expand(-1, -1, states.shape[2]))
     return selected.masked_fill(~selection.mask[..., None], 0.0)
-
-
-def _at(states: Tensor, place: Tensor) -> Tensor:
-    return states.gather(1, place[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
 
 
 def _distance(a: Tensor, b: Tensor) -> Tensor:

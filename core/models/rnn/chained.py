@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from core.evidence import AttentionMap, Record
 from core.evidence.attention_map import FINAL_STATE
 from core.evidence.record import matrix
-from core.layers.attention import put_in_place
-from core.layers.pooling import masked_max
+from core.layers.attention import put_in_place, refuse
+from core.layers.pooling import masked_max, states_at
 from core.layers.projection import word_projection
 from core.layers.recurrent import State as EndState
 from core.layers.recurrent import read_packed, recurrent
@@ -113,7 +113,6 @@ class Combination(nn.Module):
 
 @register(
     "chained-rnn",
-    config=ChainedConfig,
     title="Chained RNN",
     paper="Potts, CS224u slides",
     section="Global attention",
@@ -144,8 +143,8 @@ class ChainedRNN(PairModel):
     config: ChainedConfig
 
     def __init__(self, config: ChainedConfig) -> None:
-        super().__init__()
-        self.config, size = config, config.hidden
+        super().__init__(config)
+        size = config.hidden
         self.projection = word_projection(config.input_size, size)
         self.rnn: nn.LSTM | nn.GRU = {"lstm": nn.LSTM, "gru": nn.GRU}[config.cell](size, size, batch_first=True)
         _start(self.rnn)
@@ -169,8 +168,7 @@ class ChainedRNN(PairModel):
         premise, end = self._read(first, None)
         last = second.mask.sum(1).sub(1)[:, None]
         if self.attention is None or self.combination is None:
-            if override is not None:
-                raise ValueError("this model reads on without looking back: it has no attention to replace")
+            refuse(override)
             hypothesis, _ = self._read(second, end)
             features = self._read_out(hypothesis, last, second.mask)
             return self._output(features, ChainedTrace(premise, hypothesis, None, None, None, None))
@@ -183,7 +181,7 @@ class ChainedRNN(PairModel):
         else:
             hypothesis, _ = self._read(second, end)
             once = self.config.attention == "global"
-            asking = _at(hypothesis, last)[:, None] if once else hypothesis
+            asking = states_at(hypothesis, last[:, 0])[:, None] if once else hypothesis
             places = last if once else torch.arange(hypothesis.shape[1], device=last.device)[None]
             looking = self.attention(asking, premise, mask, places, override)
             combined = self.combination(looking.contexts, asking)
@@ -198,7 +196,7 @@ class ChainedRNN(PairModel):
 
     def _read_out(self, states: Tensor, last: Tensor, mask: Tensor) -> Tensor:
         """What the classifier reads of every step's ``[B, T, d]``: ``[B, d]``."""
-        return _at(states, last) if self.config.readout == "last" else masked_max(states, mask)[0]
+        return states_at(states, last[:, 0]) if self.config.readout == "last" else masked_max(states, mask)[0]
 
     def _read(self, side: Side, start: EndState | None) -> tuple[Tensor, EndState]:
         """States ``[B, T, d]``, zero on pads, and the last real one as torch's networks take it back."""
@@ -262,11 +260,6 @@ def _span(within: Tensor) -> tuple[int, int]:
     """The first place of a row's window, and the one after its last."""
     places = within.nonzero()[:, 0].tolist()
     return (places[0], places[-1] + 1) if places else (0, 0)
-
-
-def _at(states: Tensor, last: Tensor) -> Tensor:
-    """The states ``[B, T, d]`` at the places ``last [B, 1]``: ``[B, d]``."""
-    return states.gather(1, last[..., None].expand(-1, -1, states.shape[2]))[:, 0]
 
 
 def _start(rnn: nn.LSTM | nn.GRU) -> None:

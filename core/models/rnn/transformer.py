@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from core.evidence import AttentionMap, Record
+from core.evidence import AttentionMap
 from core.evidence.record import matrix
 from core.layers.attention import attention_weights
 from core.layers.pooling import masked_max
 from core.layers.projection import word_projection
 from core.layers.recurrent import single
-from core.models.base import Evidence, ModelConfig, Output, PairModel, Settings, Wanted, register, setting
+from core.models.base import Evidence, ModelConfig, Output, PairModel, Wanted, register, setting
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reading
 
@@ -46,7 +46,6 @@ class TransformerTrace:
 
 @register(
     "transformer-reader",
-    config=TransformerConfig,
     title="Transformer reader",
     paper="Potts, CS224u slides",
     section="Connection with the Transformer",
@@ -73,9 +72,11 @@ class TransformerReader(PairModel):
     start as 2 I, so that equal words match from the start.
     """
 
+    records = (AttentionMap,)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config, size = config, config.hidden
+        super().__init__(config)
+        size = config.hidden
         self.projection = word_projection(config.input_size, size)
         self.place_scale = nn.Parameter(torch.tensor(0.1))
         self.query = nn.Linear(size, size, bias=False)
@@ -101,10 +102,6 @@ class TransformerReader(PairModel):
         features, _ = masked_max(states, second.mask)
         trace = TransformerTrace(scores, weights, contexts, states)
         return Output(self.classifier(self.dropped(features)), features, trace)
-
-    @classmethod
-    def shows(cls, config: Settings) -> tuple[type[Record], ...]:
-        return (AttentionMap,)
 
     def evidence(self, reading: Reading, output: Output, wanted: Wanted, overridden: bool = False) -> Evidence:
         if AttentionMap in wanted:

@@ -23,16 +23,22 @@ read again after it, the others not. Numbers beside "some" and "several", and "i
 so did wider words under "not". Most of what is left are faults of the premises themselves. Of the statements, 30 of
 each family were read, and no label was wrong in the end, though not every scene is likely (a toaster in a church).
 
-Of scenes and quantities 200 of each kind were read, too, as the file now is; good as above, one reading:
+Of the kinds of scenes and quantities that have not changed since, 200 each were read, one reading:
 
-    attached 92, both ways 98, commitment 92.5, determiner 99, direction 99, embedded 89.5, joined 95, one way 98.5,
-    open voice 98, open way 100, opposite 89.5, owners 91.5, place 99, relative 97, turned 88.5, voice 96
+    both ways 98, direction 99, one way 98.5, open way 100, place 99
 
-What is left there, and nothing was mended since: embedded and joined mix tenses ("thought the dancer is tackling") and
-take "in case" for "if"; opposite gives a lasting state a place ("tall in the kitchen"); owners lets "there is a green
-ball" contradict a brown one; turned knows a nurse as a woman, and "didn't forget to" as having done it; attached gives
-names a place ("John close to the gentleman"); in commitment "did not fail to" does not follow from the deed, as it
-should. Exchanged deeds that may go both ways at once (hit, call, warn) contradict here and count as good.
+The others were mended and read anew, good as above: 200 each of the first six, 100 each of the rest, drawn from the
+file with seed 1:
+
+    attached 100, commitment 98, embedded 99.5, opposite 98.5, owners 99.5, turned 99.5;
+    determiner 100, joined 100, open voice 99, relative 98, voice 100
+
+Left are odd words ("forgot to win the race", "forgot to see a bird", "is still tall", "needed some tailors twice",
+"while the thief played the wrestler complained") and these choices: deeds that may go both ways at once (hit, kick,
+push) contradict when they are exchanged; "a cook is armed" and "a cook is unarmed" contradict, as both sentences speak
+of one scene, and so does another colour in the same words; a room with nobody in it counts as empty. "Place" has
+nobody in front of and behind the same one, and "both ways" leaves open whether somebody "not far from" another is
+alone: of these families the statements keep their bytes.
 """
 
 from __future__ import annotations
@@ -49,6 +55,7 @@ from core.evaluation.probe import SUITES
 from core.files import check_writable, whole_file
 from core.linguistics.word_lists import WordLists
 from core.linguistics.wordnet import lexicon
+from trainers.options import data_folder
 from trainers.paper.make_pairs import sentences
 from trainers.paper.make_pairs.clause_kinds import insertion, negation, roles
 from trainers.paper.make_pairs.kinds import ENTAILMENT, Maker
@@ -56,7 +63,6 @@ from trainers.paper.make_pairs.quantities import Quantities
 from trainers.paper.make_pairs.scenes import Scenes
 from trainers.paper.make_pairs.sentences import Sentence, write
 from trainers.paper.make_pairs.statements import Statements
-from trainers.train import data_folder
 
 PREMISES = "snli/snli_1.0_train_86k.jsonl"
 OUT = "made/pairs.jsonl"

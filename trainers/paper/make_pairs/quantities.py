@@ -27,7 +27,8 @@ Step = tuple[str, str]
 Pair = tuple[str, str, str]
 """Label, premise, hypothesis."""
 UNDOTTED = 0.2
-
+BEASTS = {"animal", "bird", "dog", "cat", "horse", "puppy", "kitten", "duck", "owl"}
+"""Who does not refuse or buy anything."""
 
 SINGULAR = {"every", "each", "not one", "a", "at least one", "not every"}
 """Determiners of one."""
@@ -177,19 +178,27 @@ class Quantities:
         narrow, wide = self.random.choice(objects)
         names = self.lists["male names"] + self.lists["female names"]
         noun = f"the {self.random.choice(self.random.choice(self.data['animate']))}"
+        while noun.removeprefix("the ") in BEASTS:
+            noun = f"the {self.random.choice(self.random.choice(self.data['animate']))}"
         they = self.random.choice((self.random.choice(names), noun, noun, "he", "she"))
         words = {"did": did, "do": do, "does": does, "doing": doing, "They": they, "they": they}
 
         def said(context: str, *things: str) -> list[str]:
             """One context of a kind, around each of the things."""
-            pattern: str = self.random.choice(self.data["contexts"][context])
+            patterns = self.data["contexts"][context]
+            pattern: str = self.random.choice([x for x in patterns if did != "saw" or "was seen" not in x])
             return [pattern.format(**words, x=thing) for thing in things]
 
-        ways = {"up": 0.2, "down": 0.45, "excluded": 0.25, "not excluded": 0.05, "open": 0.05}
+        ways = {"up": 0.2, "down": 0.3, "not done": 0.15, "excluded": 0.25, "not excluded": 0.05, "open": 0.05}
         way = self.random.choices(list(ways), list(ways.values()))[0]
         if way in ("up", "down"):
             given, follows = said(way, narrow, wide) if way == "up" else said(way, wide, narrow)
             return (ENTAILMENT, given, follows) if self.random.random() < 0.5 else (NEUTRAL, follows, given)
+        if way == "not done":
+            # Who refused to eat meat ate no chicken; whether they refused chicken, too, is another matter.
+            if self.random.random() < 0.5:
+                return ENTAILMENT, said(way, wide)[0], said("plain not", narrow)[0]
+            return NEUTRAL, said(way, narrow)[0], said("plain not", wide)[0]
         if way == "excluded":
             sides = said("did", narrow) + said("did not", narrow if self.random.random() < 0.3 else wide)
             self.random.shuffle(sides)

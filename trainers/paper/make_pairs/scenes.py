@@ -9,6 +9,7 @@ exclude each other.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ SCENES = Path(__file__).with_name("scenes.yaml")
 PLURALS, NAMED, BEASTS, CONTRACTIONS, UNDOTTED = 0.25, 0.15, 0.4, 0.3, 0.2
 """How often people are several, have names, and may be animals; "isn't" for "is not"; sentences without full stop."""
 ROLES = ("who", "whom", "third")
-OPTIONAL = ("mutual", "one 3", "loose", "strict")
+OPTIONAL = ("mutual", "one 3", "loose", "strict", "Before", "passing", "is sole", "is not sole")
 """Words that not every draw has."""
 
 
@@ -71,6 +72,7 @@ class Scenes(Statements):
             "beasts": "yes" if set(nouns) & set(self.data["animals"]) else "no",
             "tense": words.get("tense") or self.random.choices(tuple(TENSES), (4, 3, 1, 1))[0],
         }
+        words["aspect"] = words.get("aspect") or self.random.choice(TENSES[words["tense"]])
         for role, noun, name in zip(ROLES, nouns, names, strict=True):
             many = self.random.random() < PLURALS and bool(plural(noun))
             words[f"{role} many"] = "yes" if many else ""
@@ -80,23 +82,38 @@ class Scenes(Statements):
                 )
             else:
                 words[role] = f"{article(noun) if determiner == 'a' else determiner} {noun}"
-            if named and self.random.random() < NAMED and noun in self.data["people"]:
+            person = noun in self.data["people"]
+            if named and self.random.random() < NAMED and person:
                 words[role], words[f"{role} many"] = name, ""
-        being = {"past": ("was", "were"), "present": ("is", "are"), "perfect": ("was", "were"), "future": ("is", "are")}
+            words[f"that {role}"] = "who" if person else "that"
+            words[f"somebody {role}"] = "somebody" if person else "an animal"
+        was = ("was", "were") if words["tense"] == "past" else ("is", "are")
         for role, key in (("who", "was"), ("third", "was third")):
-            words[key] = being[words["tense"]][bool(words[f"{role} many"])]
-        return words | {"was it": being[words["tense"]][0]}
+            words[key] = was[bool(words[f"{role} many"])]
+        return words | {"was it": was[0]}
 
     def told(self, words: Words) -> Words:
         """What somebody says or supposes, in the past or the present."""
         return {"tense": self.random.choice(("past", "past", "present"))}
 
     def narrated(self, words: Words) -> Words:
-        return {"tense": "past"}
+        return {"tense": "past", "aspect": "past"}
 
     def nouns(self, words: Words) -> Words:
         """Three people or animals without names."""
         return self.people(words, named=False)
+
+    def distinct(self, words: Words) -> Words:
+        """The same of whom none may be another, each known: only the cook, not only a cook or the woman."""
+        drawn = self.nouns(words)
+        while drawn["definite"] == "no" or any(drawn[role].endswith(tuple(self.kin)) for role in ROLES):
+            drawn = self.nouns(words)
+        return drawn
+
+    @cached_property
+    def kin(self) -> list[str]:
+        """Who may be another of the people, in both numbers."""
+        return [form for noun in self.data["kin"] for form in (f" {noun}", f" {plural(noun)}")]
 
     def agreeing(self, words: Words, verb: Verb, keys: tuple[str, ...], tense: str) -> Words:
         """The groups of a verb for every subject: under ``keys`` the positive one, its negation and their passives."""
@@ -108,9 +125,9 @@ class Scenes(Statements):
         }
 
     def verb(self, words: Words, row: list[Any], keys: tuple[str, ...], states: bool = False) -> Words:
-        """A verb of a list in one of the scene's tenses; of a state never in the progressive."""
-        tenses = TENSES[words["tense"]][: 1 if states else None]
-        return self.agreeing(words, Verb(*row[:3]), keys, self.random.choice(tenses))
+        """A verb of a list in the scene's tense and aspect; of a state never in the progressive."""
+        tense = TENSES[words["tense"]][0] if states else words["aspect"]
+        return self.agreeing(words, Verb(*row[:3]), keys, tense)
 
     def deeds(self, words: Words) -> Words:
         """Two deeds, the first as participle too."""
@@ -138,9 +155,10 @@ class Scenes(Statements):
         return self.verb(words, self.random.choice(self.data["doings"]), ("I", "NI"))
 
     def misread(self, words: Words) -> Words:
-        return self.verb(words, self.random.choice(self.data["misread"]), ("M", "NM")) | {
+        aspect = {"aspect": self.random.choice(TENSES[words["tense"]])}
+        return self.verb(words | aspect, self.random.choice(self.data["misread"]), ("M", "NM")) | {
             "thought": self.random.choice(("believed", "heard", "feared", "suspected")),
-            "saw": self.random.choice(("knew", "noticed", "realized", "remembered", "saw that", "was aware that")),
+            "saw": self.random.choice(("knew", "noticed", "realized", "remembered", "saw that", "found out that")),
             "place": self.random.choice(self.data["rooms"]),
         }
 
@@ -148,25 +166,47 @@ class Scenes(Statements):
         return {"near": self.random.choice(self.data["near"])}
 
     def where(self, words: Words) -> Words:
-        return {"where": self.random.choice(self.data["where"] + self.data["past"] * (words["tense"] == "past"))}
+        """A place or, in the past, a time; how often only of what is not in progress."""
+        past = self.data["past"] * (words["tense"] == "past") + self.data["once"] * (words["aspect"] == "past")
+        return {"where": self.random.choice(self.data["where"] + past)}
 
     def frames(self, words: Words) -> Words:
-        drawn = {key: self.random.choice(choices) for key, choices in self.data["frames"].items()}
-        return drawn | {key.capitalize(): word for key, word in drawn.items()}
+        """Conjunctions, adverbs, and verbs with "that" in the scene's tense: what is in progress has no "before", and
+        "only if" stands behind the main clause of a habit."""
+        drawn: Words = {key: self.random.choice(choices) for key, choices in self.data["frames"].items()}
+        simple = words["aspect"] == TENSES[words["tense"]][0]
+        habit = words["aspect"] == "present"
+        if words["tense"] == "past" and drawn["if"] == "provided that":
+            drawn["if"] = "if"
+        drawn["then if"] = "only if" if habit and self.random.random() < 0.2 else drawn["if"]
+        drawn |= {key.capitalize(): word for key, word in drawn.items()} | ({"Before": "Before"} if simple else {})
+        for key in ("claimed", "knew"):
+            past, base, rest = self.random.choice(self.data[key])
+            for role in ROLES:
+                many = bool(words[f"{role} many"])
+                if base == "be":
+                    verb = ("is", "are")[many] if words["tense"] == "present" else ("was", "were")[many]
+                else:
+                    verb = groups(Verb(past, base, past), words["tense"], many)["V"]
+                drawn[f"{key} {role}"] = f"{verb} {rest}".strip()
+        return drawn
 
     def subject(self, words: Words) -> Words:
         """Somebody who is the subject."""
         names = self.lists["male names"] + self.lists["female names"]
         who = self.random.choice(self.data["people"])
-        noun = f"{self.random.choice(('the', 'my', article(who)))} {who}"
+        noun = f"{self.random.choice(('the', 'the', 'my'))} {who}"
         return {"They": self.random.choice(("he", "she", self.random.choice(names), noun, noun))}
 
     def tasks(self, words: Words) -> Words:
         did, do, things = self.random.choice(self.data["tasks"])
         what, other = self.random.sample(things, 2)
-        keys = ("managed", "failed", "planned", "not managed", "not failed")
+        keys = ("managed", "failed", "planned", "not managed")
         drawn = {key: self.random.choice(self.data[key]) for key in keys}
-        return drawn | {"did": did, "do": do, "what": what, "other": other}
+        while drawn["managed"].startswith("was ") and drawn["failed"] in ("refused to", "declined to"):
+            drawn["managed"] = self.random.choice(self.data["managed"])  # who refused may have been forced
+        forgot, not_forgot = self.random.choice(self.data["forgotten"])
+        return drawn | {"did": did, "do": do, "what": what, "other": other, "forgot": forgot, "not forgot": not_forgot}
 
     def attributes(self, kind: JsonObject) -> list[str]:
         """Three attributes that exclude each other, as they stand before or behind a noun."""
@@ -176,7 +216,7 @@ class Scenes(Statements):
             garment = self.random.choice(kind.get("garments", [""]))
             return [f"in {article(x)} {x} {garment}" for x in colours] if garment else colours
         if draw < 0.6:
-            return [*self.random.sample(self.random.choice(self.data["sides"]), 2), "far away"]
+            return [*self.random.sample(self.random.choice(self.data["sides"]), 2), ""]
         return [*self.random.sample(self.random.choice(kind["looks"]), 2), ""]
 
     def owners(self, words: Words) -> Words:
@@ -184,6 +224,8 @@ class Scenes(Statements):
         kind = self.random.choice(self.data["owners"])
         one, two = self.random.sample(kind["nouns"], 2)
         attributes = self.attributes(kind)
+        while attributes[0].startswith("in the "):  # nobody in the front is beside somebody in the back
+            attributes = self.attributes(kind)
         the = self.random.random() < 0.4
         drawn: Words = {}
         for key, noun in (("one", one), ("two", two)):
@@ -195,7 +237,8 @@ class Scenes(Statements):
                 drawn |= {name: f"{determiner} {noun_phrase}", f"any {name}": f"{article(noun_phrase)} {noun_phrase}"}
         if not attributes[2]:
             del drawn["one 3"]
-        mutual = self.random.random() < 0.6
+        # What is on the left is not to be behind something, too.
+        mutual = self.random.random() < 0.6 or attributes[0].startswith("on ")
         linked = self.random.choice(kind["mutual" if mutual else "linked"])
         return drawn | {"linked": linked} | ({"mutual": linked} if mutual else {})
 
@@ -221,14 +264,15 @@ class Scenes(Statements):
             "is": verb,
             "is not": negation,
             "does not": short,
-        }
+        } | ({"is sole": verb, "is not sole": negation} if verb != "has" else {})
 
     def room(self, words: Words) -> Words:
-        return {"place": self.random.choice(self.data["rooms"])}
+        return {"place": self.random.choice(self.data["emptied"])}
 
     def opposed(self, words: Words) -> Words:
         kind = self.random.choice(tuple(self.data["opposites"]))
         a, b = self.random.choice(self.data["opposites"][kind])
         if self.random.random() < 0.5:
             a, b = b, a
-        return {"a": a, "b": b, kind: b, "who": self.random.choice(self.data["people"])}
+        passing = {"passing": a} if a in self.data["passing"] else {}
+        return {"a": a, "b": b, kind: b, "who": self.random.choice(self.data["people"])} | passing

@@ -21,6 +21,7 @@ from core.data import Dataset
 from core.evaluation.scores import summary
 from core.files import whole_folder
 from core.guests.settings import add_settings
+from core.json_types import JsonObject
 from core.reading.tokens import normalise
 from core.reading.word_table import default_table
 from trainers.paper.minibert.rows import LONGEST, Rows
@@ -167,7 +168,7 @@ def _steps(rows: Rows, batch: int) -> int:
 
 
 @torch.inference_mode()
-def score(model: Any, tokenizer: Any, dataset: Dataset) -> dict[str, Any]:
+def score(model: Any, tokenizer: Any, dataset: Dataset) -> JsonObject:
     """What a card says of the model on a data set (:func:`core.evaluation.scores.summary`)."""
     model.eval()
     labelled = sorted((row for row in dataset.rows if row.label), key=lambda row: len(row.first) + len(row.second))
@@ -187,7 +188,7 @@ def write(
     tokenizer: Any,
     recipe: Recipe,
     curve: list[dict[str, float]],
-    scores: Mapping[str, dict[str, Any]],
+    scores: Mapping[str, JsonObject],
     command: str,
 ) -> None:
     """The folder in Hugging Face's format: float16 weights, configuration, tokeniser, and how it was made."""
@@ -199,7 +200,7 @@ def write(
 
 
 def describe(
-    folder: Path, recipe: Recipe, curve: list[dict[str, float]], scores: Mapping[str, dict[str, Any]], command: str
+    folder: Path, recipe: Recipe, curve: list[dict[str, float]], scores: Mapping[str, JsonObject], command: str
 ) -> None:
     """Write README.md, for people, and ``pairlens.json``, for the pages."""
     data = ", ".join(source.name for source in recipe.train)

@@ -19,22 +19,21 @@ Without ``--runs`` the lines of the baselines are written anew in the table that
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from statistics import fmean
 
 from core.checkpoint import read_card
 from core.errors import RunError
 from core.evaluation.intervals import half_width
-from core.files import check_writable, whole_file
+from core.files import check_writable, write_whole
 from core.json_types import Card
-from trainers.cluster import add_ray, cluster
-from trainers.csv_file import write_rows
+from trainers.cluster import add_ray
+from trainers.options import add_options, data_folder, use_threads
 from trainers.paper import markdown
-from trainers.paper.table.systems import TABLES, Table
+from trainers.paper.table.systems import TABLES, PaperTable
 from trainers.precision import AUTO, add_precision
+from trainers.tables import read_rows, write_rows
 
 BASELINES = "baselines.csv"
 """The file of baselines in the folder of runs that --train makes."""
@@ -46,9 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=Path, metavar="FOLDER", help="the folder of the runs' folders")
     parser.add_argument("--baselines", type=Path, metavar="CSV", help="scores of baselines without a network")
     parser.add_argument("--train", metavar="RECIPE", help="first train the systems that have no run, on this data")
-    parser.add_argument("--data", type=Path, help="with --train: the data folder (default: $PAIRLENS_DATA)")
     add_precision(parser, with_option="--train")
-    parser.add_argument("--threads", type=int, default=0, metavar="N", help="with --train: CPU threads")
+    add_options(parser, "--data", "--threads")
     add_ray(parser, "with --train: train the runs, each as a task of --threads processors,")
     parser.add_argument("--out", type=Path, required=True, metavar="NAME", help="NAME.csv and NAME.md are written")
 
@@ -68,32 +66,26 @@ def run(args: argparse.Namespace) -> int:
     rows = lines(TABLES[args.table], cards(args.runs), plain) if args.runs else updated(args, paths[0], plain)
     shown = markdown.table(rows)
     write_rows(paths[0], rows)
-    with whole_file(paths[1]) as scratch:
-        scratch.write_text(f"{shown}\n", encoding="utf-8")
+    write_whole(paths[1], f"{shown}\n")
     print(shown)
     return int(failed > 0)
 
 
 def train_systems(args: argparse.Namespace) -> int:
     """Train what is missing of the table's runs and baselines. Returns how many runs failed."""
-    import torch
-
     from trainers import recipe
     from trainers.paper import baselines
     from trainers.paper.table import training
-    from trainers.train import data_folder
+    from trainers.runs import shared_out
 
-    if args.threads:
-        torch.set_num_threads(args.threads)
+    use_threads(args.threads)
     base, folder = recipe.load(args.train), data_folder(args.data)
     check_writable(args.runs, "--runs", folder=True)
     command = f"python -m trainers.paper table {args.table} --train {base.name} --data DATA"
     command += f" --precision {args.precision}" if args.precision != AUTO else ""
-    with ExitStack() as stack:
-        ray = stack.enter_context(cluster(args.ray)) if args.ray else None
-        train_all = training.in_cluster(ray, folder, args.threads or 1) if ray else None
+    with shared_out(args.ray, args.threads) as calls:
         systems = TABLES[args.table].systems
-        failed = training.train(systems, base, folder, args.runs, args.precision, command, train_all)
+        failed = training.train(systems, base, folder, args.runs, args.precision, command, calls)
     if not (args.runs / BASELINES).is_file():
         baselines.run(argparse.Namespace(recipe=args.train, data=folder, csv=args.runs / BASELINES))
     return failed
@@ -109,17 +101,13 @@ def cards(folder: Path) -> Sequence[Card]:
 
 def scored(path: Path) -> Sequence[Mapping[str, str]]:
     """The rows of a table of baselines. Raises RunError for another file."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        return [{key: row[key] for key in ("baseline", "dev", "accuracy")} for row in rows]
-    except (OSError, UnicodeDecodeError, csv.Error, KeyError):
-        raise RunError(
-            f"{path.name} holds no scores: give what `python -m trainers.paper baselines --csv` wrote"
-        ) from None
+    rows = read_rows(path)
+    if not rows or not {"baseline", "dev", "accuracy"} <= rows[0].keys():
+        raise RunError(f"{path.name} holds no scores: give what `python -m trainers.paper baselines --csv` wrote")
+    return rows
 
 
-def lines(table: Table, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
+def lines(table: PaperTable, runs: Sequence[Card], baselines: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
     """The table's lines, with ours where there are runs. Raises RunError for runs of unlike data."""
     used = [(system, [card for card in runs if system.made(card)]) for system in table.systems]
     members = [card for _, own in used for card in own]
@@ -150,12 +138,7 @@ def lines(table: Table, runs: Sequence[Card], baselines: Sequence[Mapping[str, s
 def updated(args: argparse.Namespace, path: Path, baselines: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The lines of the table that is there, with the scores of these baselines. Raises RunError for one of other
     systems or data."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error):
-        rows = []
-    systems = TABLES[args.table].systems
+    rows, systems = read_rows(path), TABLES[args.table].systems
     head = next((key for row in rows[:1] for key in row if key.startswith("ours: ")), "")
     dev = head.removeprefix("ours: ").partition(", trained on ")[0]
     if [row.get("system") for row in rows] != [system.name for system in systems] or not head:

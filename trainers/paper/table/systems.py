@@ -31,7 +31,7 @@ class System(NamedTuple):
         return bool(self.architecture == card["architecture"] and same and self.judged in ("", roles["judged"]))
 
 
-class Table(NamedTuple):
+class PaperTable(NamedTuple):
     """A table of the paper. ``of``: the data of the paper's column; ``titles``: in docs/results.md, by the recipe that
     its systems are trained with."""
 
@@ -47,8 +47,8 @@ _COMPARE = {"compare": True}
 """The paper does not say how its classifier joins two sentence vectors; its figures are out of reach of a linear one
 over both alone."""
 
-TABLES: dict[str, Table] = {
-    "nli": Table(
+TABLES: dict[str, PaperTable] = {
+    "nli": PaperTable(
         "SNLI test, trained on all of SNLI",
         {"comparison-nli": "**One context: entailment** (the paper’s table 7)."},
         (
@@ -72,7 +72,7 @@ TABLES: dict[str, Table] = {
             System("DGEM", None, why=GRAPH),
         ),
     ),
-    "sentiment": Table(
+    "sentiment": PaperTable(
         "Yelp test, trained on 500,000 reviews",
         {
             "comparison-sst5": "**No extra context: sentiment of sentences** (the paper’s table 3, on Yelp).",
@@ -95,7 +95,7 @@ TABLES: dict[str, Table] = {
             System("AttConv advanced", 67.36, "attconv-advanced", _INTRA),
         ),
     ),
-    "fever": Table(
+    "fever": PaperTable(
         "FEVER dev, gold evidence",
         {"comparison-fever": "**Several contexts: claims** (the paper’s table 9)."},
         (

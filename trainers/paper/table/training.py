@@ -9,31 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
-
-import torch
 
 from core.data import Dataset
 from core.errors import RunError
 from core.evidence import BOTH
 from core.json_types import JsonObject
 from core.models import spec_of
-from trainers import loop, resume, set_up
-from trainers.cluster import each
 from trainers.paper.table.systems import System
 from trainers.recipe import DataSource, Recipe
-from trainers.training_data import load_data, read_source, table_for
+from trainers.runs import Calls, once_each, one_run
+from trainers.set_up import Options
+from trainers.training_data import read_source
 
 MORE_SEEDS = (2, 3)
-
-
-Training = Callable[[Iterable[tuple[Recipe, set_up.Options]]], Iterable[JsonObject | RunError]]
-"""The card of each run in order, or why it failed."""
 
 
 def train(
@@ -43,22 +35,21 @@ def train(
     runs: Path,
     precision: str,
     command: str,
-    train_all: Training | None = None,
+    calls: Calls,
 ) -> int:
-    """Train what is not there yet, one run after the other unless ``train_all`` does it. Returns how many runs failed,
-    each of which is named on stderr."""
+    """Train what is not there yet, by ``calls``. Returns how many runs failed; each is named on stderr."""
     trained = [system for system in systems if system.architecture]
     scores: dict[str, float] = {}
-    train_all, failed = train_all or one_by_one(folder), 0
+    work, failed = functools.partial(_card_or_error, folder, once_each(read_source)), 0
 
     def train_these(planned: Iterable[tuple[System, int]]) -> None:
         nonlocal failed
         made = [(system, recipe_of(system, base, seed)) for system, seed in planned]
         asked = [
-            (recipe, set_up.Options(runs / recipe.name, precision=precision, resume=True, command=command))
+            (recipe, Options(runs / recipe.name, precision=precision, resume=True, command=command))
             for _, recipe in made
         ]
-        for (system, recipe), card in zip(made, train_all(asked), strict=True):
+        for (system, recipe), (_, card) in zip(made, calls(work, asked), strict=True):
             if isinstance(card, RunError):
                 print(f"{recipe.name}: {card}", file=sys.stderr)
                 failed += 1
@@ -70,30 +61,12 @@ def train(
     return failed
 
 
-def one_by_one(folder: Path) -> Training:
-    """Trains the runs here."""
-    rows_of = once_each(read_source)
-    return lambda asked: (_card_or_error(recipe, folder, options, rows_of) for recipe, options in asked)
-
-
-def in_cluster(ray: ModuleType, folder: Path, threads: int) -> Training:
-    """Trains the runs as tasks of a Ray cluster (:mod:`trainers.cluster`), each on so many processors."""
-    work = functools.partial(_in_task, str(Path.cwd()), folder, threads)
-    return lambda asked: (card for _, card in each(ray, work, asked, cpus=threads))
-
-
-def _in_task(place: str, folder: Path, threads: int, asked: tuple[Recipe, set_up.Options]) -> JsonObject | RunError:
-    """Paths are those of the process that asks."""
-    os.chdir(place)
-    torch.set_num_threads(threads)
-    return _card_or_error(asked[0], folder, asked[1], read_source)
-
-
 def _card_or_error(
-    recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
+    folder: Path, rows_of: Callable[[Path, DataSource], Dataset], asked: tuple[Recipe, Options]
 ) -> JsonObject | RunError:
+    """The card of one run, or why it failed."""
     try:
-        return one_run(recipe, folder, options, rows_of)
+        return one_run(asked[0], folder, asked[1], rows_of=rows_of, needs_dev=False)
     except RunError as error:
         return error
 
@@ -125,28 +98,3 @@ def most_compared(systems: Iterable[System], scores: dict[str, float]) -> list[S
         elif system.architecture != "attconv-feedforward" and system.settings.get("context") in ("extra", "intra"):
             ours.append(system)
     return ours + sorted((s for s in others if s.name in scores), key=lambda s: -scores[s.name])[:1]
-
-
-def one_run(
-    recipe: Recipe, folder: Path, options: set_up.Options, rows_of: Callable[[Path, DataSource], Dataset]
-) -> JsonObject:
-    """The card of this run, which is trained now, or trained on, unless its folder is finished. Raises RunError."""
-    if done := resume.finished(options.out, recipe):
-        return done
-    data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
-    words, own = table_for(recipe, folder, None, data.vocabulary)
-    print(f"{recipe.name}: {recipe.architecture}, {len(data.train):,} rows", flush=True)
-    return loop.train(recipe, data, words, options, own_words=own)
-
-
-def once_each(read: Callable[[Path, DataSource], Dataset]) -> Callable[[Path, DataSource], Dataset]:
-    """The same, which reads no file twice: filling FEVER's claims takes minutes."""
-    known: dict[str, Dataset] = {}
-
-    def rows_of(folder: Path, source: DataSource) -> Dataset:
-        key = repr((folder, source))
-        if key not in known:
-            known[key] = read(folder, source)
-        return known[key]
-
-    return rows_of

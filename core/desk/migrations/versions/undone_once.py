@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from alembic import op
 
@@ -29,7 +27,7 @@ def _undo_once(connection: sa.Connection) -> None:
     """Where two changes undo the same one, the later one undid what stood there: the change before it of the same."""
     changes = connection.execute(sa.select(change).order_by(change.c.id)).all()
     author: dict[int, int] = {}
-    last: dict[tuple[Any, ...], int] = {}
+    last: dict[tuple[object, ...], int] = {}
     undone: set[int] = set()
     for own in changes:
         author[own.id] = own.annotator if own.undoes is None else author[own.undoes]

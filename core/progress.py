@@ -1,0 +1,47 @@
+"""Bars of work that goes through many things: how many are done, how many a second, time left; on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and what there is to do; what it raises ends the work."""
+
+
+def bar(total: int | None, unit: str = "row", what: str = "", *, done: int = 0, shown: bool = True) -> tqdm[NoReturn]:
+    """A bar of about so many things, None where that is not known; work of less than a second has none. Where standard
+    error is no terminal, it is told every half minute."""
+    from tqdm import tqdm  # here, so that pages start without it
+
+    return tqdm(
+        total=total,
+        initial=done,
+        unit=f" {unit}s",
+        desc=what or None,
+        unit_scale=True,
+        leave=False,
+        delay=1,
+        smoothing=0.05,
+        dynamic_ncols=True,
+        mininterval=0.5 if sys.stderr.isatty() else 30,
+        file=sys.stderr,
+        disable=not shown,
+    )
+
+
+@contextmanager
+def progress_bar(unit: str, what: str = "") -> Iterator[Progress]:
+    """The same for work that says by itself what there is to do."""
+    with bar(None, unit, what) as shown:
+
+        def progress(done: int, of: int) -> None:
+            shown.total = of
+            shown.update(done - shown.n)
+
+        yield progress

@@ -1,0 +1,129 @@
+"""Runs of many recipes, as `sweep` and `paper table --train` plan them: none twice, here or shared over a Ray cluster.
+
+Each run has a folder of its own: the finished checkpoint and the probabilities of its dev set, which `python -m
+trainers compare` reads.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+from core.data import Dataset
+from core.evaluation.predict import probabilities
+from core.evaluation.scores import QUESTION_KINDS, question_kind
+from core.files import whole_file
+from core.json_types import JsonObject
+from trainers import resume
+from trainers.cluster import cluster, each
+from trainers.recipe import DataSource, Recipe
+from trainers.training_data import TrainingData, load_data, read_source, table_for
+
+if TYPE_CHECKING:
+    from trainers.loop import TrainingRun
+    from trainers.set_up import Options
+
+DEV = "dev.safetensors"
+"""In a run's folder: the probabilities of its dev set, gold classes, questions and row numbers."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Calls(Protocol):
+    """Calls ``work`` with each of the items; the items with what it returned come in order."""
+
+    def __call__(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[T, R]]: ...
+
+
+@contextmanager
+def shared_out(ray: str | None, threads: int) -> Iterator[Calls]:
+    """Calls here, one after the other, or, where ``ray`` is the address of a cluster, each as a task of so many
+    processors (:mod:`trainers.cluster`)."""
+    if not ray:
+        yield lambda work, items: ((item, work(item)) for item in items)
+        return
+    with cluster(ray) as connected:
+        place, cpus = str(Path.cwd()), threads or 1
+        yield lambda work, items: each(connected, functools.partial(_in_task, place, cpus, work), items, cpus=cpus)
+
+
+def _in_task(place: str, threads: int, work: Callable[[T], R], item: T) -> R:
+    """Paths are those of the process that asks."""
+    os.chdir(place)
+    torch.set_num_threads(threads)
+    return work(item)
+
+
+def one_run(
+    recipe: Recipe,
+    folder: Path,
+    options: Options,
+    *,
+    rows_of: Callable[[Path, DataSource], Dataset] = read_source,
+    cut: Callable[[TrainingData], tuple[TrainingData, np.ndarray]] | None = None,
+    needs_dev: bool = True,
+) -> JsonObject:
+    """The card of this run, which is trained now, or trained on, unless its folder is finished. ``cut``: other rows of
+    the data for training and dev, with the numbers of dev's rows among all. Where somebody ``needs_dev``, a run without
+    :data:`DEV` is not finished. Raises RunError."""
+    if (not needs_dev or (options.out / DEV).is_file()) and (done := resume.finished(options.out, recipe)):
+        return done
+    from trainers import loop  # Fabric takes over a second to import
+
+    data = load_data(recipe, folder, quiet=True, rows_of=rows_of)
+    data, rows = cut(data) if cut else (data, np.arange(len(data.dev)))
+    words, own = table_for(recipe, folder, None, data.vocabulary)
+    print(f"{recipe.name}: {recipe.architecture}, {len(data.train):,} rows", flush=True)
+    run = loop.ready(recipe, data, words, options)
+    run.enter()
+    run.fit()
+    card = run.finish(own)
+    _keep_dev(run, rows)
+    return card
+
+
+def _keep_dev(run: TrainingRun, rows: np.ndarray) -> None:
+    """Write what the finished run says of its dev set, whose rows have these numbers."""
+    dev, classes = run.data.dev, len(run.recipe.labels)
+    names = {group: i for i, group in enumerate(dict.fromkeys(dev.groups or ()))}
+    tensors = {
+        "probabilities": probabilities(run.average, run.dev_set, run.vectors, classes).float(),
+        "gold": dev.labels,
+        "groups": torch.tensor([names[group] for group in dev.groups or ()], dtype=torch.int64),
+        "rows": torch.from_numpy(rows),
+    }
+    if names:
+        tensors["question_words"] = _question_words(run.data)
+    with whole_file(run.options.out / DEV) as scratch:
+        save_file(tensors, scratch)
+
+
+def _question_words(data: TrainingData) -> torch.Tensor:
+    """The kind of each dev row's question as its number among QUESTION_KINDS, ``[N]``."""
+    norms = {number: norm for norm, number in data.vocabulary.ids.items()}
+    first = data.dev.first
+    texts = [first.flat[at : at + length] for at, length in zip(first.starts.tolist(), first.lengths, strict=True)]
+    kinds = [question_kind(norms.get(number, "") for number in text.tolist()) for text in texts]
+    return torch.tensor([QUESTION_KINDS.index(kind) for kind in kinds])
+
+
+def once_each(read: Callable[[Path, DataSource], Dataset]) -> Callable[[Path, DataSource], Dataset]:
+    """The same, which reads no file twice: filling FEVER's claims takes minutes."""
+    known: dict[str, Dataset] = {}
+
+    def rows_of(folder: Path, source: DataSource) -> Dataset:
+        key = repr((folder, source))
+        if key not in known:
+            known[key] = read(folder, source)
+        return known[key]
+
+    return rows_of

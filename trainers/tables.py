@@ -1,0 +1,47 @@
+"""Tables of rows: CSV files, and text for a terminal. (As Markdown: :mod:`trainers.paper.markdown`.)"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from core.files import whole_file
+
+Rows = Sequence[Mapping[str, object]]
+"""By column; the first row names the columns, in their order."""
+
+
+def write_rows(path: Path, rows: Rows) -> None:
+    """Write a line a row under the names of the columns, all or nothing."""
+    with whole_file(path) as scratch, scratch.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file; none of a file that is not there or is no CSV."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []
+
+
+_NUMBER = re.compile(r"[-−+<>≤]?\s?[\d.]|–$")
+"""How a number's text begins, perhaps with an interval behind it, or a dash in its place."""
+
+
+def text(rows: Rows) -> str:
+    """Columns of words from the left, columns of numbers from the right, under their names; a dash where one lacks."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = [[name, *(str(row.get(name, "–")) for row in rows)] for name in names]
+    widths = [max(map(len, column)) for column in columns]
+    signs = [">" if all(map(_NUMBER.match, column[1:])) else "<" for column in columns]
+    lines = zip(*columns, strict=True)
+    return "\n".join(
+        "  ".join(f"{cell:{sign}{width}}" for cell, sign, width in zip(line, signs, widths, strict=True)).rstrip()
+        for line in lines
+    )
