@@ -39,8 +39,8 @@ _TITLES = {
 _HIDDEN = "Two words that say the same hide each other: without one the other still says it, and both have short bars"
 _CANNOT = {
     TAKEN_AWAY: (
-        f"{_HIDDEN}; take both away below. Several questions have one answer here: where the ways disagree, look "
-        "at each alone. It says which words this verdict hangs on, not whether it hangs on them for a good reason."
+        f"{_HIDDEN}; take both away below. Where the ways disagree, look at each alone. It says which words this "
+        "verdict hangs on, not whether for a good reason."
     ),
     DROPPED: (
         "A sentence without a word is often none that anybody would write: a part of the effect is that of broken "
