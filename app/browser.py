@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -12,3 +13,14 @@ import streamlit as st
 def component(name: str, script: str, html: str = "<i></i>", style: str | None = None) -> Any:
     """The component with this script, registered once a process."""
     return st.components.v2.component(name, html=html, css=style, js=script)
+
+
+@functools.cache
+def text_of(file: Path) -> str:
+    """A script or style, read once a process."""
+    return file.read_text(encoding="utf-8")
+
+
+def unseen(name: str) -> Any:
+    """A place for a component that shows nothing (app/page_style.py hides it)."""
+    return st.container(key=f"unseen {name}")

@@ -48,9 +48,7 @@ _STYLE = (
 .st-key-swap button [data-testid="stMarkdownContainer"],
 :is([class*="st-key-filter-map-remove"], [class*="st-key-desk-step"]) button [data-testid="stMarkdownContainer"] {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-:is(.st-key-address, .st-key-annotator-memory, .st-key-scripts, .st-key-late),
-[data-testid="stLayoutWrapper"]:has(> :is(.st-key-address, .st-key-annotator-memory, .st-key-scripts, .st-key-late)) {
-  display: none; }
+[class*="st-key-unseen-"], [data-testid="stLayoutWrapper"]:has(> [class*="st-key-unseen-"]) { display: none; }
 /* The table's own CSV would hold formulas as they are: the Error desk has an export that does not. */
 [data-testid="stElementToolbarButton"]:has([aria-label*="ownload"]) { display: none; }
 .stApp input[role="combobox"] { text-overflow: ellipsis; }
@@ -157,14 +155,14 @@ def note(sentence: str) -> None:
 
 
 @contextmanager
-def patience(what: str, models: Iterable[str]) -> Iterator[None]:
+def patience(what: Callable[[], str], models: Iterable[str]) -> Iterator[None]:
     """A line that says ``what`` is done while one of these models is loaded. It has its place in any case, so that what
     stands below keeps its own."""
     place = st.empty()
     if all(map(in_memory, models)):
         yield
     else:
-        with place, st.spinner(what):
+        with place, st.spinner(what()):
             yield
 
 

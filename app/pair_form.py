@@ -16,9 +16,8 @@ from app.model_choice import Listed, size_said
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice, folded
 from app.pairs import SIDES, Pair
-from core.checkpoint import Checkpoint, CheckpointError, load_named
-from core.evidence import BOTH, Explanation
-from core.explain import explained
+from core.checkpoint import CheckpointError
+from core.evidence import BOTH
 from core.reading.reader import PairError
 
 Answer = TypeVar("Answer")
@@ -41,8 +40,8 @@ class ModelForm:
     own: str = "A pair of your own"
 
     def answer(self, compute: Callable[[Any], Answer], none_installed: str, empty: str = "") -> Answer | None:
-        """Compute what the page shows, or say in one sentence why there is nothing to show; ``empty`` says what to do
-        where nothing is typed yet."""
+        """Compute what the page shows of its state, or say in one sentence why there is nothing to show; ``empty`` says
+        what to do where nothing is typed yet. While the model is loaded the page says so."""
         state, problems = self.page.state, self.page.problems
         if state.model is None:
             problems.append(f"{none_installed}, and name its parent folder in PAIRLENS_CHECKPOINTS.")
@@ -52,7 +51,8 @@ class ModelForm:
             return None
         else:
             try:
-                return compute(state)
+                with page_style.patience(lambda: f"Loading the model{size_said(state.model)} …", [state.model]):
+                    return compute(state)
             except CheckpointError as error:
                 problems.append(f"This model cannot be used: {error}.")
             except PairError as error:
@@ -152,18 +152,6 @@ class PairForm(ModelForm):
         if self.page.state.pair.empty:
             empty = "Type a sentence into each box above, or choose an example in the sidebar."
         return super().answer(compute, none_installed, empty)
-
-    def checkpoint(self) -> Checkpoint:
-        """The model that is shown."""
-        name = self.page.state.model
-        with page_style.patience(f"Loading the model{size_said(name)} …", [name]):
-            return load_named(name)
-
-    def explanation(self, head: str = "") -> tuple[Checkpoint, Explanation]:
-        """The model that is shown, and what it says of the pair; ``head`` as :func:`core.explain.explain` takes it."""
-        checkpoint = self.checkpoint()
-        first, second = self.page.state.pair.now
-        return checkpoint, explained(checkpoint, first, second, head=head)
 
     def sentences(self, models: Mapping[str, Listed]) -> None:
         """Both sentences, labelled with the roles on the model's card, and the button that swaps them; the text alone

@@ -43,6 +43,6 @@ def load() -> None:
     with contextlib.suppress(CheckpointError):
         if name is not None:
             explain(load_named(name), "A sentence.", "A sentence.")
-    # After each run of a page Streamlit looks through all objects for garbage while every thread waits, those that send
-    # the page among them. What is there by now never is garbage, and made that eight times as long.
+    # When Python looks through all objects for garbage, every thread waits, those that send pages among them. What is
+    # there by now never is garbage, and made that eight times as long.
     gc.freeze()

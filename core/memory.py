@@ -1,4 +1,4 @@
-"""What glibc does with freed memory: a training keeps it for its next step, the app hands it back."""
+"""What glibc does with freed memory: a training keeps it for its next step, the app and streams hand it back."""
 
 from __future__ import annotations
 
@@ -16,6 +16,15 @@ def keep_freed_memory() -> None:
     """
     _glibc("mallopt", _M_MMAP_THRESHOLD, 32 << 20)
     _glibc("mallopt", _M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def hand_back_large_blocks() -> None:
+    """Let glibc hand blocks of some megabytes back when they are freed; elsewhere nothing happens.
+
+    A stream has such blocks for each part, the vectors of its words. By default they go into the heap once the first of
+    them was freed, where smaller ones keep their pages.
+    """
+    _glibc("mallopt", _M_MMAP_THRESHOLD, 4 << 20)
 
 
 def share_arenas() -> None:

@@ -55,7 +55,8 @@ def size(path):
 def test_the_image_copies_no_more_than_it_may():
     for removed in ("-name tests -exec rm", "torch/test", "torch/include"):
         assert removed in DOCKERFILE
-    packages = {}
+    packages = installed("s3fs")
+    assert "'^s3fs'" in DOCKERFILE, "for runs in a bucket"
     for line in (ROOT / "requirements.txt").read_text().splitlines():
         if line.strip() and not line.startswith("#"):
             wanted = Requirement(line)
@@ -68,7 +69,8 @@ def test_the_image_copies_no_more_than_it_may():
 
 def test_all_that_the_app_is_made_of_is_copied_and_nothing_else_is_sent():
     assert set(copied()) == {
-        *("requirements.txt", "LICENSE", "streamlit_app.py", ".streamlit", "pretrained", "core", "trainers", "app")
+        *("requirements.txt", "requirements-cluster.txt", "LICENSE", "streamlit_app.py", ".streamlit"),
+        *("pretrained", "core", "trainers", "app"),
     }
     ignored = (ROOT / "deploy/Dockerfile.dockerignore").read_text().splitlines()
     assert "*" in ignored and {line[1:] for line in ignored if line.startswith("!")} == set(copied())

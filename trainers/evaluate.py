@@ -35,6 +35,7 @@ from core.evaluation.predict import check_texts
 from core.evaluation.scores import paired_bootstrap
 from core.files import check_writable
 from core.json_types import JsonMapping, JsonObject
+from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted
 from trainers.card import add_to_card
@@ -62,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Classify, score, print."""
+    hand_back_large_blocks()
     if args.out:
         check_writable(args.out, "--out")
     checkpoints = [open_checkpoint(name) for name in (args.checkpoint, args.against) if name]

@@ -44,6 +44,13 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(name, **OPTIONS[name])
 
 
+def add_ray(parser: argparse.ArgumentParser, what: str) -> None:
+    """The option --ray; ``what`` the cluster does."""
+    parser.add_argument(
+        "--ray", metavar="ADDRESS", help=f"{what} on the Ray cluster at HOST:PORT, or auto: this machine's own"
+    )
+
+
 def data_folder(option: Path | None) -> Path:
     """The data folder of --data or $PAIRLENS_DATA. Raises RunError when there is none."""
     folder = option or (Path(os.environ["PAIRLENS_DATA"]) if os.environ.get("PAIRLENS_DATA") else None)

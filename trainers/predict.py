@@ -34,15 +34,17 @@ from pathlib import Path
 import torch
 
 from core.checkpoint import Checkpoint, open_checkpoint
+from core.cluster import cluster
 from core.data import Stream
 from core.data.stream import survey
 from core.errors import RunError
+from core.evaluation.on_cluster import predicted_by
 from core.evaluation.parts import Part, agreed, parts, predicted, rank_of
 from core.files import check_writable
+from core.memory import hand_back_large_blocks
 from core.progress import bar
 from core.wording import counted
-from trainers.cluster import add_ray, cluster, predicted_by
-from trainers.options import add_options, pick_device, translation
+from trainers.options import add_options, add_ray, pick_device, translation
 from trainers.prediction_files import FORMATS, Nowhere, Output, folder_of_parts, one_file
 
 MOST = 4
@@ -70,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Classify and write."""
+    hand_back_large_blocks()
     out, into_folder = Path(args.out), args.out.endswith(("/", os.sep))
     format = _format(args, out, into_folder)
     check_writable(out, "--out", folder=into_folder)

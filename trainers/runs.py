@@ -17,13 +17,13 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
+from core.cluster import cluster, each
 from core.data import Dataset
 from core.evaluation.predict import probabilities
 from core.evaluation.scores import QUESTION_KINDS, question_kind
 from core.files import whole_file
 from core.json_types import JsonObject
 from trainers import resume
-from trainers.cluster import cluster, each
 from trainers.recipe import DataSource, Recipe
 from trainers.training_data import TrainingData, load_data, read_source, table_for
 
@@ -47,7 +47,7 @@ class Calls(Protocol):
 @contextmanager
 def shared_out(ray: str | None, threads: int) -> Iterator[Calls]:
     """Calls here, one after the other, or, where ``ray`` is the address of a cluster, each as a task of so many
-    processors (:mod:`trainers.cluster`)."""
+    processors (:mod:`core.cluster`)."""
     if not ray:
         yield lambda work, items: ((item, work(item)) for item in items)
         return

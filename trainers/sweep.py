@@ -50,9 +50,8 @@ from core.json_types import JsonMapping, JsonObject
 from core.wording import counted
 from trainers import recipe as recipes
 from trainers import runs
-from trainers.cluster import add_ray
 from trainers.commands import as_typed
-from trainers.options import add_options, data_folder, use_threads
+from trainers.options import add_options, add_ray, data_folder, use_threads
 from trainers.precision import AUTO, add_precision
 from trainers.recipe import Recipe
 from trainers.runs import DEV

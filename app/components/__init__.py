@@ -17,7 +17,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.browser import component
+from app.browser import component, text_of, unseen
 from app.components.bundle import bundle
 from app.models import card
 from app.page_state import codec
@@ -44,7 +44,7 @@ def draw(
     # As text, because Streamlit writes what it is given several times, and a drawing has thousands of numbers.
     moving = {"turn": st.session_state.get(f"{key} turn", 0)} | moving
     data = {"view": view, "drawing": _compact_json(fields), "moving": _compact_json(moving)}
-    drawing = component("pairlens", _read(_FOLDER / "loader.js"), html='<div class="pairlens"></div>')
+    drawing = component("pairlens", text_of(_FOLDER / "loader.js"), html='<div class="pairlens"></div>')
     drawing(key=key, data=data, on_selection_change=on_selection_change or (lambda: None))
 
 
@@ -121,13 +121,13 @@ def file_stem(explanation: Explanation) -> str:
 
 def send_with_enter() -> None:
     """On the page that calls it Enter sends what stands in a text area."""
-    component("pairlens_enter", _read(_FOLDER / "enter.js"))(key="enter", data={})
+    component("pairlens_enter", text_of(_FOLDER / "enter.js"))(key="enter", data={})
 
 
 def load() -> None:
     """On every page that draws: the scripts of all drawings. They are a component of their own, because Streamlit sends
     a component's script and style with each of its runs; what stays as it is goes to a browser once."""
-    with st.container(key="scripts"):
+    with unseen("scripts"):
         component("pairlens_scripts", bundled())(key="scripts loaded", data={})
 
 
@@ -138,15 +138,10 @@ def bundled() -> str:
     scripts = [*_FOLDER.glob("*.js"), *(script for folder in folders() for script in folder.glob("*.js"))]
     alone = {_FOLDER / f"{name}.js" for name in ("mount", "loader", "enter")}
     base = _FOLDER / "base.css"
-    style = _read(base).replace("/*palette*/", css_variables())
-    style += "".join(map(_read, sorted({*_FOLDER.glob("*.css")} - {base})))
+    style = text_of(base).replace("/*palette*/", css_variables())
+    style += "".join(map(text_of, sorted({*_FOLDER.glob("*.css")} - {base})))
     style += "".join(
-        f".{file.parent.name} {{\n{_read(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
+        f".{file.parent.name} {{\n{text_of(file)}}}\n" for f in folders() for file in sorted(f.glob("*.css"))
     )
     constants = {"CIVIDIS": CIVIDIS, "DIVERGING": DIVERGING, "STYLE": style}
     return bundle(_FOLDER / "mount.js", sorted({*scripts} - alone), constants)
-
-
-@functools.cache
-def _read(file: Path) -> str:
-    return file.read_text(encoding="utf-8")

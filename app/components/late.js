@@ -2,9 +2,10 @@
 // the page need not be drawn again; views hear of it, and ask for more while the server still computes.
 
 import { html, linkButton, refill } from "./elements.js";
+import { leaving } from "./leaving.js";
 import { VIEWS } from "./view.js";
 
-const AGAIN = 250; // milliseconds until the server is asked again
+const AGAIN = 150; // milliseconds until the server is asked again
 const LOST = 5000; // and until it is asked once more where it has not answered
 
 class Late {
@@ -22,6 +23,11 @@ class Late {
     this.askIn(AGAIN);
   }
 
+  // The page is another one.
+  end() {
+    clearTimeout(this.pending);
+  }
+
   // Ask again in so many milliseconds, while the server still computes.
   askIn(milliseconds) {
     clearTimeout(this.pending);
@@ -31,6 +37,7 @@ class Late {
 
   // To the server: to go on, to stop or to begin again.
   say(what) {
+    if (leaving()) return this.askIn(LOST);
     this.turn += 1;
     this.tell?.("selection", { ...what, turn: this.turn });
     this.askIn(LOST);
@@ -44,6 +51,12 @@ export function hearLate(hear, signal) {
   LATE.hearers.add(hear);
   signal.addEventListener("abort", () => LATE.hearers.delete(hear));
   if (LATE.data) hear(LATE.data);
+}
+
+// Nothing is asked of a pair that is not drawn any more, until something has come of the next one. Streamlit would send
+// what two components say at once for one part of the page alone.
+export function pauseLate() {
+  LATE.end();
 }
 
 export function sayLate(what) {
@@ -102,6 +115,8 @@ VIEWS.late = /** @type {any} */ (
       LATE.take(data, tell);
     }
 
-    end() {}
+    end() {
+      LATE.end();
+    }
   }
 );

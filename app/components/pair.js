@@ -1,8 +1,10 @@
 // One pair: its verdict, its sentences and one panel for each kind of record it has. A word that is selected in one
 // part is selected in all: `row` and `column` are words of the sentences along the edges of the matrix.
 
-import { LONG, choice, html, linkButton, the } from "./elements.js";
-import { hearLate } from "./late.js";
+import { hearBelow } from "./below.js";
+import { LONG, choice, html, linkButton, refill, the } from "./elements.js";
+import { hearLate, pauseLate } from "./late.js";
+import { leaving } from "./leaving.js";
 import { TextPanel } from "./text.js";
 import { EXPLORE_TOUR, Tour } from "./tour.js";
 import { drawVerdict } from "./verdict.js";
@@ -14,10 +16,13 @@ const ELSEWHERE = "input, textarea, [role=listbox], [role=combobox], [role=dialo
 /**
  * @typedef {{ row: number | null, column: number | null }} Selection
  * @typedef {{ selection: Selection, explicit: boolean, direction: string | null, editable: boolean, tour: boolean,
- *   late: Record<string, any>, crossings: boolean, asked: Record<string, any> }} Moving what changes without a drawing
+ *   late: Record<string, any>, crossings: boolean, asked: Record<string, any>, number: number, alone: boolean }} Moving
+ *   what changes without a drawing
  * @extends {View<import("./payloads").Drawn["pair"] & Moving>}
  */
 class PairView extends View {
+  lower = html("div.lower");
+
   listen(on) {
     super.listen(on);
     on(window, "keydown", (event) => {
@@ -32,6 +37,41 @@ class PairView extends View {
       if (!event.target.closest(CLICKED)) this.undo();
     });
     hearLate((late) => this.hear(late), this.ended.signal);
+    hearBelow((below) => this.drawBelow(below), this.ended.signal);
+  }
+
+  update(data, setStateValue) {
+    super.update(data, setStateValue);
+    if (this.below) this.drawBelow(this.below);
+    // What the page draws beside the pair, it draws when this is on screen.
+    if (!data.alone) return;
+    pauseLate();
+    whenSeen(() => leaving() || window.pairlensGoOn?.());
+  }
+
+  // The panels below, of this drawing. Those of the one before keep their place until then.
+  drawBelow(below) {
+    this.below = below;
+    if (below.of !== this.data?.number || this.drawnBelow === below.of) return;
+    this.drawnBelow = below.of;
+    const panels = this.panelsOf(below.panels);
+    this.panels.push(...panels);
+    refill(
+      this.lower,
+      panels.map(({ element }) => element),
+    );
+    this.lower.inert = false;
+    this.draw();
+    for (const panel of panels) panel.fit?.(this.root.clientWidth);
+  }
+
+  // Panels of a drawing, each within its folder's style.
+  panelsOf(drawn) {
+    return drawn.map(({ kind, data }) => {
+      const panel = PANELS[kind](this, data);
+      panel.element.classList.add("panel", kind);
+      return panel;
+    });
   }
 
   // `explicit`: whether the person or the address has chosen the selection; `asked`: how effects are asked for.
@@ -120,29 +160,30 @@ class PairView extends View {
    * @param {(data: any) => boolean} fits
    */
   dataOf(kind, fits = () => true) {
-    return this.data.panels.find((panel) => panel.kind === kind && fits(panel.data))?.data;
+    const below = this.below?.of === this.data.number ? this.below.panels : [];
+    return [...this.data.panels, ...below].find((panel) => panel.kind === kind && fits(panel.data))?.data;
   }
 
   build() {
     const { data } = this;
     const step = this.tour?.at;
     this.tour = data.tour ? new Tour(this, EXPLORE_TOUR) : null;
-    const drawn = data.panels.map(({ kind, place, data: own }) => ({ kind, place, panel: PANELS[kind](this, own) }));
-    for (const { kind, panel } of drawn) panel.element.classList.add("panel", kind); // its folder's style holds inside of it
-    const [first, main, beside, below] = ["first", "main", "beside", "below"].map((place) =>
-      drawn.filter((one) => one.place === place).map(({ panel }) => panel.element),
+    this.panels = this.panelsOf(data.panels);
+    const [first, main, beside, changes] = ["first", "main", "beside", "changes"].map((place) =>
+      this.panels.filter((_, i) => data.panels[i].place === place).map(({ element }) => element),
     );
-    this.panels = drawn.map(({ panel }) => panel);
+    this.lower.inert = true;
+    this.drawnBelow = null;
     const maps = this.panels.map((panel) => panel.ribbons).filter(Boolean);
     this.directions = maps.map(({ rows }) => rows);
     if (!this.directions.includes(this.direction)) [this.direction] = this.directions;
-    this.arranged = null;
+    this.arranged = this.shown; // once it is drawn
     this.switch =
       this.directions.length > 1 || (this.linked && !this.lone)
         ? html("div.choices.wraps.directions", { role: "group", "aria-label": "What is shown of attention" })
         : null;
     const text = maps.length || !this.panels.some((panel) => panel.sentences) ? new TextPanel(this, maps) : null;
-    if (text) this.panels.push(text);
+    if (text) this.panels.unshift(text); // the others take the room that it leaves
     // Long sentences and their matrix take the whole first screen; the lines under the words are there at any rate.
     const long = data.sides.some(({ tokens }) => tokens.length > LONG);
     // With another pair the tour stays where it was.
@@ -154,7 +195,8 @@ class PairView extends View {
       this.switch,
       beside.length ? html("div.side-by-side.halves", html("div", main), html("div", beside)) : main,
       long ? first : null,
-      below,
+      changes,
+      this.lower,
     ]
       .flat()
       .filter(Boolean);
@@ -264,17 +306,31 @@ class PairView extends View {
   draw() {
     this.drawSwitch();
     for (const panel of this.panels) panel.draw();
-    const shown = [this.direction, this.asked.links].join();
-    if (this.arranged === shown) return;
+    if (this.arranged === this.shown) return;
     // What was hidden has had no size until now.
-    this.arranged = shown;
-    this.fitted = null;
-    this.fit();
+    this.arranged = this.shown;
+    this.refit();
+  }
+
+  // What of attention is shown; the rest is hidden.
+  get shown() {
+    return [this.direction, this.asked.links].join();
   }
 
   arrange(width) {
-    for (const panel of this.panels) panel.fit?.(width);
+    for (const panel of this.panels) if (!panel.element.hidden) panel.fit?.(width);
   }
+}
+
+// Calls `act` once what was drawn is on screen; in a tab that nobody sees, where nothing is drawn, soon.
+function whenSeen(act) {
+  let due = true;
+  const once = () => {
+    if (due) act();
+    due = false;
+  };
+  requestAnimationFrame(() => setTimeout(once));
+  setTimeout(once, 300);
 }
 
 VIEWS.pair = PairView;

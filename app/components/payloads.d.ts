@@ -59,7 +59,7 @@ export interface Gold {
 // app.panels
 export interface DrawnPanel {
   kind: string;
-  place: string;
+  place: "first" | "main" | "beside" | "changes" | "below";
   data: any;
 }
 

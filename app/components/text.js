@@ -300,7 +300,7 @@ export class TextPanel {
     this.stage.classList.toggle("focused", selection.row !== null || selection.column !== null);
     this.drawFoot();
     this.drawActions();
-    this.fit();
+    if (this.seen) this.drawRibbons();
   }
 
   // The whole of both sentences, however long they are.

@@ -3,6 +3,7 @@
 
 import { refill } from "./elements.js";
 import { footerOf } from "./footer.js";
+import { leaving } from "./leaving.js";
 
 /** @type {Record<string, (view: any, data: any) => any>} by kind of record: makes a panel from the panel's data */
 export const PANELS = {};
@@ -124,7 +125,7 @@ export class View {
     this.turn += 1;
     clearTimeout(this.pending);
     const message = { id: this.data.id, ...selection, turn: this.turn };
-    const send = () => this.setStateValue("selection", message);
+    const send = () => leaving() || this.setStateValue("selection", message);
     if (wait) this.pending = setTimeout(send, wait);
     else send();
   }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import login, page_style
-from app.browser import component
+from app.browser import component, unseen
 from app.desk.open_run import PAGE
 from core.desk.changes import clean
 from core.desk.schema import LONGEST_NAME
@@ -57,6 +57,6 @@ def ask() -> None:
         placeholder="To write tags and notes",
         help="Stands beside your tags and notes. This browser remembers it; links do not hold it.",
     )
-    with st.container(key="annotator-memory"):
+    with unseen("annotator"):
         data = {"name": name(), "typed": st.session_state.get(f"{_KEY} typed", False)}
         component("pairlens_annotator", _SCRIPT)(key=_MEMORY, data=data, on_name_change=remembered)

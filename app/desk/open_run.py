@@ -81,7 +81,7 @@ def open_run() -> OpenRun:
 
 
 @st.cache_resource(show_spinner="Opening the run …", max_entries=4)
-def _run(file: str, models: tuple[str, ...], written: tuple[int, ...]) -> tuple[Run, dict[str, RunColumn]]:
+def _run(file: str, models: tuple[str, ...], written: tuple[str, ...]) -> tuple[Run, dict[str, RunColumn]]:
     run = store.open_run(file, models)
     return run, columns(run)
 

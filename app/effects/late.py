@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import components
+from app.browser import unseen
 from app.effects import asking, work
 from app.page_state.explore import Selection, TwoWords
 from app.pairs import Version
@@ -35,8 +36,8 @@ OFFERS, SOURCES, LIKE = "offers", "sources", "like"
 """What can be asked for."""
 KEY = "what was computed late"
 """Of the component that tells it."""
-PATIENCE = 0.25
-"""Seconds that the server waits for an answer before it says how far it is: a newer question waits no longer."""
+PATIENCE = 0.05
+"""Seconds that the server waits for an answer before it says how far it is: a newer question may wait as long."""
 
 Answer = Kept | Offered | tuple[Source, ...] | Neighbours
 
@@ -206,8 +207,9 @@ def hear_all(questions: Sequence[Questions | None], id: str) -> LateColumns:
 
 
 def strongest(questions: Questions, drawing: Drawing) -> Selection | None:
-    """The word with the largest positive effect, once it is known."""
-    for one in work.at_work(questions.asked).values():
+    """The word with the largest positive effect, once it is known. Nothing begins to be computed: the verdict that is
+    about to be drawn would wait for it."""
+    for one in work.begun(questions.asked).values():
         if isinstance(one.answer, Effects) and one.answer.strongest is not None:
             word = one.answer.strongest
             axes = {side.axis for side in drawing.sides if side.role == word.role}
@@ -217,7 +219,7 @@ def strongest(questions: Questions, drawing: Drawing) -> Selection | None:
 
 def draw(heard: Late | LateColumns) -> None:
     """Tell it the browser."""
-    with st.container(key="late"):
+    with unseen("late"):
         components.draw("late", heard, key=KEY, on_selection_change=_said)
 
 

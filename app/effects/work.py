@@ -72,11 +72,17 @@ Asked = Mapping[Key, Callable[[Progress], T]]
 """Questions by their key, which begins with a name, each with what answers it."""
 
 
-def at_work(asked: Asked[T]) -> dict[Key, Work[T]]:
-    """The works of this session: those that are not asked for any more end, new ones begin."""
+def begun(asked: Asked[T]) -> dict[Key, Work[T]]:
+    """The works of this session, of which those that are not asked for any more end."""
     known: dict[Key, Work[T]] = st.session_state.setdefault(_SESSION, {})
     for key in [key for key in known if key not in asked]:
         known.pop(key).end()
+    return known
+
+
+def at_work(asked: Asked[T]) -> dict[Key, Work[T]]:
+    """The same, and new ones begin."""
+    known = begun(asked)
     for key, make in asked.items():
         if key not in known:
             known[key] = Work(make)

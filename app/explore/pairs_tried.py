@@ -49,7 +49,7 @@ def pinned() -> Tried | None:
     return one
 
 
-def draw(reopen: Callable[[Tried], None]) -> None:
+def draw(reopen: Callable[[Tried], None], pinned_another: Callable[[], None]) -> None:
     """The list: a pair opens again, or is pinned beside the present one."""
     listed = _listed()
     if len(listed) < 2 and pinned() is None:
@@ -68,7 +68,7 @@ def draw(reopen: Callable[[Tried], None]) -> None:
                     "Unpin" if held else "Pin",
                     key=f"pin {place}",
                     on_click=_pin,
-                    args=(None if held else tried,),
+                    args=(None if held else tried, pinned_another),
                     type="tertiary",
                     icon=":material/keep_off:" if held else ":material/keep:",
                 )
@@ -79,5 +79,6 @@ def _listed() -> list[Tried]:
     return listed
 
 
-def _pin(tried: Tried | None) -> None:
+def _pin(tried: Tried | None, pinned_another: Callable[[], None]) -> None:
     st.session_state[_PINNED] = tried
+    pinned_another()

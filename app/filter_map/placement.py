@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from app import page_style
 from app.examples import kind_of
 from app.filter_map.drawing import Star, TextSide
 from app.filter_map.reference_texts import ReferenceTexts, reference_texts
@@ -51,8 +50,7 @@ class Opened:
 
 def open_map(model: str) -> Opened:
     """The model that is listed as ``model`` and its map. Raises CheckpointError for a model that cannot be used."""
-    with page_style.patience("Loading the model …", [model]):
-        checkpoint = load_named(model)
+    checkpoint = load_named(model)
     folder = available_map(checkpoint)
     if folder is None:
         return Opened(checkpoint, None, _without_map(checkpoint))

@@ -32,10 +32,10 @@ _PAIR, _OPEN, _PROJECTOR = "pair of all pages", "page that is open", "projector 
 @dataclass
 class _Visit(Generic[State]):
     """``written``: the address that the page wrote last; ``generation``: how often the page itself changed what its
-    widgets show; ``touched``: whether a widget caused the coming run, ``stepping``: this run;
-    ``completed``: the address in whose place the browser was given the written one, which it may still send;
-    ``shared``: the shared pair when the page last
-    took or gave it."""
+    widgets show; ``touched``: whether a widget has changed something that is not drawn yet; ``stepping``: whether one
+    has changed what goes into the address, None where that is written; ``completed``: the address in whose place the
+    browser was given the written one, which it may still send; ``shared``: the shared pair when the page last took or
+    gave it."""
 
     state: State
     problems: list[str]
@@ -43,7 +43,7 @@ class _Visit(Generic[State]):
     written: dict[str, str] = field(default_factory=dict)
     generation: int = 0
     touched: bool = False
-    stepping: bool = False
+    stepping: bool | None = None
     completed: dict[str, str] | None = None
     shared: Version | None = None
 
@@ -97,6 +97,18 @@ class PageSession(Generic[State]):
         visit.shared, visit.stepping, visit.touched = session.get(_PAIR), visit.touched, False
         return visit.state
 
+    @property
+    def touched(self) -> bool:
+        """Whether a widget has changed something since :meth:`open` or :meth:`settle`: so it is where a part of the
+        page runs alone."""
+        return self._visit.touched
+
+    def settle(self) -> None:
+        """A part of the page that runs alone has drawn the state."""
+        visit = self._visit
+        if visit.touched:
+            visit.stepping, visit.touched = True, False
+
     def _read(self, address: Mapping[str, str], models: Mapping[str, str]) -> tuple[State, list[str]]:
         """State and problems of an address; where it does not say which texts are shown, they are the shared pair."""
         shared: Version | None = st.session_state.get(_PAIR)
@@ -135,7 +147,7 @@ class PageSession(Generic[State]):
         return f"{self.name} {widget} {self._visit.generation}"
 
     def touch(self) -> None:
-        """Note that a widget caused the coming run."""
+        """Note that a widget has changed something."""
         self._visit.touched, self._visit.problems = True, []
 
     def change(self, **values: Any) -> None:
@@ -193,15 +205,22 @@ class PageSession(Generic[State]):
             self.set(state)
         self._visit.problems = problems
 
+    def write_step(self) -> None:
+        """Put what a widget has changed into the address: a choice is a step to go back from."""
+        visit, parameters = self._visit, self.state.address()
+        if visit.stepping:
+            if st.query_params.to_dict() != parameters:
+                st.query_params.from_dict(parameters)
+                visit.completed = None
+            visit.written, visit.stepping = parameters, None
+
     def write_link(self) -> None:
-        """Put the state into the address: a choice is a step to go back from, an address that a person came with is
-        completed where it stands."""
+        """Put the state into the address, unless it is there: a choice as a step (:meth:`write_step`); an address that
+        a person came with is completed where it stands."""
+        self.write_step()
         visit, parameters, address = self._visit, self.state.address(), st.query_params.to_dict()
-        completing = address != parameters and not visit.stepping
+        completing = address != parameters and visit.stepping is False
         if completing:
             visit.completed = address
-        elif address != parameters:
-            st.query_params.from_dict(parameters)
-            visit.completed = None
         complete(address, parameters if completing else None)
-        visit.written = parameters
+        visit.written, visit.stepping = parameters, None

@@ -6,11 +6,12 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
-from app.panels.panel import Page, Panel, Payload, Words
+from app.panels.panel import Page, Panel, Payload, Place, Words
 from app.panels.verdict import Verdict
 from core.evidence import Explanation, Record
 from core.linguistics.negation import negatable
@@ -37,7 +38,7 @@ class DrawnPanel:
     """A panel's ``data`` in its ``place`` on the page; ``kind`` names its script."""
 
     kind: str
-    place: str
+    place: Place
     data: Payload
 
 
@@ -70,25 +71,50 @@ class Drawing:
         return next(len(side.tokens) for side in self.sides if side.axis == axis)
 
 
-def drawing(
-    explanation: Explanation, verdict: Verdict | None = None, show: str = "weight", unread: str = ""
-) -> Drawing:
-    """The drawing of an explanation, with this verdict where it has more than its own. ``show``: what a matrix shows
-    (weight, column or score); ``unread``: the role that this model does not look at."""
-    drawn = tuple(
+@dataclass(frozen=True)
+class Below:
+    """The panels below a drawing. ``of``: the drawing's number in its session."""
+
+    of: int
+    panels: tuple[DrawnPanel, ...]
+
+
+PLACES: tuple[Place, ...] = get_args(Place)
+"""From the top of the page."""
+ABOVE, BELOW = PLACES[:-1], PLACES[-1:]
+
+
+def drawn(explanation: Explanation, show: str, places: Collection[Place]) -> tuple[DrawnPanel, ...]:
+    """The panels that draw an explanation in these places; ``show`` as :func:`drawing` takes it."""
+    return tuple(
         DrawnPanel(panel.kinds[0], panel.place, data)
         for panel, records in panels_of(explanation)
+        if panel.place in places
         for data in panel.payloads(records, explanation, show)
     )
+
+
+def drawing(
+    explanation: Explanation,
+    verdict: Verdict | None = None,
+    show: str = "weight",
+    unread: str = "",
+    places: Collection[Place] = PLACES,
+) -> Drawing:
+    """The drawing of an explanation, with this verdict where it has more than its own. ``show``: what a matrix shows
+    (weight, column or score); ``unread``: the role that this model does not look at; ``places``: of the panels."""
+    panels = drawn(explanation, show, places)
     roles = [explanation.first.role, explanation.second.role]
-    edges = next(((panel.data.rows, panel.data.columns) for panel in drawn if panel.data.columns is not None), None)
+    edges = next(((panel.data.rows, panel.data.columns) for panel in panels if panel.data.columns is not None), None)
     row, column = edges or (explanation.judged if explanation.judged in roles else roles[1], "")
     if row == column:  # a text that looks at itself
         sides = [(row, "column"), (row, "row")]
     else:
         sides = [(role, "row" if role == row else "column") for role in roles]
     return Drawing(
-        tuple(_side(explanation, role, axis, unread) for role, axis in sides), verdict or Verdict.of(explanation), drawn
+        tuple(_side(explanation, role, axis, unread) for role, axis in sides),
+        verdict or Verdict.of(explanation),
+        panels,
     )
 
 

@@ -16,6 +16,10 @@ def significant(numbers: Iterable[Number], digits: int = 6) -> tuple[Number, ...
     return tuple(number if number is None else float(f"{number:.{digits}g}") for number in numbers)
 
 
+Place = Literal["first", "main", "beside", "changes", "below"]
+"""Where a panel stands on the page, from its top; what stands ``below`` is drawn when the rest is on screen."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Payload:
     """What a panel draws; its fields are what its script reads. ``rows`` and ``columns``: the roles along the edges of
@@ -42,7 +46,7 @@ class Panel:
     new selection adds without a new drawing, by the role of the rows."""
 
     kinds: tuple[str, ...]
-    place: Literal["first", "main", "beside", "below"] = "below"
+    place: Place = "below"
     payloads: Callable[..., Sequence[Payload]] = lambda records, explanation, show: ()
     late: Callable[..., Mapping[str, object]] = lambda records: {}
     page: Page | None = None

@@ -141,7 +141,7 @@ def _versions(page: CompareState) -> list[Column]:
 def _column(title: str, name: str, pair: Pair) -> Column:
     """What the model says of the pair."""
     try:
-        with page_style.patience("Loading the model …", [name]):
+        with page_style.patience(lambda: "Loading the model …", [name]):
             checkpoint = load_named(name)
         return Column(title, checkpoint, explained(checkpoint, *pair.now))
     except (CheckpointError, PairError) as error:

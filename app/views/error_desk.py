@@ -17,6 +17,14 @@ def main() -> None:
     """Draw the page."""
     PAGE.open({})
     page_style.apply(projector=PAGE.state.projector, wide=True)
+    try:
+        _draw()
+    except MendableError as error:
+        page_style.notice([f"{str(error)[:1].upper()}{str(error)[1:]}."])
+
+
+def _draw() -> None:
+    """The sidebar, and the run that is open or the form of a new one. Raises MendableError for what is not there."""
     with st.sidebar:
         page_style.projector_switch(PAGE)
         choosing.run_choice()
@@ -28,25 +36,22 @@ def main() -> None:
     if PAGE.state.file is None or not PAGE.state.models:
         choosing.new_run()
         return
-    try:
-        opened = open_run()
-        _views()
-        page_style.note(measures.summary(opened))
-        if PAGE.state.view in ("rows", "scores"):
-            rows.filter_box(opened)
-        if PAGE.state.view in ("scores", "slices", "words"):
-            measures.model_choice(opened)
-        {
-            "rows": rows.view,
-            "scores": measures.scores,
-            "slices": measures.all_slices,
-            "words": strongest_words.view,
-            "against": measures.against,
-            "tags": all_tags.view,
-            "files": files.view,
-        }[PAGE.state.view](opened)
-    except MendableError as error:
-        page_style.notice([f"{str(error)[:1].upper()}{str(error)[1:]}."])
+    opened = open_run()
+    _views()
+    page_style.note(measures.summary(opened))
+    if PAGE.state.view in ("rows", "scores"):
+        rows.filter_box(opened)
+    if PAGE.state.view in ("scores", "slices", "words"):
+        measures.model_choice(opened)
+    {
+        "rows": rows.view,
+        "scores": measures.scores,
+        "slices": measures.all_slices,
+        "words": strongest_words.view,
+        "against": measures.against,
+        "tags": all_tags.view,
+        "files": files.view,
+    }[PAGE.state.view](opened)
 
 
 def _views() -> None:

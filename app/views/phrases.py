@@ -44,15 +44,20 @@ def main() -> None:
         FORM.files()
     FORM.sentences(models)
     read = FORM.answer(
-        lambda page: FORM.explanation(),
+        _explained,
         "No phrase model is installed: train one with `python -m trainers train te-phrases-kmin`",
     )
     if read is not None:
         mates = _task_mates(page, models)
-        with page_style.patience("Reading the pair with the other models …", mates):
+        with page_style.patience(lambda: "Reading the pair with the other models …", mates):
             compared = [_verdict(page, name, models) for name in mates]
         _show(page, *read, compared)
     PAGE.write_link()
+
+
+def _explained(page: PhraseState) -> tuple[Checkpoint, Explanation]:
+    checkpoint = load_named(page.model or "")
+    return checkpoint, explained(checkpoint, *page.pair.now)
 
 
 def _closed(card: Card) -> str:

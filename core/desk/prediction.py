@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 
 from core.checkpoint import Checkpoint, load_named
 from core.data import Dataset
-from core.desk import store
+from core.desk import on_cluster, store
 from core.desk.jobs import Job
 from core.desk.run import Predictions, Run
 from core.errors import DeskError
-from core.evaluation.predict import check_texts, classify
+from core.evaluation.parts import cut
+from core.evaluation.predict import Progress, chances, check_texts, classify
 
 
 @dataclass(eq=False)
@@ -56,12 +60,28 @@ class PredictionJob(Job):
                 store.keep(Run(self.dataset, known.models))
         else:
             self.begin()
-            device = torch.device("cpu")
-            probabilities = classify(checkpoint, self.dataset, device, lambda rows: self.progress(before + rows))
+            cluster, progress = os.environ.get(on_cluster.SETTING), lambda rows: self.progress(before + rows)
+            if cluster:
+                probabilities = self._by_cluster(cluster, checkpoint, progress)
+            else:
+                probabilities = classify(checkpoint, self.dataset, torch.device("cpu"), progress)
             store.keep(Run(self.dataset, (Predictions.of(checkpoint, probabilities),)))
         self.done = before + len(self.dataset.rows)
         self.checksums.append(sha256)
         store.put_first(self.dataset.sha256, self.checksums)
+
+    def _by_cluster(self, address: str, checkpoint: Checkpoint, progress: Progress) -> np.ndarray:
+        """The probabilities ``[N, C]`` as a Ray cluster computes them."""
+        parts = [[(row.first, row.second) for row in rows] for rows in cut(self.dataset.rows)]
+        folder, sha256 = str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])
+        out, done = list[torch.Tensor](), 0
+        asked = on_cluster.logits_there(address, parts, folder, sha256, lambda: progress(done))
+        with closing(asked) as answers:
+            for logits in answers:
+                out.append(torch.from_numpy(logits))
+                done += len(logits)
+                progress(done)
+        return chances(torch.cat(out))
 
     def _kept(self, checkpoint: Checkpoint) -> Run | None:
         """The run of this checkpoint that is kept, None where there is none or a damaged one."""

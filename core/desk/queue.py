@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Sequence
 
+from core.desk import job_notes
 from core.desk.job_notes import JobNote
 from core.desk.jobs import Job
 from core.errors import DeskError
@@ -33,9 +34,9 @@ class JobQueue:
 
     def add(self, job: Job) -> None:
         """Let it run when its turn comes. Raises DeskError where too many wait, or ``PAIRLENS_JOBS`` is no number, and
-        FileError where the desk's folder cannot be written."""
+        MendableError where the folder or the store of runs cannot be written."""
         most = at_once()
-        note = JobNote(job.what, job.rows)
+        note = job_notes.note(job.what, job.rows)
         with self._lock:
             self._at_once = most
             crowded = len(self._waiting()) >= MOST_WAITING

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -247,12 +248,12 @@ def _check_size(path: Path, size: int, largest: int) -> None:
         )
 
 
-def read_header(path: Path, largest: int = LARGEST) -> RunHeader:
-    """What a run's file says of itself, without its rows. Raises DeskError for a file that is none, or whose texts take
-    more than ``largest`` bytes."""
+def read_header(path: Path, largest: int = LARGEST, opened: IO[bytes] | None = None) -> RunHeader:
+    """What a run's file, perhaps one that is ``opened`` already, says of itself, without its rows. Raises DeskError for
+    a file that is none, or whose texts take more than ``largest`` bytes."""
     refused = f"{path.name} is no run of PairLens: write one with `python -m trainers predict … --out run.parquet`"
     try:
-        metadata = pq.read_metadata(path)
+        metadata = pq.read_metadata(opened or path)
         known = json.loads((metadata.metadata or {})[KEY])
     except FileNotFoundError:
         raise DeskError(f"there is no run {path.name}: predict the file again") from None

@@ -1,5 +1,6 @@
 """Runs that are kept: a file for each checkpoint's part, by the checksums of data file and checkpoint, and beside them
-one that says in which order the checkpoints of a data file stand."""
+one that says in which order the checkpoints of a data file stand. They lie on a shelf (:mod:`core.desk.shelf`), which
+may be another folder's where a function takes one."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.data import Dataset
-from core.desk.folders import desk_folder
 from core.desk.run import Run, RunHeader, load, read_header, save
+from core.desk.shelf import Kept, Shelf, of_desk
 from core.errors import DeskError
-from core.files import json_text, make_folder, read_json, write_whole
+from core.files import json_text, parse_json
 
+_RUNS = "runs"
 DIGITS = 16
 """Hexadecimal digits of a checksum in a name."""
 
@@ -25,53 +27,69 @@ def short(checksum: str) -> str:
     return checksum[:DIGITS]
 
 
-def _path(name: str, folder: Path | None = None) -> Path:
-    return (folder or desk_folder()) / "runs" / name
-
-
-def _part(file: str, checkpoint: str, folder: Path | None = None) -> Path:
-    """Of the run of a file's and a checkpoint's checksum. Raises DeskError for what is no checksum."""
+def _part(file: str, checkpoint: str) -> str:
+    """The name of the run of a file's and a checkpoint's checksum. Raises DeskError for what is no checksum."""
     for checksum in (file, checkpoint):
         if not re.fullmatch(r"[0-9a-f]{16,64}", checksum):
             raise DeskError(f"{checksum[:40]!r} is no checksum of a file or a checkpoint: choose a run from the list")
-    return _path(f"{short(file)}-{short(checkpoint)}.parquet", folder)
+    return f"{_RUNS}/{short(file)}-{short(checkpoint)}.parquet"
+
+
+def _order_name(file: str) -> str:
+    return f"{_RUNS}/{short(file)}.json"
 
 
 def keep(run: Run, folder: Path | None = None) -> None:
-    """Store a run, each of its models by itself, in the desk's folder or another one. Raises FileError where the
-    operating system refuses."""
+    """Store a run, each of its models by itself, on the desk's shelf or in another folder. Raises MendableError where
+    that cannot be written."""
+    shelf = of_desk(folder)
     for model in run.models:
-        path = _part(run.dataset.sha256, model.sha256, folder)
-        make_folder(path.parent)
-        save(run.with_models((model,)), path)
+        with shelf.writing(_part(run.dataset.sha256, model.sha256)) as path:
+            save(run.with_models((model,)), path)
     put_first(run.dataset.sha256, [model.sha256 for model in run.models], folder)
 
 
 def put_first(file: str, checkpoints: Sequence[str], folder: Path | None = None) -> None:
     """Let these checkpoints, in this order, stand before all others of the file's: those of its last run. Raises
-    FileError where the operating system refuses."""
-    first = [short(checkpoint) for checkpoint in checkpoints]
-    others = [checkpoint for checkpoint in _order(file, folder) if checkpoint not in first]
-    order = json_text({"models": [*first, *others]}, indent=None)
-    write_whole(_path(f"{short(file)}.json", folder), order)
+    MendableError where that cannot be written."""
+    shelf, first = of_desk(folder), [short(checkpoint) for checkpoint in checkpoints]
+    others = [checkpoint for checkpoint in _order(shelf, file) if checkpoint not in first]
+    with shelf.writing(_order_name(file)) as scratch:
+        scratch.write_text(json_text({"models": [*first, *others]}, indent=None), encoding="utf-8")
 
 
-def _order(file: str, folder: Path | None = None) -> dict[str, int]:
+def _order(shelf: Shelf, file: str, there: Sequence[Kept] | None = None) -> dict[str, int]:
     """The places of a file's checkpoints (beginnings of their checksums) in its runs, from 0: A first. Parts that no
-    order names come last, as they were written."""
-    try:
-        known = read_json(_path(f"{short(file)}.json", folder))
-        named = [name for name in known["models"] if isinstance(name, str)]
-    except (OSError, ValueError, KeyError, TypeError):
-        named = []
-    parts = sorted(_path("", folder).glob(f"{short(file)}-*.parquet"), key=lambda path: path.stat().st_mtime_ns)
-    names = dict.fromkeys([*named, *(path.stem.partition("-")[2] for path in parts)])
+    order names come last, as they were written. ``there``: what is known to lie beside them."""
+    if there is None:
+        there = shelf.listed(_RUNS, short(file))
+    named = [name for kept in there if kept.name == _order_name(file) for name in _named(shelf, kept)]
+    own = [kept for kept in there if kept.name.startswith(f"{_RUNS}/{short(file)}-") and _is_part(kept)]
+    parts = sorted(own, key=lambda part: part.changed)
+    names = dict.fromkeys([*named, *(Path(part.name).stem.partition("-")[2] for part in parts)])
     return {name: place for place, name in enumerate(names)}
+
+
+def _is_part(kept: Kept) -> bool:
+    return kept.name.endswith(".parquet")
+
+
+@functools.lru_cache(maxsize=1000)
+def _named(shelf: Shelf, kept: Kept) -> tuple[str, ...]:
+    """What a file that says the order says; nothing where it cannot be read."""
+    try:
+        with shelf.opened(kept.name) as opened:
+            known = parse_json(opened.read().decode("utf-8"))
+        return tuple(name for name in known["models"] if isinstance(name, str))
+    except DeskError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
 
 
 def stored(dataset: Dataset, checkpoint_sha256: str) -> bool:
     """Whether a run of this file by this checkpoint is kept."""
-    return _part(dataset.sha256, checkpoint_sha256).is_file()
+    return of_desk().kept(_part(dataset.sha256, checkpoint_sha256)) is not None
 
 
 def open_run(file: str, checkpoints: Sequence[str]) -> Run:
@@ -79,37 +97,49 @@ def open_run(file: str, checkpoints: Sequence[str]) -> Run:
     of the file's last run hold, in whatever order they are asked for. Raises DeskError where a part is not there."""
     if not checkpoints:
         raise DeskError("a run needs a checkpoint: choose one to four")
-    parts = {short(checkpoint): load(_part(file, checkpoint)) for checkpoint in checkpoints}
-    places = _order(file)
+    shelf = of_desk()
+    parts = {short(checkpoint): _loaded(shelf, _part(file, checkpoint)) for checkpoint in checkpoints}
+    places = _order(shelf, file)
     last = parts[min(parts, key=lambda checkpoint: places.get(checkpoint, len(places)))]
     return last.with_models(tuple(parts[short(checkpoint)].models[0] for checkpoint in checkpoints))
 
 
-def written(file: str, checkpoints: Sequence[str]) -> tuple[int, ...]:
-    """When the kept runs of these checksums and their order were written, in nanoseconds; a run is written again when
-    its labels get other names. Raises DeskError where one is not there."""
-    order = _path(f"{short(file)}.json")
+def _loaded(shelf: Shelf, name: str) -> Run:
     try:
-        times = [_part(file, checkpoint).stat().st_mtime_ns for checkpoint in checkpoints]
-        return (*times, order.stat().st_mtime_ns if order.is_file() else 0)
+        with shelf.local(name) as path:
+            return load(path)
     except FileNotFoundError:
-        raise DeskError("there is no such run: predict the file again") from None
+        raise _no_run() from None
+
+
+def _no_run() -> DeskError:
+    return DeskError("there is no such run: predict the file again")
+
+
+def written(file: str, checkpoints: Sequence[str]) -> tuple[str, ...]:
+    """Other texts whenever the kept runs of these checksums or their order were written; a run is written again when
+    its labels get other names. Raises DeskError where one is not there."""
+    shelf = of_desk()
+    parts = [shelf.kept(_part(file, checkpoint)) for checkpoint in checkpoints]
+    order = shelf.kept(_order_name(file))
+    if None in parts:
+        raise _no_run()
+    return (*(part.version for part in parts if part), order.version if order else "")
 
 
 def runs() -> list[RunHeader]:
-    """One of each data set's runs, those used last first, the models of one file together in the order of its runs."""
-    try:
-        paths = sorted((desk_folder() / "runs").glob("*.parquet"), key=lambda path: -path.stat().st_mtime)
-    except OSError:
-        return []
+    """One of each data set's runs, those used last first, the models of one file together in the order of its runs.
+    Raises DeskError where a store cannot be used."""
+    shelf = of_desk()
+    there = shelf.listed(_RUNS)
     by_file: dict[str, list[RunHeader]] = {}
-    for path in paths:
+    for kept in sorted(filter(_is_part, there), key=lambda kept: -kept.changed):
         with contextlib.suppress(DeskError, OSError):
-            header = _header(path, path.stat().st_mtime_ns)
+            header = _header(shelf, kept)
             by_file.setdefault(header.sha256, []).append(header)
     merged = []
     for file, headers in by_file.items():
-        places = _order(file)
+        places = _order(shelf, file, there)
         models = sorted(
             (model for header in headers for model in header.models),
             key=lambda model: places.get(short(model.sha256), len(places)),
@@ -119,6 +149,7 @@ def runs() -> list[RunHeader]:
 
 
 @functools.lru_cache(maxsize=1000)
-def _header(path: Path, changed: int) -> RunHeader:
-    """What a run's file said of itself when it was ``changed``: a page asks with every answer."""
-    return read_header(path)
+def _header(shelf: Shelf, kept: Kept) -> RunHeader:
+    """What a run said of itself in this version: a page asks with every answer."""
+    with shelf.opened(kept.name) as file:
+        return read_header(Path(kept.name), opened=file)

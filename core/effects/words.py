@@ -10,9 +10,9 @@ import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from core.evidence import AttentionMap, Explanation
+from core.json_types import Card
 from core.progress import Progress as Progress
 from core.reading.reader import ReadText
 from core.reading.tokens import Token
@@ -63,7 +63,7 @@ FEW = Drawing(2, 2)
 """Of a model from elsewhere, where each replacement is a pass through it; more are drawn when they are asked for."""
 
 
-def usual_drawing(card: Mapping[str, Any]) -> Drawing:
+def usual_drawing(card: Card) -> Drawing:
     """How replacements are drawn for the model of this card unless another drawing is asked for."""
     return FEW if "guest" in card else DRAWING
 

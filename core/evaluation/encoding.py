@@ -19,6 +19,8 @@ from core.reading.batch import Batch, Side
 from core.reading.reader import Reader, Reading
 from core.reading.tokens import MAX_TOKENS, Token
 
+AT_ONCE = 1024
+"""Words whose vectors are read together."""
 POOL = 200
 """Batches drawn together and sorted by length among themselves: more means less padding and less mixing."""
 
@@ -61,7 +63,11 @@ class Vocabulary:
         which has none of words."""
         if not hasattr(reader, "vectors"):
             raise MendableError("a model from elsewhere has no vectors of words, which this needs: choose another")
-        return torch.cat([torch.zeros(1, reader.width), reader.vectors(list(self.ids))])
+        norms, out = list(self.ids), torch.zeros(len(self.ids) + 1, reader.width)
+        for start in range(0, len(norms), AT_ONCE):  # reading takes several times the room of what is read
+            some = norms[start : start + AT_ONCE]
+            out[start + 1 : start + 1 + len(some)] = reader.vectors(some)
+        return out
 
 
 @dataclass(frozen=True)

@@ -55,12 +55,15 @@ class Predicted:
 
 def parts(stream: Stream, translated: Translation = lambda dataset: dataset) -> Iterator[Part]:
     """The stream's rows in parts."""
-    rows = iter(stream)
-    for number in itertools.count():
-        own = [*_until_full(rows)]
-        if not own:
-            return
-        yield Part(number, translated(Dataset(stream.name, stream.layout, tuple(own))))
+    for number, rows in enumerate(cut(stream)):
+        yield Part(number, translated(Dataset(stream.name, stream.layout, rows)))
+
+
+def cut(rows: Iterable[Example]) -> Iterator[tuple[Example, ...]]:
+    """The rows of each part."""
+    left = iter(rows)
+    while own := tuple(_until_full(left)):
+        yield own
 
 
 def _until_full(rows: Iterator[Example]) -> Iterator[Example]:
@@ -188,11 +191,11 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     thread = threading.Thread(target=make, name="reading ahead", daemon=True)
     thread.start()
     try:
-        while (item := made.get()) is not _END:
-            if isinstance(item, _Raised):
-                raise item.error
+        while (held := [made.get()])[0] is not _END:
+            if isinstance(held[0], _Raised):
+                raise held[0].error
             wanted.release()
-            yield item
+            yield held.pop()  # nothing here keeps it when whoever uses it has done with it
     finally:
         unused.set()
         wanted.release()

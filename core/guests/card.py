@@ -39,10 +39,11 @@ LARGEST_CONFIG = 4 << 20
 def is_guest(folder: Path) -> bool:
     """Whether a folder is in Hugging Face's format, or in sentence-transformers'."""
     try:
-        own, config, modules = ((folder / name).is_file() for name in ("card.json", "config.json", MODULES))
+        if (folder / "card.json").is_file():
+            return False
+        return any((folder / name).is_file() for name in ("config.json", MODULES))
     except OSError:  # what reads its card says what is wrong
         return False
-    return (config or modules) and not own
 
 
 def guest_card(folder: Path) -> JsonObject:

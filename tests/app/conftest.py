@@ -490,7 +490,9 @@ def drawn() -> Callable[[Any], JsonObject]:
     """Reads from an AppTest what the page gave to the browser component, with ``by_kind``: the panels' data by kind."""
 
     def read(app: Any) -> JsonObject:
-        data: JsonObject = next(data for data in components(app) if "drawing" in data)
-        return data | {"by_kind": {panel["kind"]: panel["data"] for panel in data.get("panels", ())}}
+        data, *others = (data for data in components(app) if "drawing" in data)
+        below = (one for one in others if one["view"] == "below" and one["of"] == data["number"])
+        panels = [panel for one in (data, *below) for panel in one.get("panels", ())]
+        return {**data, "panels": panels, "by_kind": {panel["kind"]: panel["data"] for panel in panels}}
 
     return read

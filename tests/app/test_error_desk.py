@@ -419,6 +419,31 @@ def test_a_file_of_the_servers_is_predicted_in_the_background(tmp_path, monkeypa
     assert not app.exception and "6 of 6 rows" in texts(app)
 
 
+def test_a_cluster_that_is_not_there_is_one_sentence(tmp_path, monkeypatch, checkpoints):
+    folder = tmp_path / "sets"
+    folder.mkdir()
+    made_up_run(folder)
+    monkeypatch.setenv("PAIRLENS_DATASETS", str(folder))
+    monkeypatch.setenv("PAIRLENS_RAY", "127.0.0.1:1")
+    app = open_view("error_desk")
+    next(box for box in app.selectbox if box.label.startswith("or choose")).set_value("taxi.tsv").run()
+    next(box for box in app.multiselect if box.label.startswith("Checkpoints")).set_value(["test-light"]).run()
+    button(app, "Predict").click().run()
+    told = "There is no Ray cluster at 127.0.0.1:1: start one (docs/cluster.md)"
+    if not any(told in sentence for sentence in sentences(app)):
+        app.session_state["desk prediction"].wait(60)
+        app.run()
+        assert any(told in sentence for sentence in sentences(app))
+    assert not app.exception and store.runs() == []
+
+
+def test_a_store_of_runs_that_cannot_be_used_is_one_sentence(monkeypatch):
+    monkeypatch.setenv("PAIRLENS_RUNS", "nonsense://ann:secret@somewhere/runs")
+    app = open_view("error_desk")
+    (told,) = (sentence for sentence in sentences(app) if "store of runs" in sentence)
+    assert not app.exception and "check the address in PAIRLENS_RUNS" in told and "secret" not in told
+
+
 def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
     queue = JobQueue()
     monkeypatch.setattr("app.desk.jobs.QUEUE", queue)
@@ -437,7 +462,7 @@ def test_who_comes_second_waits_sees_the_place_and_can_cancel(monkeypatch):
 
 
 def test_a_job_that_stopped_with_its_server_is_told_until_somebody_puts_it_away(monkeypatch):
-    note = job_notes.JobNote("The prediction of <b>taxi.tsv</b> by test-light", 6)
+    note = job_notes.note("The prediction of <b>taxi.tsv</b> by test-light", 6)
     assert not any("stopped" in sentence for sentence in sentences(open_view("error_desk"))), "its server lives"
     note._lock.release()  # as the system does when the process ends
     app = open_view("error_desk")

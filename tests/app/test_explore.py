@@ -148,9 +148,9 @@ def test_attention_over_windows_is_listed_and_filters_have_no_shares(drawn):
     assert list(data["by_kind"]) == [
         "effects",
         "what_if",
-        "filter_provenance",
         "attention_map",
         "links",
+        "filter_provenance",
         "belief",
         "like_these",
     ]

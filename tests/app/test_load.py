@@ -9,7 +9,7 @@ import pytest
 
 from core.checkpoint import load_named
 from core.errors import RunError
-from trainers.bench.load import Phase, pairs, phase
+from trainers.bench.load import Phase, pairs, phase, watched
 from trainers.bench.visitor import Verdict, Visitor
 
 
@@ -26,6 +26,13 @@ def test_visitors_at_once_get_the_answers_that_one_alone_gets(server):
     assert own.errors == [] and own.apart < 1e-6
     assert len(own.seconds) == 6 and 0 < own.percentile(50) <= own.percentile(95) < 60
     assert own.memory > 100e6
+
+
+def test_memory_is_watched_while_visitors_come_and_go(server, monkeypatch):
+    monkeypatch.setattr("trainers.bench.load.STAYS", 2)
+    process = next(one.pid for one in psutil.net_connections("tcp") if one.laddr and one.laddr.port == port(server))
+    early, late = run(watched(server, psutil.Process(process), [2, 5], "test-light"))
+    assert early > 100e6 and late > 100e6
 
 
 def port(address):

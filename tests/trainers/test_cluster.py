@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+import torch
 
+from core.checkpoint import load_named
+from core.cluster import cluster, each, on_loopback
+from core.data import read
+from core.desk import on_cluster, store
+from core.desk.prediction import PredictionJob
+from core.desk.queue import JobQueue
 from core.evaluation.parts import Predicted
+from core.evaluation.predict import classify
 from tests.app.conftest import make_checkpoint
+from tests.trainers.test_table_training import base
 from trainers import prediction_files
 from trainers.__main__ import main
-from trainers.cluster import cluster, each, on_loopback
+from trainers.paper.__main__ import main as paper
+from trainers.paper.table.systems import TABLES
 
 NODE = {"num_cpus": 1, "object_store_memory": 80_000_000, "node_ip_address": "127.0.0.1"}
 
@@ -47,6 +59,83 @@ def lines(path: Path) -> Path:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_table_trains_its_runs_on_both_nodes(
+    two_nodes: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    systems = tuple(system for system in TABLES["sentiment"].systems if system.name == "AttConv light")
+    monkeypatch.setitem(TABLES, "sentiment", TABLES["sentiment"]._replace(systems=systems))
+    monkeypatch.setattr("trainers.loop.ready", lambda *_: pytest.fail("trained here"))
+    command = ["table", "sentiment", "--train", str(base(tmp_path, "comparison-sst5")), "--data", str(data)]
+    command += ["--runs", str(tmp_path / "runs"), "--out"]
+    assert len(two_nodes.list_all_nodes()) == 2
+    assert paper([*command, str(tmp_path / "shared"), "--ray", two_nodes.address]) == 0
+    seeds = [f"attconv-light-seed={seed}" for seed in (1, 2, 3)]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir() if path.is_dir()) == seeds
+    # Nothing is left to train, and the table is what it would be here.
+    assert paper([*command, str(tmp_path / "alone")]) == 0
+    assert (tmp_path / "shared.csv").read_text() == (tmp_path / "alone.csv").read_text()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobQueue]:
+    """A queue of the Error desk, with a checkpoint ``tiny`` and parts of three rows."""
+    make_checkpoint(tmp_path / "own", "tiny", "Tiny", 1)
+    monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
+    monkeypatch.setenv("PAIRLENS_DESK", str(tmp_path / "desk"))
+    monkeypatch.setattr("core.evaluation.parts.ROWS", 3)
+    yield JobQueue()
+    assert not [child for child in psutil.Process().children() if "core.desk.on_cluster" in child.cmdline()]
+
+
+def test_the_desks_predictions_go_to_the_cluster(
+    two_nodes: Any, desk: JobQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = read(lines(tmp_path / "rows.jsonl"))
+    monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
+    monkeypatch.setattr("core.desk.prediction.classify", lambda *_: pytest.fail("predicted here"))
+    job, told = PredictionJob(dataset, ["tiny"]), list[int]()
+    progress = job.progress
+    monkeypatch.setattr(job, "progress", lambda done: (told.append(done), progress(done)))
+    desk.add(job)
+    assert job.wait(120) and not job.problem and job.done == 36
+    assert set(range(0, 37, 3)) <= set(told)
+    (model,) = store.open_run(dataset.sha256, job.checksums).models
+    here = classify(load_named("tiny"), dataset, torch.device("cpu"))
+    assert model.probabilities == pytest.approx(here, abs=1e-6)
+
+
+def test_a_prediction_in_the_cluster_is_cancelled_after_its_batch(
+    two_nodes: Any, desk: JobQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
+    dataset = read(lines(tmp_path / "rows.jsonl"))
+    job, second = (PredictionJob(dataset, ["tiny"]) for _ in range(2))
+    for one in (job, second):
+        desk.add(one)
+    assert desk.place(second) == 1
+    desk.cancel(job)
+    assert job.wait(15) and job.cancelled and not job.problem and not job.checksums
+    assert second.wait(120) and not second.problem and second.done == 36
+
+
+def test_what_fails_in_the_cluster_is_one_sentence_on_the_desk(
+    two_nodes: Any, desk: JobQueue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.errors import RunError
+
+    monkeypatch.setenv("PAIRLENS_RAY", two_nodes.address)
+    folder = str(tmp_path / "own/tiny")
+    with pytest.raises(RunError, match="has another checkpoint"):
+        list(on_cluster.logits_there(two_nodes.address, [[("a dog", "snow")]], folder, "0" * 64, lambda: None))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for address in (f"127.0.0.1:{silent.getsockname()[1]}", "127.0.0.1:1"):
+            monkeypatch.setenv("PAIRLENS_RAY", address)
+            job, started = PredictionJob(read(lines(tmp_path / "rows.jsonl")), ["tiny"]), time.monotonic()
+            desk.add(job)
+            assert job.wait(60) and job.problem.startswith(f"There is no Ray cluster at {address}: start one")
+            assert time.monotonic() - started < 10 + 20 * (os.getloadavg()[0] > 2)
 
 
 def test_a_cluster_writes_the_same_parts_though_a_node_is_killed(
@@ -110,7 +199,7 @@ def test_an_address_without_a_cluster_is_told_soon(
 ) -> None:
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    monkeypatch.setattr("trainers.cluster.PATIENCE", 1.0)
+    monkeypatch.setattr("core.cluster.PATIENCE", 1.0)
     make_checkpoint(tmp_path, "tiny", "Tiny", 1)
     command = ["predict", str(tmp_path / "tiny"), str(lines(tmp_path / "rows.jsonl")), "--out", f"{tmp_path}/out/"]
     with socket.create_server(("127.0.0.1", 0)) as silent:

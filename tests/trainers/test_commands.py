@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -304,3 +306,31 @@ def test_predict_under_torchrun_writes_the_same_run(trained: Path, data: Path, t
     )
     assert done.returncode == 0, done.stderr
     assert shared.read_bytes() == alone.read_bytes()
+
+
+def test_predict_under_torchrun_reads_and_writes_folders_of_parts(trained: Path, data: Path, tmp_path: Path) -> None:
+    shards, alone, shared = tmp_path / "shards", tmp_path / "alone", tmp_path / "shared"
+    shards.mkdir()
+    rows = (data / "snli/snli_1.0_dev.jsonl").read_text().splitlines() * 260  # several parts
+    (shards / "one.jsonl").write_text("\n".join(rows[::2]))
+    with gzip.open(shards / "two.jsonl.gz", "wt") as file:
+        file.write("\n".join(rows[1::2]))
+    assert main(["predict", str(trained), str(shards), "--out", f"{alone}/", "--device", "cpu"]) == 0
+    parts = sorted(path.name for path in alone.glob("part-*.parquet"))
+    assert len(parts) > 2
+    # It goes on with what is there: one part is written already.
+    shared.mkdir()
+    for name in ("_run.json", parts[1]):
+        shutil.copy(alone / name, shared / name)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "trainers"]
+    done = subprocess.run(
+        [*command, "predict", str(trained), str(shards), "--out", f"{shared}/", "--device", "cpu"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {path.name: path.read_bytes() for path in shared.iterdir()} == {
+        path.name: path.read_bytes() for path in alone.iterdir()
+    }

@@ -230,7 +230,8 @@ def chromium() -> Iterator[tuple[Browser, ModuleType]]:
         from playwright.sync_api import Error, sync_playwright
     except ImportError as error:
         raise Unmeasured(f"{error.name} is not installed") from None
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
+    program = next(filter(None, map(shutil.which, names)), None)
     try:
         with sync_playwright() as play:
             browser = play.chromium.launch(executable_path=program, args=["--no-sandbox"])

@@ -15,9 +15,10 @@ explanations of a pair), effects (what words and links do to a verdict of nli-tw
 and verdict beside an empty Streamlit page, and memory), map (a new text on the filter map), predict (10,000 pairs from
 file to run against the forward passes alone), guests (a model in Hugging Face's format explained against its own
 library's forward pass), desk (the Error desk's answer to a filter and to a click, with 10,000 rows), load (where it is
-named: 1, 20, 50 and 100 visitors that each type a sentence every five seconds, their answers against serial ones, then
-5,000 different pairs, and the server's memory), streaming (predict's memory by the number of rows, its time by the
-forward passes alone, a Ray cluster of two workers by one).
+named: 1, 20, 50 and 100 visitors that each type a sentence every five seconds, their answers against serial ones, and
+the server's memory), pairs (where it is named: that memory over 5,000 different pairs), peers (where it is named:
+models beside those that PAIRLENS_PEERS names, on the same batches), streaming (predict's memory by the number of rows,
+its time by the forward passes alone, a Ray cluster of two workers by one).
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from trainers.bench.effects import effects
 from trainers.bench.explaining import by_time
 from trainers.bench.filters import generated_filters
 from trainers.bench.guests import guests
-from trainers.bench.load import load
+from trainers.bench.load import load, pairs_tried
+from trainers.bench.peers import peers
 from trainers.bench.phrases import phrase_states
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
@@ -71,10 +73,12 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "desk": answers,
     "streaming": streaming,
     "load": load,
+    "pairs": pairs_tried,
+    "peers": peers,
 }
 """What measures the rows of each, with fewer repetitions where it is called with True."""
-BY_NAME_ALONE = ("load",)
-"""Half an hour of work: only where it is asked for."""
+BY_NAME_ALONE = ("load", "pairs", "peers")
+"""Half an hour of work, or beside others: only where it is asked for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

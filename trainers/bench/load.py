@@ -8,6 +8,7 @@ import itertools
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,6 +29,8 @@ EVERY = 5.0
 ROUNDS = 3
 PAIRS, FIRST_PAIRS = 5_000, 1_000
 """Different pairs over which the server's memory is watched, and those after which it should be flat."""
+AT_ONCE, STAYS = 2, 100
+"""Visitors that ask for them at the same time, and how many pairs each of them asks for before the next one comes."""
 CLOSE = 1e-6
 """Probabilities that are further apart are wrong."""
 _WORDS = """
@@ -131,36 +134,55 @@ async def _type(visitor: Visitor, pair: tuple[str, str], every: float, answers: 
         await asyncio.sleep(max(0.0, every - (clock() - started)))
 
 
-async def watched(address: str, process: psutil.Process, count: int, first: int) -> tuple[int, int]:
-    """The server's bytes after the ``first`` and after all of ``count`` different verdicts, asked for by two visitors
-    as fast as they are answered."""
-    texts, memory, done = pairs(1), {}, itertools.count(1)
+async def watched(address: str, process: psutil.Process, marks: Sequence[int], model: str = MODEL) -> list[int]:
+    """The server's bytes after each of so many different verdicts, the last of all: asked for as fast as they are
+    answered by ``AT_ONCE`` visitors at a time, each of whom leaves after ``STAYS`` and makes place for the next."""
+    texts, memory, done = pairs(1), dict[int, int](), itertools.count(1)
 
     async def visit() -> None:
         async with Visitor(address) as visitor:
-            await visitor.open(model=MODEL, **dict(zip(SIDES, next(texts), strict=True)))
-            for pair in texts:
-                for side, text in zip(SIDES, pair, strict=True):
-                    await visitor.type(side, text)
-                    number = next(done)
-                    if number in (first, count):
-                        memory[number] = process.memory_info().rss
-                    if number >= count:
-                        return
+            await visitor.open(model=model, **dict(zip(SIDES, next(texts), strict=True)))
+            for turn in range(STAYS):
+                await visitor.type(SIDES[turn % 2], next(texts)[turn % 2])
+                number = next(done)
+                if number in marks:
+                    memory[number] = process.memory_info().rss
 
-    await asyncio.gather(visit(), visit())
-    return memory[first], memory[count]
+    async def visits() -> None:
+        while len(memory) < len(marks):
+            await visit()
+
+    await asyncio.gather(*(visits() for _ in range(AT_ONCE)))
+    return [memory[mark] for mark in marks]
+
+
+@contextmanager
+def _server() -> Iterator[tuple[str, psutil.Process]]:
+    """The address and the process of an app of its own, with an empty desk."""
+    with tempfile.TemporaryDirectory() as desk, server(PAIRLENS_DESK=desk, PAIRLENS_DB="") as own:
+        yield own.address, psutil.Process(own.process.pid)
+
+
+def pairs_tried(quick: bool) -> list[Row]:
+    """The server's memory over 5,000 different pairs, by one visitor after the other."""
+    count, first = (PAIRS // 100, FIRST_PAIRS // 100) if quick else (PAIRS, FIRST_PAIRS)
+    marks = [first, (first + count) // 2, count]
+    with _server() as (address, process):
+        early, half, late = asyncio.run(watched(address, process, marks))
+        seconds = sum(process.cpu_times()[:2])
+    told = f"{early / 1e6:,.0f} MB, then {half / 1e6:,.0f} and {late / 1e6:,.0f}; {seconds:,.0f} s of processor time"
+    return [
+        Row(f"memory of the server after {count:,} pairs", late / 1e9, "GB", 1.2),
+        Row(f"more after {count:,} pairs than after {first:,}", (late - early) / 1e6, "MB", 50, note=told),
+    ]
 
 
 def load(quick: bool) -> list[Row]:
-    """Visitors of a server of its own: 1, 20, 50 and 100 of them, then 5,000 different pairs."""
+    """Visitors of a server of its own: 1, 20, 50 and 100 of them."""
     sizes, rounds = (SESSIONS[:2], 1) if quick else (SESSIONS, ROUNDS)
-    count, first = (PAIRS // 100, FIRST_PAIRS // 100) if quick else (PAIRS, FIRST_PAIRS)
-    with tempfile.TemporaryDirectory() as desk, server(PAIRLENS_DESK=desk, PAIRLENS_DB="") as own:
-        process = psutil.Process(own.process.pid)
+    with _server() as (address, process):
         texts = pairs()
-        phases = {size: asyncio.run(phase(own.address, MODEL, size, rounds, texts, process=process)) for size in sizes}
-        early, late = asyncio.run(watched(own.address, process, count, first))
+        phases = {size: asyncio.run(phase(address, MODEL, size, rounds, texts, process=process)) for size in sizes}
     least, most = phases[sizes[0]], phases[sizes[-1]]
     told = "; ".join(map(str, phases.values()))
     each = (most.memory - least.memory) / (most.sessions - least.sessions) / 1e6
@@ -176,16 +198,9 @@ def load(quick: bool) -> list[Row]:
         ),
         Row(
             "load: memory of the server",
-            max(late, *(one.memory for one in phases.values())) / 1e9,
+            max(one.memory for one in phases.values()) / 1e9,
             "GB",
             1.2,
             note=f"{each:.1f} MB a session",
-        ),
-        Row(
-            f"load: more after {count:,} pairs than after {first:,}",
-            (late - early) / 1e6,
-            "MB",
-            50,
-            note=f"{early / 1e6:,.0f} MB, then {late / 1e6:,.0f} MB",
         ),
     ]

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 
 from core.checkpoint import load_named
+from core.cluster import on_loopback
 from core.data import Stream
 from core.errors import RunError
 from core.evaluation.parts import parts
@@ -24,7 +25,6 @@ from core.json_types import JsonObject
 from trainers.__main__ import main
 from trainers.bench.row import Row
 from trainers.bench.tokens import sentences
-from trainers.cluster import on_loopback
 
 MODEL = "nli-attconv-light"
 LABELS = ("entailment", "neutral", "contradiction")

@@ -136,4 +136,4 @@ def turns(changes: Sequence[Change], labels: Sequence[str], names: Sequence[str]
     )
 
 
-PANEL = Panel(("what_if",), "below")
+PANEL = Panel(("what_if",), "changes")

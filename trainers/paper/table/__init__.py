@@ -28,8 +28,7 @@ from core.errors import RunError
 from core.evaluation.intervals import half_width
 from core.files import check_writable, write_whole
 from core.json_types import Card
-from trainers.cluster import add_ray
-from trainers.options import add_options, data_folder, use_threads
+from trainers.options import add_options, add_ray, data_folder, use_threads
 from trainers.paper import markdown
 from trainers.paper.table.systems import TABLES, PaperTable
 from trainers.precision import AUTO, add_precision

@@ -9,25 +9,18 @@ one.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 import os
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-import torch
-
-from core.checkpoint import Checkpoint
-from core.checkpoint.memory import loaded
-from core.data import Dataset
 from core.errors import MendableError, RunError
-from core.evaluation.parts import Part, Predicted
-from core.evaluation.predict import chances, check_texts, logits, prepare, read_rows
 
 PATIENCE = 8.0
 """Seconds until an address where nobody answers is given up."""
@@ -40,39 +33,32 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def add_ray(parser: Any, what: str) -> None:
-    """The option --ray; ``what`` the cluster does."""
-    parser.add_argument(
-        "--ray", metavar="ADDRESS", help=f"{what} on the Ray cluster at HOST:PORT, or auto: this machine's own"
-    )
-
-
 @contextmanager
-def cluster(address: str) -> Iterator[Any]:
+def cluster(address: str, setting: str = "--ray") -> Iterator[Any]:
     """Ray, connected to the cluster at ``HOST:PORT``, or of this machine with ``auto``. Raises RunError where there is
-    none, or no Ray here."""
-    host = _answering(address)
+    none, or no Ray here; ``setting`` is where the address was given."""
+    host = check_address(address, setting)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if host.startswith("127.") or host in ("localhost", "::1"):
         on_loopback()
-    try:
-        import ray
-    except ImportError:
-        raise RunError("--ray needs Ray: install it with `make cluster`, or requirements-cluster.txt") from None
     variables = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
     own = str(Path(__file__).resolve().parents[1])
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH"))))
-    _within(
-        PATIENCE,
-        address,
-        lambda: ray.init(
+
+    def connect() -> None:
+        import ray
+
+        ray.init(
             address,
             namespace="pairlens",
             log_to_driver=False,
             logging_level=logging.ERROR,
             runtime_env={"env_vars": variables},
-        ),
-    )
+        )
+
+    _within(PATIENCE, connect, _nobody(address, setting))
+    import ray
+
     try:
         yield ray
     finally:
@@ -85,32 +71,34 @@ def on_loopback() -> None:
     os.environ[_ON_LOOPBACK] = "0"
 
 
-def _nobody(address: str) -> RunError:
+def _nobody(address: str, setting: str) -> RunError:
     where = "on this machine" if address == "auto" else f"at {address}"
-    return RunError(f"there is no Ray cluster {where}: start one (docs/cluster.md), or give its HOST:PORT")
+    return RunError(f"there is no Ray cluster {where}: start one (docs/cluster.md), or give its HOST:PORT in {setting}")
 
 
-def _answering(address: str) -> str:
+def check_address(address: str, setting: str = "--ray") -> str:
     """The host of an address where something answers; of ``auto`` that of the cluster begun last on this machine.
-    Raises RunError where nothing does."""
+    Raises RunError where nothing does, where the ``setting`` holds no address, and where Ray is not installed."""
+    if importlib.util.find_spec("ray") is None:
+        raise RunError(f"{setting} needs Ray: install it with `make cluster`, or requirements-cluster.txt")
     if address == "auto":
         latest = Path(os.environ.get("RAY_TMPDIR", "/tmp"), "ray", "ray_current_cluster")
         known = os.environ.get("RAY_ADDRESS") or (latest.read_text().strip() if latest.is_file() else "")
         if not known:
-            raise _nobody(address)
+            raise _nobody(address, setting)
         address = known
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
-        raise RunError(f"--ray wants auto or HOST:PORT, such as 127.0.0.1:6379, got {address!r}")
+        raise RunError(f"{setting} wants auto or HOST:PORT, such as 127.0.0.1:6379, got {address[:80]!r}")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE / 2).close()
-    except (OSError, OverflowError):
-        raise _nobody(address) from None
+    except (OSError, OverflowError, UnicodeError):
+        raise _nobody(address, setting) from None
     return host.strip("[]")
 
 
-def _within(seconds: float, address: str, connect: Callable[[], object]) -> None:
-    """Ray waits for a minute for a server that is none of its own."""
+def _within(seconds: float, connect: Callable[[], object], refused: RunError) -> None:
+    """Raises ``refused`` where this fails or takes longer: Ray waits a minute for a server that is none of its own."""
     failed: list[BaseException] = []
 
     def attempt() -> None:
@@ -123,7 +111,7 @@ def _within(seconds: float, address: str, connect: Callable[[], object]) -> None
     thread.start()
     thread.join(seconds)
     if thread.is_alive() or failed:
-        raise _nobody(address) from (failed[0] if failed else None)
+        raise refused from (failed[0] if failed else None)
 
 
 def each(
@@ -159,38 +147,3 @@ def _result(ray: Any, item: T, reference: Any) -> tuple[T, Any]:
         raise RunError(f"a task of the cluster failed ({error.cause!r}): see Ray's logs there") from None
     except ray.exceptions.RayError as error:
         raise RunError(f"the cluster is lost ({str(error).splitlines()[0]}): begin the same command again") from None
-
-
-def predicted_by(
-    ray: Any, some: Iterable[Part], checkpoints: Sequence[Checkpoint], progress: Callable[[int], object]
-) -> Iterator[Predicted]:
-    """:func:`core.evaluation.parts.predicted` with the parts computed in the cluster, one a processor at a time; this
-    process reads rows and writes what comes back."""
-    known = [(str(checkpoint.folder.resolve()), str(checkpoint.card["sha256"])) for checkpoint in checkpoints]
-    processors = max(1, int(ray.cluster_resources().get("CPU", 1)))
-
-    def asked() -> Iterator[tuple[Part, Sequence[tuple[str, str]]]]:
-        for part in some:
-            for checkpoint in checkpoints:
-                check_texts(checkpoint, part.dataset)
-            yield part, known
-
-    for (part, _), answers in each(ray, logits_of_part, asked(), ahead=2 * processors + 1):
-        progress(len(part.dataset.rows))
-        yield Predicted(part, [chances(torch.tensor(answer)) for answer in answers])
-
-
-def logits_of_part(asked: tuple[Part, Sequence[tuple[str, str]]]) -> list[np.ndarray]:
-    """What a task does: the logits ``[N, C]`` of each checkpoint, by folder and checksum of its weights, for a part's
-    rows. Raises RunError where this machine has another checkpoint there."""
-    part, known = asked
-    return [_logits(folder, sha256, part.dataset) for folder, sha256 in known]
-
-
-def _logits(folder: str, sha256: str, dataset: Dataset) -> np.ndarray:
-    torch.set_num_threads(1)
-    checkpoint = loaded(Path(folder))
-    if checkpoint.card["sha256"] != sha256:
-        raise RunError(f"{socket.gethostname()} has another checkpoint {folder}: copy the same one to all machines")
-    answer: np.ndarray = logits(prepare(checkpoint, read_rows(checkpoint, dataset))).numpy()
-    return answer

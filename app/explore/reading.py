@@ -1,0 +1,90 @@
+"""The pair as the model reads it: what Explore's drawing is made of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.effects import late
+from app.explore import heads, what_if
+from app.model_choice import judging_alone
+from app.page_state.explore import ExploreState
+from core.checkpoint import Checkpoint, CheckpointError, load_named
+from core.evidence import Explanation
+from core.explain import explain, explained, kept
+from core.reading.reader import PairError
+
+
+@dataclass(frozen=True)
+class Read:
+    """The pair of a ``page`` as its model reads it. ``shown``: the explanation that is drawn, at the page's temperature
+    and with or without crossings; ``trained``: the model's own; ``alone``: the verdict of a model that reads the judged
+    sentence alone, without evidence; ``steps``: the pair as typed and after each edit by hand."""
+
+    page: ExploreState
+    checkpoint: Checkpoint
+    shown: Explanation
+    trained: Explanation
+    alone: Explanation | None
+    steps: Sequence[what_if.Tried]
+
+    @property
+    def without_crossings(self) -> bool:
+        """Whether the model counts no words that look across a word, as it could."""
+        return not self.page.crossings and self.checkpoint.model.counts_crossings
+
+    @property
+    def attention_changed(self) -> bool:
+        """Whether an edit by hand of its attention is in effect."""
+        made = len(self.page.attention)
+        return made > 0 and not all(one.problem for one in self.steps[: len(self.page.made) + 1][-made:])
+
+    @property
+    def unlike(self) -> str:
+        """What is unlike the model as it was trained; empty where nothing is."""
+        if self.shown is self.trained:
+            return ""
+        temperature = self.page.temperature
+        changes = [f"softmax at temperature {temperature:g}"] if temperature != 1 else []
+        changes += ["without crossings (q = 0)"] if self.without_crossings else []
+        changes += ["attention changed by hand"] if self.attention_changed else []
+        return " and ".join(changes)
+
+    @property
+    def questions(self) -> late.Questions:
+        """What is asked about the pair."""
+        page, sides = self.page, (self.shown.first, *self.shown.contexts)
+        fits = page.together is not None and page.together.fits([len(side.tokens) for side in sides])
+        return late.Questions(
+            self.checkpoint,
+            page.pair.now,
+            page.method,
+            page.links,
+            page.together if fits else None,
+            offers=True,
+            turns=page.turns,
+            believed=page.believed,
+            like=True,
+            crossings=not self.without_crossings,
+            drawn=page.drawn,
+            layer=heads.layer(page, self.checkpoint),
+        )
+
+
+def read(page: ExploreState) -> Read:
+    """Read the pair. Raises CheckpointError and PairError."""
+    checkpoint = load_named(page.model or "")
+    head = heads.shown(page, checkpoint)
+    trained = explained(checkpoint, *page.pair.now, head=head)
+    steps = what_if.tried(page, checkpoint, head)
+    return Read(page, checkpoint, steps[len(page.made)].explanation, trained, _alone(page, checkpoint), steps)
+
+
+def _alone(page: ExploreState, checkpoint: Checkpoint) -> Explanation | None:
+    name = judging_alone(checkpoint.card)
+    if name is not None:
+        with contextlib.suppress(CheckpointError, PairError):
+            other, pair = load_named(name), page.pair.now
+            return kept(other, ("verdict alone", *pair), lambda: explain(other, *pair, records=()))
+    return None
