@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,8 +11,9 @@ from core.__main__ import main
 from core.checkpoint import load_named
 from core.effects import METHODS, why
 from core.effects.links import LinksError, Taken
+from core.effects.nudges import STEP, can_nudge, nudged
 from core.effects.why import MIX, together
-from core.effects.words import DROPPED, FREQUENT, RELATED, Drawing, Place, frequent_words, related_words
+from core.effects.words import DROPPED, FREQUENT, NUDGED, RELATED, Drawing, Place, frequent_words, related_words
 from core.errors import MendableError
 from core.evidence import AttentionMap
 from core.explain import explain
@@ -44,6 +46,28 @@ def log_p(checkpoint, first, second, label, **options):
     return math.log(explanation.probabilities[checkpoint.labels.index(label)])
 
 
+def nudged_by_hand(checkpoint, texts, word, label):
+    """log p of the verdict after one step of one word's vector, by single forward calls."""
+    reading = checkpoint.read(*texts)
+    batch = checkpoint.reader.batch(reading)
+    sides = [batch.first, *batch.contexts]
+    vectors = [side.words.clone().requires_grad_() for side in sides]
+    moved = 0 if word.role == reading.first.role else 1
+
+    def answer(given):
+        rows = [replace(side, words=values) for side, values in zip(sides, given, strict=True)]
+        logits = checkpoint.model(replace(batch, first=rows[0], contexts=tuple(rows[1:]))).logits
+        return torch.log_softmax(logits.double(), dim=1)[0, checkpoint.labels.index(label)]
+
+    gradients = torch.autograd.grad(answer(vectors), vectors, allow_unused=True)
+    own, slope = vectors[moved].detach().clone(), gradients[moved]
+    if slope is not None and slope[0, word.index].norm() > 1e-12:  # below it is rounding, and has no direction
+        length = STEP * own[0].norm(dim=1).mean()
+        own[0, word.index] -= length * slope[0, word.index] / slope[0, word.index].norm()
+    given = [own if number == moved else values.detach() for number, values in enumerate(vectors)]
+    return float(answer(given).detach())
+
+
 @every_model
 def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoint_of):
     checkpoint = checkpoint_of(architecture)
@@ -70,6 +94,8 @@ def test_effects_of_words_equal_a_loop_over_single_pairs(architecture, checkpoin
             if after:
                 means[way] = before - sum(after) / len(after)
             all_drawn += after if way != DROPPED else []
+        if can_nudge(checkpoint):
+            means[NUDGED] = before - nudged_by_hand(checkpoint, texts, word, effects.verdict)
         expected = sum(MIX[way] * mean for way, mean in means.items()) / sum(MIX[way] for way in means)
         assert word.effect == pytest.approx(expected, abs=5e-6)
         assert word.by_way == pytest.approx(means, abs=5e-6)
@@ -165,8 +191,9 @@ def test_the_number_decides_that_three_girls_are_not_two():
 def test_the_only_word_of_a_side_is_replaced_and_cannot_be_dropped():
     checkpoint = load_named("nli-two-sided")
     only = why(checkpoint, "A man sleeps", "Sleeping").words[-1]
-    assert set(only.by_way) == {FREQUENT, RELATED}
-    assert only.effect == pytest.approx((only.by_way[FREQUENT] + only.by_way[RELATED]) / 2)
+    assert set(only.by_way) == {FREQUENT, RELATED, NUDGED}
+    weighed = sum(MIX[way] * effect for way, effect in only.by_way.items())
+    assert only.effect == pytest.approx(weighed / (1 - MIX[DROPPED]))
     assert why(checkpoint, "A man sleeps", "Sleeping", method=DROPPED).words[-1].effect is None
 
 
@@ -178,6 +205,21 @@ def test_replacements_are_drawn_alike_and_are_never_the_word_itself():
     drawn = related_words(table, ["dog", "xqzzt"], 16, 0)
     assert set(drawn["dog"]) <= set(near[20:300])
     assert "xqzzt" not in drawn
+
+
+def test_a_nudge_costs_what_it_can_and_two_words_are_nudged_at_once():
+    checkpoint = load_named("nli-two-sided")
+    texts = "Three girls are playing in the park", "Two girls are playing in the park"
+    effects = why(checkpoint, *texts, method=NUDGED)
+    assert [word.text for word in effects.words] == " ".join(texts).split()
+    assert min(word.effect for word in effects.words) > -0.01 and effects.strongest.text == "Two"
+    assert all(word.passes == 1 and not word.by_way for word in effects.words)
+    reading, target = checkpoint.read(*texts), checkpoint.labels.index("contradiction")
+    before = math.log(effects.probability)
+    alone, other, both = nudged(checkpoint, reading, target, [[0], [7], [0, 7]])[:, target]
+    assert both < alone and other < before
+    (nearer,) = nudged(checkpoint, reading, target, [[0]], STEP / 10)[:, target]
+    assert alone < nearer < before
 
 
 def test_two_words_together_and_apart():

@@ -47,7 +47,8 @@ def test_erasing_by_hand():
 def test_the_curves_are_what_single_predictions_lose():
     asked = ask("nli-attconv-light")
     order = list(range(14))[::-1]
-    curves = erase(asked, {"backwards": order}, seed=0)
+    curves, texts_read = erase(asked, {"backwards": order}, seed=0)
+    assert len(STEPS) < texts_read <= 2 * len(STEPS) * 21
     full = asked.explanation.probabilities[asked.target]
     for number, step in enumerate(STEPS):
         for name, sides in zip(
@@ -184,10 +185,11 @@ def test_the_commands(tmp_path: Path, capsys, monkeypatch):
     monkeypatch.setattr(point, "NUMBERS", (1, 2))
     assert main(["point", "nli-two-sided", file, "--choose", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert len(found) == 2 * 66 and {choice["words"] for choice in found} == {1, 2}
+    assert len(found) == 2 * 3 * 286 and {choice["words"] for choice in found} == {1, 2}
+    assert {choice["step"] for choice in found} == {0.2, 0.35, 0.5}
     assert all(sum(choice["mix"].values()) == pytest.approx(1) for choice in found)
-    shares = [choice["half"]["share"] for choice in found]
-    assert shares == sorted(shares, reverse=True) and found[0]["half"]["items"] + found[0]["other"]["items"] == 2
+    plateaus = [choice["plateau"] for choice in found]
+    assert plateaus == sorted(plateaus, reverse=True) and found[0]["half"]["items"] + found[0]["other"]["items"] == 2
     assert main(["point", "nli-two-sided", str(snli / "snli_1.0_dev.jsonl")]) == 2
     assert "python -m trainers.paper pointing" in capsys.readouterr().err
 

@@ -7,10 +7,10 @@
 
 FILE is written by `python -m trainers.paper pointing`. Items count that the model judges right. Beside every way stand
 chance, a rule that asks no model, and with --untrained the same way on the same architecture with untrained weights.
---card writes the figures into the checkpoint's card under this name of the data. --choose tries numbers of replacements
-and weights of the three ways of `taken-away` instead: on the items of one half of the first texts, those of the other
-half beside.
-"""
+--card writes the figures into the checkpoint's card under this name of the data. --choose tries numbers of
+replacements, steps of nudged vectors and weights of the four ways of `taken-away` instead: on the items of one half of
+the first texts, those of the other half beside. What comes first is best on its plateau: on the mean over the choice
+and those with one tenth of the weights moved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from pathlib import Path
 
 from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError
-from core.effects.why import METHODS
+from core.effects.nudges import STEP
+from core.effects.why import METHODS, MIX
 from core.errors import RunError
 from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, choices, judged_right, play, untrained
 from core.files import parse_json
@@ -34,8 +35,8 @@ from trainers.options import add_options
 from trainers.tables import text
 
 WAYS = (*METHODS, LEAST_ATTENDED, MOST_ATTENDED)
-NUMBERS = (6, 8, 12, 16)
-"""Of replacements by either way, that --choose tries."""
+NUMBERS, STEPS = (6, 8, 12, 16), (0.2, 0.35, 0.5)
+"""Of replacements by either way, and of nudged vectors, that --choose tries."""
 BEST = 10
 """Choices that are printed."""
 
@@ -51,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--way", action="append", choices=WAYS, help="play with this way alone; may be given again")
     parser.add_argument("--untrained", action="store_true", help="the same ways on untrained weights, too")
     parser.add_argument("--choose", action="store_true", help="choose numbers and weights of `taken-away` instead")
+    parser.add_argument(
+        "--words", type=int, action="append", metavar="N", help=f"with --choose: replacements (default: {NUMBERS})"
+    )
     add_options(parser, "--card", "--json")
 
 
@@ -65,7 +69,10 @@ def run(args: argparse.Namespace) -> int:
     right = judged_right(checkpoint, items)
     if not right:
         raise RunError(f"{checkpoint.name} judges none of {args.file.name} right, and only such items count")
-    print(chosen(checkpoint, right, args.json) if args.choose else played(checkpoint, items, right, args))
+    if args.choose:
+        print(chosen(checkpoint, right, args.words or NUMBERS, args.json))
+    else:
+        print(played(checkpoint, items, right, args))
     return 0
 
 
@@ -87,20 +94,23 @@ def played(checkpoint: Checkpoint, items: Sequence[Item], right: Sequence[Item],
     return json.dumps(result, indent=1) if args.json else table(result)
 
 
-def chosen(checkpoint: Checkpoint, items: Sequence[Item], as_json: bool) -> str:
-    """The best numbers and weights as text."""
-    with bar(len(NUMBERS) * len(items), "item") as shown:
-        found = choices(checkpoint, items, NUMBERS, shown.update)
+def chosen(checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int], as_json: bool) -> str:
+    """The best numbers, steps and weights as text, and below them what is used now."""
+    with bar(len(numbers) * len(items), "item") as shown:
+        found = choices(checkpoint, items, numbers, STEPS, shown.update)
     if as_json:
         return json.dumps([choice.to_dict() for choice in found], indent=1)
+    used = [choice for choice in found[BEST:] if choice.step == STEP and choice.mix == MIX]
     rows = [
         {
             "words": choice.words,
-            "dropped, frequent, related": ", ".join(f"{weight:.1f}" for weight in choice.mix.values()),
+            "step": choice.step,
+            ", ".join(MIX): ", ".join(f"{weight:.1f}" for weight in choice.mix.values()),
+            "plateau": f"{choice.plateau:.3f}",
             "one half": _share(choice.half.to_dict()),
             "other half": _share(choice.other.to_dict()),
         }
-        for choice in found[:BEST]
+        for choice in (*found[:BEST], *used)
     ]
     return text(rows)
 

@@ -11,9 +11,11 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from app.panels.attention_map import SPECIAL
 from app.panels.attention_map import stays as where_it_stays
 from core.errors import MendableError
 from core.evidence import AttentionMap, Explanation, Matrix, PooledAttention
+from core.evidence.attention_map import NO_WORD
 
 
 class PredictionsError(MendableError):
@@ -22,13 +24,14 @@ class PredictionsError(MendableError):
 
 @dataclass(frozen=True)
 class Looks:
-    """Where the words of one sentence look in the other, each row adding up to 1 with the null word's column ``none``,
-    which only some models have."""
+    """Where the words of one sentence look in the other, each row adding up to 1 with a last column ``none``, which
+    only some models have: ``none_word`` says what it is of, the null word or a transformer's special tokens."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     weights: Matrix
     none: tuple[float, ...] | None = None
+    none_word: str = ""
 
 
 def looks(explanation: Explanation, role: str) -> Looks | None:
@@ -41,7 +44,8 @@ def looks(explanation: Explanation, role: str) -> Looks | None:
     # Over several contexts a row adds up to 1 in each: its mean is a share of the whole.
     contexts = len(record.blocks(explanation))
     none = tuple(weight / contexts for weight in record.null) or None
-    return Looks(own, other, _matrix(np.array(record.weights) / contexts), none)
+    none_word = "" if none is None else SPECIAL if record.own else NO_WORD
+    return Looks(own, other, _matrix(np.array(record.weights) / contexts), none, none_word)
 
 
 def stays(explanation: Explanation, role: str) -> Iterator[str]:
@@ -97,12 +101,13 @@ def difference(first: Looks, second: Looks) -> Difference | None:
         tuple(first.columns[i] for i in own_columns),
         _matrix(cells),
         None if first.none is second.none is None else tuple(null.tolist()),
+        " / ".join(filter(None, dict.fromkeys([first.none_word, second.none_word]))),
         tuple(((abs(cells).sum(1) + abs(null) + alone) / 2).tolist()),
     )
 
 
 def _null(looks: Looks) -> np.ndarray:
-    """Weights ``[rows]`` of the null word, 0 without one."""
+    """Weights ``[rows]`` of the last column, 0 without one."""
     return np.array(looks.none or [0.0] * len(looks.rows))
 
 

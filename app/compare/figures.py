@@ -62,19 +62,22 @@ class Scale:
 
 @dataclass(frozen=True)
 class DrawnMatrix:
-    """Weights or differences with their words; ``none`` has the null word's column. ``rows`` and ``columns``: roles."""
+    """Weights or differences with their words; ``none`` has the last column of what is no word, and ``none_word`` what
+    stands at it. ``rows`` and ``columns``: roles."""
 
     rows: str
     columns: str
     words: tuple[tuple[str, ...], tuple[str, ...]]
     weights: Matrix
     none: tuple[float, ...] | None
+    none_word: str
 
 
 def matrix(seen: Looks, roles: tuple[str, str]) -> DrawnMatrix:
     """What is drawn of weights or differences. ``roles``: of rows and columns."""
     weights = tuple(significant(row, 4) for row in seen.weights)
-    return DrawnMatrix(*roles, (seen.rows, seen.columns), weights, seen.none and significant(seen.none, 4))
+    none = seen.none and significant(seen.none, 4)
+    return DrawnMatrix(*roles, (seen.rows, seen.columns), weights, none, seen.none_word)
 
 
 @dataclass(frozen=True)

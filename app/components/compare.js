@@ -22,15 +22,14 @@ import { sharesOf } from "./shares.js";
 import { VIEWS, View } from "./view.js";
 
 const NUMBERED = { most: 36, least: 22 }; // cells that hold a number
-const NO_WORD = "(no word)";
 const FIRST_WORDS = 4; // of each sentence have a bar before more are asked for
 const MANY = 2500; // cells; more are drawn without numbers, as one shape a colour
 
 // A matrix beside others: numbers in its cells, the scale of all, a selection of its own.
 class ComparedMatrix extends MatrixPanel {
   // `title`: of a saved figure; `how`: how to read it; `what` and `file`: the saved figure and its file; `scale`: its
-  // steps from `low` to `high`; `absent`: the null word, where only others beside it have its column.
-  constructor(view, { words, none, ...matrix }, { about, scale, ...labels }) {
+  // steps from `low` to `high`; `absent`: what is no word in a matrix beside it, where one has such a column.
+  constructor(view, { words, none, none_word: word, ...matrix }, { about, scale, ...labels }) {
     const chosen = () => {
       this.draw();
       this.reveal();
@@ -41,7 +40,7 @@ class ComparedMatrix extends MatrixPanel {
       ...scale,
       values: matrix.weights,
       show: "weight",
-      none: none && { word: NO_WORD, weights: none, values: none },
+      none: none && { word, weights: none, values: none },
     });
     this.element.classList.add("attention_map"); // whose style it has
     if (!this.dense) return;
@@ -183,10 +182,11 @@ class CompareView extends View {
     this.effects = [];
     const { sections, differences = [], agreement, hint } = this.data;
     const drawn = sections.map(({ matrix }) => matrix).filter(Boolean);
-    this.null = drawn.some(({ none }) => none);
+    const [longest] = drawn.map((own) => own.none_word).sort((one, other) => other.length - one.length);
+    this.absent = longest ? { word: longest } : null;
     this.matrices = [];
     // Columns stand below each other rather than cut a matrix, but for the matrix of a long pair.
-    const widest = Math.max(0, ...drawn.map(({ words }) => words[1].length)) + (this.null ? 2 : 1);
+    const widest = Math.max(0, ...drawn.map(({ words }) => words[1].length)) + (this.absent ? 2 : 1);
     const column =
       this.type > 1
         ? Math.max(560, 160 + PROJECTED.least * widest)
@@ -215,7 +215,7 @@ class CompareView extends View {
           file: `compared-attention-of-${matrix.rows}`,
           about,
           scale: { low: 0, ...this.data.weights },
-          absent: this.null && !matrix.none ? { word: NO_WORD } : null,
+          absent: this.absent,
         })
       : pooling
         ? null
@@ -318,7 +318,7 @@ class CompareView extends View {
     return heading(
       "",
       `What each word does to “${followed}”. Right and filled: it supports it; left and hollow: it opposes it.`,
-      "All stand on one scale: log p of the verdict before minus after the word is taken away (dropped, or replaced by frequent and by related words). The thin line is the spread over these words. Explore has the other ways to ask, and says what each cannot tell. The same words are shown of each, those that do most in any of them.",
+      "All stand on one scale: log p of the verdict before minus after the word is taken away (dropped, replaced by frequent and by related words, nudged). The thin line is the spread over these words. Explore has the other ways to ask, and says what each cannot tell. The same words are shown of each, those that do most in any of them.",
       [whole, saves],
     );
   }

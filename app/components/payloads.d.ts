@@ -173,6 +173,7 @@ export interface DrawnMatrix {
   words: [Array<string>, Array<string>];
   weights: Array<Array<number>>;
   none: Array<number> | null;
+  none_word: string;
 }
 
 // app.compare.figures

@@ -43,7 +43,7 @@ class OpenRun:
     """bool ``[N]``; all where the filter cannot be read."""
     error: FilterError | None
     strongest: tuple[Found, ...]
-    """Of each model, the words with the largest effect that are known."""
+    """Of each model, the words with the largest effect that are known, by the way that the page asks for."""
     words: StrongestWords
     version: tuple[object, ...]
     """Another one for another run, and when anything was written: a tag or a note, the strongest word of a row, or the
@@ -66,10 +66,12 @@ def open_run() -> OpenRun:
     engine, written = database(), store.written(state.file or "", state.models)
     annotations, words = Annotations(engine), StrongestWords(engine)
     run, plain = _run(state.file or "", state.models, written)
-    version = state.file, state.models, written, annotations.version(), words.count(run.dataset.sha256)
+    written_since = annotations.version(), words.count(run.dataset.sha256)
+    version: tuple[object, ...] = (state.file, state.models, written, *written_since)
     people = once("desk state", version, lambda: annotations.state(run.dataset.sha256))
-    strongest = once("desk known words", version, lambda: _strongest(words, run))
-    more = functools.partial(strongest_words.columns, run, strongest)
+    version = (*version, state.way)
+    strongest = once("desk known words", version, lambda: _strongest(words, run, state.way))
+    more = functools.partial(strongest_words.columns, run, strongest, state.way)
     known = once("desk columns", version, lambda: with_tags(plain, run, people) | more())
     try:
         rows, error = once("desk rows", (version, state.filter), lambda: rows_of(state.filter, known)), None
@@ -94,8 +96,8 @@ def database() -> Engine:
     return _database(f"{os.environ.get('PAIRLENS_DB')} {desk_folder()}")
 
 
-def _strongest(words: StrongestWords, run: Run) -> tuple[Found, ...]:
-    return tuple(words.known(run.dataset.sha256, model.sha256) for model in run.models)
+def _strongest(words: StrongestWords, run: Run, way: str) -> tuple[Found, ...]:
+    return tuple(words.known(run.dataset.sha256, model.sha256, way) for model in run.models)
 
 
 def checkpoint_named(sha256: str) -> str | None:

@@ -9,11 +9,13 @@ from markupsafe import Markup
 
 from app import page_style
 from app.desk import drawing, jobs, measures
-from app.desk.open_run import OpenRun, attempt, checkpoint_named
+from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named
 from app.pair_form import once
+from core.checkpoint import available, read_card
 from core.desk import figures
 from core.desk.queue import QUEUE
-from core.desk.strongest_words import SAMPLE, StrongestWordsJob, WordScores, scored
+from core.desk.strongest_words import SAID, SAMPLE, StrongestWordsJob, WordScores, scored
+from core.effects.words import TAKEN_AWAY, usual_drawing
 from core.wording import counted
 
 MOST = 60
@@ -26,6 +28,7 @@ def view(opened: OpenRun) -> None:
     if measures.unscored(opened.run):
         return
     _finish()
+    _choose(opened)
     _ask(opened)
     if opened.strongest[opened.model]:
         key = opened.version, opened.model
@@ -47,7 +50,20 @@ def _scored(opened: OpenRun, model: int) -> WordScores:
 
 def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> Markup:
     run = opened.run
-    return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most)
+    way = SAID[PAGE.state.way]
+    return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, way)
+
+
+def _choose(opened: OpenRun) -> None:
+    """How words are taken away."""
+    st.segmented_control(
+        "Words are",
+        list(SAID),
+        default=PAGE.state.way,
+        format_func=SAID.__getitem__,
+        required=True,
+        **PAGE.widget("way"),
+    )
 
 
 def _finish() -> None:
@@ -64,11 +80,11 @@ def _finish() -> None:
 
 def _ask(opened: OpenRun) -> None:
     """The job that goes on, or the button that begins one."""
-    run, model = opened.run, opened.run.models[opened.model]
+    run, model, way = opened.run, opened.run.models[opened.model], PAGE.state.way
     same = [
         job
         for job in jobs.running(StrongestWordsJob)
-        if (job.dataset.sha256, job.sha256) == (run.dataset.sha256, model.sha256)
+        if (job.dataset.sha256, job.sha256, job.way) == (run.dataset.sha256, model.sha256, way)
     ]
     if same:
         jobs.draw(same[0])
@@ -77,8 +93,8 @@ def _ask(opened: OpenRun) -> None:
     left = len(run.keys) - known
     if not known:
         page_style.hint(
-            "Which words decide? Each word of a row is dropped in turn, and the one whose loss costs the verdict most "
-            "is the row’s. Words that decide many wrong rows are perhaps shortcuts, as “not” is for contradiction."
+            f"Which words decide? Each word of a row is {SAID[way]} in turn, and the one whose loss costs the verdict "
+            "most is the row’s. Words that decide many wrong rows are perhaps shortcuts, as “not” is for contradiction."
         )
     name = checkpoint_named(model.sha256)
     if name is None:
@@ -87,6 +103,8 @@ def _ask(opened: OpenRun) -> None:
         count = min(left, SAMPLE)
         more = f"{counted(count, 'more row') if known else counted(count, 'row')}"
         drawn = "" if count == left else ", drawn at random"
+        if way == TAKEN_AWAY:
+            page_style.note(f"Taken away, each word takes {_passes(name)} passes through the model; dropped, one.")
         st.button(
             f"Compute for {more}{drawn}",
             key="desk compute words",
@@ -96,12 +114,19 @@ def _ask(opened: OpenRun) -> None:
         )
 
 
+def _passes(name: str) -> int:
+    """Of one word that is taken away by all ways."""
+    card = read_card(available()[name])
+    drawing = usual_drawing(card)
+    return 1 + drawing.frequent + drawing.related + int("guest" not in card)
+
+
 def _begin(opened: OpenRun, name: str) -> None:
-    run = opened.run
+    run, way = opened.run, PAGE.state.way
     sha256 = run.models[opened.model].sha256
 
     def begin() -> None:
-        job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words)
+        job = StrongestWordsJob(run.dataset, run.keys, name, sha256, opened.words, way)
         QUEUE.add(job)
         st.session_state[_JOB] = job
 

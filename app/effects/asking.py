@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from app.page_state.explore import EVERY, HEADS
 from app.pairs import Version
 from app.panels.effects.methods import Method, methods
+from app.panels.links import Knockouts
 from core.checkpoint import Checkpoint
 from core.effects import cost
 from core.effects.links import STRONGEST, Taken
+from core.effects.nudges import can_nudge
 from core.effects.why import MIX
 from core.effects.words import DRAWING, DROPPED, FREQUENT, RELATED, TAKEN_AWAY, Drawing, usual_drawing
 from core.evidence import AttentionMap, Explanation
@@ -17,8 +20,6 @@ from core.evidence import AttentionMap, Explanation
 FEW, ALL = "few", "all"
 """Replacements of each word that a person has asked for, of a slow model: those that it has by itself, or as many as
 of any other."""
-EVERY = "all"
-"""In the place of a rule of cutting links: each link of a transformer, not the strongest alone."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def _brisk(checkpoint: Checkpoint, texts: Version) -> bool:
 
 def ways(checkpoint: Checkpoint, texts: Version, asked: Way) -> tuple[Method, ...]:
     """All methods with what each costs, the first one first; without costs of a model that nobody waits for."""
-    known = methods(asked.drawing)
+    known = methods(asked.drawing, can_nudge(checkpoint))
     if not checkpoint.seconds:
         return known
     known = tuple(method for method in known if checkpoint.model.differentiable or not method.gradient)
@@ -64,8 +65,8 @@ def more(checkpoint: Checkpoint, texts: Version, asked: Way) -> str:
 
 
 def cut(links: str) -> tuple[Taken, bool]:
-    """How links are cut, and whether each of them is."""
-    return (Taken.KEPT, True) if links == EVERY else (Taken(links), False)
+    """How links are cut, and whether each of them is; whole heads are asked for of transformers alone."""
+    return (Taken(links), False) if links in {*Taken} else (Taken.KEPT, links == EVERY)
 
 
 def price(checkpoint: Checkpoint, texts: Version, of: Callable[..., cost.Cost]) -> str:
@@ -73,8 +74,13 @@ def price(checkpoint: Checkpoint, texts: Version, of: Callable[..., cost.Cost]) 
     return str(of(checkpoint, *texts)) if checkpoint.seconds else ""
 
 
-def price_of_links(checkpoint: Checkpoint, texts: Version, explanation: Explanation) -> tuple[str, str] | None:
-    """What the strongest links of a transformer cost, and every link; None of a model whose weights can be set."""
+def of_heads(links: str, checkpoint: Checkpoint) -> bool:
+    """Whether it is asked what whole heads do."""
+    return links == HEADS and checkpoint.model.has_heads
+
+
+def knockouts(checkpoint: Checkpoint, texts: Version, explanation: Explanation) -> Knockouts | None:
+    """What can be cut of a transformer, with what it costs; None of a model whose weights can be set."""
     cells = [
         len(record.weights) * len(record.weights[0])
         for record in explanation.evidence
@@ -86,4 +92,5 @@ def price_of_links(checkpoint: Checkpoint, texts: Version, explanation: Explanat
         str(cost.of_passes(checkpoint, *texts, 1 + sum(min(most, count) for count in cells)))
         for most in (STRONGEST, max(cells))
     )
-    return strongest, every
+    heads = str(cost.of_heads(checkpoint, *texts))
+    return Knockouts(strongest, every, heads, checkpoint.model.layers)

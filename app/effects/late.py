@@ -22,7 +22,7 @@ from app.panels.verdict import class_names
 from app.panels.what_if import Offered, Turn, offered, turns
 from core.checkpoint import Checkpoint
 from core.effects.memory import Answer as Kept
-from core.effects.memory import kept_believed, kept_changes, kept_links, kept_together, kept_why
+from core.effects.memory import kept_believed, kept_changes, kept_heads, kept_links, kept_together, kept_why
 from core.effects.other_attention import Source, sources
 from core.effects.why import target_class
 from core.effects.words import TAKEN_AWAY, Place, Progress, unheard
@@ -45,11 +45,12 @@ Answer = Kept | Offered | tuple[Source, ...] | Neighbours
 @dataclass(frozen=True)
 class Questions:
     """What a page asks about a pair. ``method``: as a person chooses it, ``drawn``: with which replacements
-    (:mod:`app.effects.asking`); ``links``: how links are cut, empty where nobody asks for them; ``together``: two words
-    whose effect together is asked for; ``offers``: what may stand in each word's place, and which models' attention in
-    that of this one; ``turns``: the smallest changes that turn the verdict; ``believed``: whether it is asked how far
-    all this can be believed; ``like``: whether training rows like the pair are; ``crossings``: whether the model of
-    whose links it asks counts words that look across a word."""
+    (:mod:`app.effects.asking`); ``links``: how links are cut, empty where nobody asks for them; ``layer``: the first
+    one of a transformer, from 1, in which they are; ``together``: two words whose effect together is asked for;
+    ``offers``: what may stand in each word's place, and which models' attention in that of this one; ``turns``: the
+    smallest changes that turn the verdict; ``believed``: whether it is asked how far all this can be believed;
+    ``like``: whether training rows like the pair are; ``crossings``: whether the model of whose links it asks counts
+    words that look across a word."""
 
     checkpoint: Checkpoint
     texts: Version
@@ -62,10 +63,11 @@ class Questions:
     like: bool = False
     crossings: bool = True
     drawn: str = ""
+    layer: int = 1
 
     @functools.cached_property
     def way(self) -> asking.Way:
-        """How words are asked about: the mean of three ways has each of them."""
+        """How words are asked about: the mean of several ways has each of them."""
         return asking.way(self.checkpoint, self.texts, self.method, self.drawn)
 
     @property
@@ -78,8 +80,12 @@ class Questions:
         return kept_why(self.checkpoint, *self.texts, way.computed, progress, drawing=way.drawing)
 
     def _links(self, progress: Progress) -> tuple[LinkEffects, ...]:
+        pair = self.checkpoint, *self.texts
+        if asking.of_heads(self.links, self.checkpoint):
+            return kept_heads(*pair, progress)
         taken, every = asking.cut(self.links)
-        return kept_links(self.checkpoint, *self.texts, taken, progress, every=every, crossings=self.crossings)
+        layer, crossings = self.layer - 1, self.crossings
+        return kept_links(*pair, taken, progress, every=every, layer=layer, crossings=crossings)
 
     @property
     def asked(self) -> work.Asked[Answer]:
@@ -90,7 +96,7 @@ class Questions:
             (WORDS, *about, self.computed, self.way.drawing): self._why
         }
         if self.links:
-            out[LINKS, *about, self.links, self.crossings] = self._links
+            out[LINKS, *about, self.links, self.layer, self.crossings] = self._links
         if self.together is not None:
             chosen = Place(*self.together.one), Place(*self.together.other)
             out[TOGETHER, *about, chosen] = functools.partial(kept_together, checkpoint, *texts, chosen)

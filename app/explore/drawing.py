@@ -41,7 +41,7 @@ def drawing(read: Read) -> Drawing:
     bars = DrawnPanel("effects", "first", frame)
     turning = asking.price(*about, cost.of_smallest_change)
     edits = DrawnPanel("what_if", "changes", replace(what_if.panel(page, checkpoint, read.steps), cost=turning))
-    cut = links.frame(shown, followed, asking.price_of_links(*about, shown))
+    cut = links.frame(shown, followed, asking.knockouts(*about, shown))
     after = [DrawnPanel("links", "main", cut)] if cut else []
     return replace(drawn, panels=(bars, edits, *drawn.panels, *after))
 
@@ -101,6 +101,7 @@ def frame(read: Read, problems: list[str]) -> PairFrame:
         method=TAKEN_AWAY,
         drawn="",
         links="",
+        layer=1,
         together=None,
         believed=False,
     )

@@ -12,11 +12,17 @@ from app.panels.attention_heads import Heads
 from core.checkpoint import Checkpoint
 from core.evidence.attention_heads import AttentionHeads
 from core.guests.heads import Head, parse_head, title_of
+from core.wording import counted
 
 
 def shown(page: ExploreState, checkpoint: Checkpoint) -> str:
     """The head that a person chose and that the model has; empty for that of its card."""
     return "" if _problem(page, checkpoint) else page.head
+
+
+def layer(page: ExploreState, checkpoint: Checkpoint) -> int:
+    """The first layer, from 1, in which links are cut: that which a person chose, where the model has it."""
+    return page.layer if page.layer <= checkpoint.model.layers else 1
 
 
 def measured(page: ExploreState, checkpoint: Checkpoint) -> bool:
@@ -32,6 +38,9 @@ def problems(page: ExploreState, checkpoint: Checkpoint) -> list[str]:
         out.append("The link asks for raw scores, which a model from elsewhere does not have: weights are shown.")
     if elsewhere and page.temperature != 1:
         out.append("The link asks for another temperature, which a model from elsewhere cannot be given.")
+    if layer(page, checkpoint) != page.layer:
+        has = counted(checkpoint.model.layers, "layer")
+        out.append(f"The link cuts links from layer {page.layer} on; this model has {has}: all are cut.")
     return [problem for problem in out if problem]
 
 

@@ -68,6 +68,7 @@ class Read:
             like=True,
             crossings=not self.without_crossings,
             drawn=page.drawn,
+            layer=heads.layer(page, self.checkpoint),
         )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from app.page_state.codec import Codec, PageState, fits_a_link, one_of, parameter, whole_number
 from core.desk.filters import LONGEST
 from core.desk.run import MOST_MODELS
+from core.desk.strongest_words import SAID
+from core.effects.words import DROPPED
 
 VIEWS = {
     "rows": "Rows",
@@ -35,14 +37,15 @@ def _models(text: str) -> tuple[str, ...] | None:
 _NO_FILE = "The link names the file “{}”, which is no checksum: choose a run."
 _NO_MODELS = "The link names the models “{}”, which are no checksums: choose a run."
 _NO_VIEW = f"The link asks for “{{}}”; known are {', '.join(VIEWS)}: the rows are shown."
+_NO_WAY = f"The link takes words away by “{{}}”; known are {' and '.join(SAID)}: they are dropped."
 _NO_MODEL = "The link asks for model “{}”; a run has one to four: the first is shown."
 
 
 @dataclass(frozen=True)
 class DeskState(PageState):
     """All that decides what the Error desk shows. ``file`` and ``models`` are beginnings of checksums, ``row`` the key
-    of the open row, ``of`` the place, from 1, of the model that figures are about; ``sort`` a column, with a - before
-    it for descending."""
+    of the open row, ``way`` how words are taken away whose effects are the strongest, ``of`` the place, from 1, of the
+    model that figures are about; ``sort`` a column, with a - before it for descending."""
 
     page = "error desk"
     file: str | None = parameter(None, Codec("file", _NO_FILE, _file))
@@ -52,6 +55,7 @@ class DeskState(PageState):
     sort: str = parameter("", Codec("sort"), belongs_to=("file",))
     row: str = parameter("", Codec("row"), belongs_to=("file",))
     of: int = parameter(1, Codec("of", _NO_MODEL, whole_number(1, MOST_MODELS)), belongs_to=("file", "models"))
+    way: str = parameter(DROPPED, Codec("way", _NO_WAY, one_of(SAID)), belongs_to=("file",))
 
     def address(self) -> dict[str, str]:
         """A filter that is too long for a link stays out of the address."""

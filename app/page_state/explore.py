@@ -98,13 +98,23 @@ METHOD = Codec(
 """How effects are asked for, by its name in a link."""
 
 
+EVERY, HEADS = "all", "heads"
+"""In the place of a rule of cutting links, of a transformer: each link, not the strongest alone; whole heads."""
 LINKS = Codec(
     "links",
-    f"The link asks to cut links by “{{}}”; it can ask for {' and '.join(Taken)}: where words look is shown.",
-    one_of((*Taken, "all")),
+    f"The link asks to cut links by “{{}}”; it can ask for {', '.join((*Taken, EVERY, HEADS))}: where words look is "
+    "shown.",
+    one_of((*Taken, EVERY, HEADS)),
 )
-"""How links are cut, by its name in a link; "all": each one of a transformer, not the strongest alone; empty where
-weights are shown."""
+"""How links are cut, by its name in a link; empty where weights are shown."""
+
+
+LAYER = Codec(
+    "layer",
+    "The link cuts links from layer “{}” on; layers are numbered from 1: all are cut.",
+    whole_number(1, 999),
+)
+"""The first layer in which links are cut, of a transformer, by its name in a link."""
 
 
 DRAWN = Codec(
@@ -202,9 +212,9 @@ class ExploreState(TextState):
     both sentences do; None for the first. ``crossings``: whether the model counts the words that look across a word
     (q), where it can. ``head``: whose attention is shown, of a transformer, empty for the first one of its card.
     ``method``: how effects of words are asked for; ``drawn``: with which replacements, of a model whose passes take
-    long; ``links``: how links are cut whose effects are asked for, empty where none are; ``together``: two words whose
-    effect together is asked for; ``believed``: whether it is asked how far all this can be believed. ``candidates``:
-    other answers of the question, one a line.
+    long; ``links``: how links are cut whose effects are asked for, empty where none are; ``layer``: the first one of a
+    transformer, from 1, in which they are; ``together``: two words whose effect together is asked for; ``believed``:
+    whether it is asked how far all this can be believed. ``candidates``: other answers of the question, one a line.
 
     ``texts`` are the pair as it was typed, and ``edits`` what was changed of it, or of the model's attention to it, by
     hand since; ``step``: how many of them are in effect, None for all; ``turns``: whether the smallest changes that
@@ -225,6 +235,7 @@ class ExploreState(TextState):
     method: str = parameter(TAKEN_AWAY, METHOD)
     drawn: str = parameter("", DRAWN, belongs_to=("model", "texts", "edits"))
     links: str = parameter("", LINKS)
+    layer: int = parameter(1, LAYER, belongs_to=("model",))
     together: TwoWords | None = parameter(
         None, Codec("together", _NO_TWO_WORDS, TwoWords.parse), belongs_to=_OF_THE_PAIR
     )

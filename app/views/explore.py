@@ -19,7 +19,18 @@ from app.explore.reading import Read
 from app.model_choice import Listed, by_task, explains_texts, kinds, offered, titles
 from app.models import card
 from app.page_state.codec import fits_a_link
-from app.page_state.explore import DRAWN, HEAD, LINKS, METHOD, SHOWN, TEMPERATURES, ExploreState, Selection, TwoWords
+from app.page_state.explore import (
+    DRAWN,
+    HEAD,
+    LAYER,
+    LINKS,
+    METHOD,
+    SHOWN,
+    TEMPERATURES,
+    ExploreState,
+    Selection,
+    TwoWords,
+)
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
@@ -124,6 +135,7 @@ def _show(read: Read, before: Explored | None, alone: bool) -> Explored:
             "method": questions.way.method,
             "drawn": page.drawn,
             "links": page.links,
+            "layer": "" if heads.layer(page, read.checkpoint) == 1 else str(page.layer),
             "together": str(questions.together or ""),
             "turns": "on" if page.turns else "",
             "believed": "on" if page.believed else "",
@@ -154,6 +166,7 @@ def _selected() -> None:
         head = HEAD.value(picked.get("head") or "") or ""
         drawn = DRAWN.value(picked.get("drawn") or "") or ""
         cut = LINKS.value(picked.get("links") or "") or ""
+        layer = LAYER.value(str(picked.get("layer") or "")) or 1
         direction, crossings = picked.get("direction"), picked.get("crossings", True)
         PAGE.change(
             selection=_picked_words(picked),
@@ -163,6 +176,7 @@ def _selected() -> None:
             method=method,
             drawn=drawn,
             links=cut,
+            layer=layer,
             together=both,
             turns=picked.get("turns") == "on",
             believed=picked.get("believed") == "on",

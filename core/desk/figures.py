@@ -124,13 +124,13 @@ def slices(title: str, scores: Sequence[SliceScore], measure: str, unit: str = "
     return render("desk/slices.html", title=title, scores=scores, measure=measure, unit=unit)
 
 
-def strongest_words(title: str, known: WordScores, rows: int, most: int) -> Markup:
+def strongest_words(title: str, known: WordScores, rows: int, most: int, way: str) -> Markup:
     """How often each word is the strongest of its row, and how often a model is wrong there, the ``most`` first.
-    ``rows``: rows of the file with a label."""
+    ``rows``: rows of the file with a label; ``way``: how words were taken away, in words."""
     of = f"all {known.rows:,}" if known.rows == rows else f"a random sample of {known.rows:,} of {rows:,}"
     how = (
         f"Of {of} rows {score_percent(known.share)} are wrong (thin line). A row counts for the word whose loss costs "
-        "what the model says most (log p before minus after the word is dropped); the share wrong of these rows is the "
+        f"what the model says most (log p before minus after the word is {way}); the share wrong of these rows is the "
         "thick mark, with its 95 % interval. Those of the most wrong rows come first; a word shows its rows. Among so "
         "many words some lie off the line by chance."
     )

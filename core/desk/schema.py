@@ -63,11 +63,12 @@ strongest_word = sa.Table(
     metadata,
     *_of_row(),
     sa.Column("checkpoint", sa.String(64), primary_key=True),
+    sa.Column("way", sa.String(20), primary_key=True),
     sa.Column("word", sa.Text, nullable=False),
     sa.Column("side", sa.String(LONGEST_NAME), nullable=False),
 )
-"""Of a row, the word with the largest effect on what a checkpoint (its checksum) says, and the role of its text; both
-empty where no word supports it. It can be computed again, so no change tells of it."""
+"""Of a row, the word with the largest effect on what a checkpoint (its checksum) says, by a way of taking words away,
+and the role of its text; both empty where no word supports it. It can be computed again, so no change tells of it."""
 
 change = sa.Table(
     "change",

@@ -1,7 +1,7 @@
 """The word with the largest effect of each row: shortcuts, such as a word of the hypothesis that decides alone (Poliak
 et al. 2018; Gururangan et al. 2018), show as words that are the strongest in many wrong rows.
 
-The effect of a word is log p of what the model says before minus after the word is dropped
+The effect of a word is log p of what the model says before minus after the word is taken away, by default dropped
 (:mod:`core.effects.words`); the strongest word of a row is the one whose effect is the largest, if any is positive.
 """
 
@@ -27,7 +27,7 @@ from core.desk.filters import literal
 from core.desk.jobs import Job
 from core.desk.run import Run, column_of
 from core.effects.why import target_class, why
-from core.effects.words import DROPPED, Place, Sides, places, without
+from core.effects.words import DROPPED, TAKEN_AWAY, Place, Sides, places, without
 from core.errors import DeskError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import check_texts, predict
@@ -36,6 +36,8 @@ from core.spreadsheet import csv_text
 
 SAMPLE, SEED = 2_000, 0
 """Rows of one job, and the seed of the order in which rows are drawn."""
+SAID = {DROPPED: "dropped", TAKEN_AWAY: "taken away"}
+"""Ways that are kept, in words."""
 AT_ONCE = 16
 """Rows that are computed together and kept in one transaction."""
 
@@ -134,10 +136,11 @@ class StrongestWords:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def known(self, file: str, checkpoint: str) -> dict[str, StrongestWord]:
-        """Of the rows of a file by a checkpoint, both named by their checksums."""
+    def known(self, file: str, checkpoint: str, way: str = DROPPED) -> dict[str, StrongestWord]:
+        """Of the rows of a file by a checkpoint, both named by their checksums, and a way of taking words away."""
         own = schema.strongest_word.c
-        asked = sa.select(own.row, own.word, own.side).where(own.file == file, own.checkpoint == checkpoint)
+        of = own.file == file, own.checkpoint == checkpoint, own.way == way
+        asked = sa.select(own.row, own.word, own.side).where(*of)
         with as_desk_errors(), reading(self._engine) as connection:
             return {row: StrongestWord(word, side) for row, word, side in connection.execute(asked)}
 
@@ -147,11 +150,11 @@ class StrongestWords:
         with as_desk_errors(), reading(self._engine) as connection:
             return int(connection.scalar(asked) or 0)
 
-    def keep(self, file: str, checkpoint: str, found: Found) -> None:
-        """Store these; what was known of the same rows is replaced."""
-        table, of = schema.strongest_word, {"file": file, "checkpoint": checkpoint}
+    def keep(self, file: str, checkpoint: str, found: Found, way: str = DROPPED) -> None:
+        """Store these; what was known of the same rows by the same way is replaced."""
+        table, of = schema.strongest_word, {"file": file, "checkpoint": checkpoint, "way": way}
         lines = [{**of, "row": row, "word": own.word, "side": own.side} for row, own in found.items()]
-        same = table.c.file == file, table.c.checkpoint == checkpoint, table.c.row.in_(list(found))
+        same = (*(table.c[name] == value for name, value in of.items()), table.c.row.in_(list(found)))
         with as_desk_errors(), writing(self._engine) as connection:
             connection.execute(sa.delete(table).where(*same))
             connection.execute(sa.insert(table), lines)
@@ -169,10 +172,11 @@ class StrongestWordsJob(Job):
     sha256: str
     """Its checksum."""
     store: StrongestWords
+    way: str = DROPPED
     count: int = SAMPLE
 
     def __post_init__(self) -> None:
-        known = self.store.known(self.dataset.sha256, self.sha256)
+        known = self.store.known(self.dataset.sha256, self.sha256, self.way)
         self._places = drawn(self.keys, known, self.count)
 
     @property
@@ -181,7 +185,7 @@ class StrongestWordsJob(Job):
 
     @property
     def what(self) -> str:
-        return f"The search for the strongest words of {self.name} by {self.model}"
+        return f"The search for the strongest words of {self.name} by {self.model} ({SAID[self.way]})"
 
     @property
     def rows(self) -> int:
@@ -196,21 +200,22 @@ class StrongestWordsJob(Job):
         for start in range(0, len(self._places), AT_ONCE):
             some = self._places[start : start + AT_ONCE]
             rows = [self.dataset.rows[i] for i in some]
-            found = strongest_words(checkpoint, rows, functools.partial(self.progress, start))
+            found = strongest_words(checkpoint, rows, functools.partial(self.progress, start), self.way)
             words = {self.keys[i]: word for i, word in zip(some, found, strict=True)}
-            self.store.keep(self.dataset.sha256, self.sha256, words)
+            self.store.keep(self.dataset.sha256, self.sha256, words, self.way)
         self.done = self.rows
 
 
-def columns(run: Run, found: Sequence[Found]) -> dict[str, RunColumn]:
-    """What filters know of the strongest words: of each model with any, the word and the text that it stands in."""
+def columns(run: Run, found: Sequence[Found], way: str = DROPPED) -> dict[str, RunColumn]:
+    """What filters know of the strongest words by a way: of each model with any, the word and the text that it stands
+    in."""
     out: dict[str, RunColumn] = {}
     for place, (model, known) in enumerate(zip(run.models, found, strict=True)):
         if not known:
             continue
         own = [known.get(key, NONE) for key in run.keys]
         words, sides = (np.array([getattr(one, name) for one in own], dtype=object) for name in ("word", "side"))
-        about = f"the word with the largest effect on what {model.title} says, where it was computed"
+        about = f"the word with the largest effect ({SAID[way]}) on what {model.title} says, where it was computed"
         out[column_of("strongest_word", place)] = RunColumn(words, "text", about)
         out[column_of("strongest_in", place)] = RunColumn(sides, "text", "the text that this word stands in")
     return out

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from core.checkpoint import Checkpoint
 from core.effects import gradients
 from core.effects.links import STRONGEST, asked_for
+from core.effects.nudges import can_nudge
 from core.effects.turning import FURTHER, WIDTH
 from core.effects.words import FREQUENT, RELATED, TAKEN_AWAY, Drawing, usual_drawing
 from core.evaluation.faithfulness import ORDERS, WAYS
@@ -53,7 +54,7 @@ def of_words(
     if method in gradients.METHODS:
         return _cost(checkpoint, reading, 1 + gradients.passes(method, words))
     drawn = {FREQUENT: drawing.frequent, RELATED: drawing.related}
-    drawn[TAKEN_AWAY] = 1 + sum(drawn.values())
+    drawn[TAKEN_AWAY] = 1 + sum(drawn.values()) + can_nudge(checkpoint)
     return _cost(checkpoint, reading, 1 + words * drawn.get(method, 1))
 
 

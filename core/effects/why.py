@@ -20,9 +20,11 @@ from core.card import right_class
 from core.checkpoint import Checkpoint
 from core.effects import gradients
 from core.effects.links import Taken, head_effects, link_effects
+from core.effects.nudges import can_nudge, nudged
 from core.effects.words import (
     DROPPED,
     FREQUENT,
+    NUDGED,
     PARTNER,
     RELATED,
     TAKEN_AWAY,
@@ -47,13 +49,14 @@ from core.explain import explain
 from core.reading.reader import Reading
 from core.wording import hint
 
-MIX: Mapping[str, float] = {DROPPED: 0.6, FREQUENT: 0.2, RELATED: 0.2}
+MIX: Mapping[str, float] = {DROPPED: 0.4, FREQUENT: 0.2, RELATED: 0.2, NUDGED: 0.2}
 """Weights of the ways in ``taken-away``; where one cannot be taken those of the others are scaled to add up to 1."""
 METHODS: Mapping[str, str] = {
-    TAKEN_AWAY: "the weighted mean of dropping it and of putting frequent and related words in its place",
+    TAKEN_AWAY: "the weighted mean of dropping it, of frequent and related words in its place, and of nudging it",
     DROPPED: "the sentence without it",
     FREQUENT: "frequent words in its place, the same ones for every word",
     RELATED: "words that stand in similar sentences in its place",
+    NUDGED: "its vector moved a little, the way that costs the verdict most",
     PARTNER: "the word that it looks at most in its place",
     **gradients.METHODS,
 }
@@ -84,6 +87,8 @@ def why(
         raise MendableError(f"unknown method {method!r}{hint(method, METHODS)}")
     if method in gradients.METHODS and not checkpoint.model.differentiable:
         raise MendableError(f"{checkpoint.name} has no gradients: take words away, as {TAKEN_AWAY} or {DROPPED} do")
+    if method == NUDGED and not can_nudge(checkpoint):
+        raise MendableError(f"{checkpoint.name} reads no vectors of words that could be nudged: ask by {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
         words, completeness = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
@@ -156,8 +161,9 @@ def together(
         drawn = zip(*(replacements(asked.pair, place, way) for place in chosen), strict=False)
         edits[way] = [with_word(with_word(sides, chosen[0], one), chosen[1], other) for one, other in drawn]
     one, other = asked.word_effects(MIX, progress, chosen=chosen)
+    numbers = [places(sides).index(place) for place in chosen]
     apart = None if one.effect is None or other.effect is None else one.effect + other.effect
-    at_once = asked.effects_of([edits])[0]
+    at_once = asked.effects_of([edits], nudges=[numbers])[0]
     passes = 1 + one.passes + other.passes + at_once.get("passes", 0)
     return PairEffect((one, other), at_once.get("effect"), apart, passes)
 
@@ -191,11 +197,13 @@ class Asked:
     ) -> tuple[WordEffect, ...]:
         """Of every word, of those of one side or of those that are ``chosen``, by the mean of some ways with these
         weights."""
-        at = [place for place in chosen or places(self.pair.sides) if side in (None, place.side)]
-        edits = [{way: WAYS[way](self.pair, place) for way in mix} for place in at]
+        numbers = {place: number for number, place in enumerate(places(self.pair.sides))}
+        at = [place for place in chosen or numbers if side in (None, place.side)]
+        edits = [{way: WAYS[way](self.pair, place) for way in mix if way in WAYS} for place in at]
+        nudges = [[numbers[place]] for place in at]
         return tuple(
             WordEffect(side.role, place.index, side.tokens[place.index].text, **values)
-            for place, values in zip(at, self.effects_of(edits, mix, progress), strict=True)
+            for place, values in zip(at, self.effects_of(edits, mix, progress, nudges), strict=True)
             for side in (self.pair.sides[place.side],)
         )
 
@@ -204,9 +212,10 @@ class Asked:
         edits: Sequence[Mapping[str, Sequence[Sides]]],
         mix: Mapping[str, float] = MIX,
         progress: Progress = unheard,
+        nudges: Sequence[Sequence[int]] = (),
     ) -> list[dict[str, Any]]:
         """Of each thing that is taken away, the fields of its :class:`WordEffect`. ``edits``: by way the texts without
-        it."""
+        it; ``nudges``: the numbers of its words, whose vectors are moved where the mix has that way."""
         rows = [sides for ways in edits for sided in ways.values() for sides in sided]
         whole = 2 * len(rows)
 
@@ -216,14 +225,22 @@ class Asked:
                 yield self.checkpoint.reading(sides)
                 progress(number, whole)
 
-        logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
+        logits = torch.empty(0, len(self.checkpoint.labels))
+        if rows:  # words may be asked about by nudging them alone
+            logits = predict(self.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, whole))
         log_p = torch.log_softmax(logits.double(), dim=1).numpy()
-        before = np.log(self.explanation.probabilities)
-        # Beside log p of every class the followed one's log-odds, in the last column.
-        numbers = np.column_stack([log_p, _log_odds(log_p, self.target)])  # [N, C + 1]
-        after = iter(np.split(numbers, np.cumsum([len(sided) for ways in edits for sided in ways.values()])))
-        start = np.append(before, _log_odds(before, self.target))
-        return [self._mixed(start, {way: next(after) for way in ways}, mix) for ways in edits]
+        counts = np.cumsum([len(sided) for ways in edits for sided in ways.values()], dtype=int)
+        after = iter(np.split(self._numbers(log_p), counts))
+        by_way = [{way: next(after) for way in ways} for ways in edits]
+        if NUDGED in mix and nudges and can_nudge(self.checkpoint):
+            moved = self._numbers(nudged(self.checkpoint, self.reading, self.target, nudges).numpy())
+            by_way = [{**ways, NUDGED: one[None]} for ways, one in zip(by_way, moved, strict=True)]
+        (before,) = self._numbers(np.log([self.explanation.probabilities]))
+        return [self._mixed(before, ways, mix) for ways in by_way]
+
+    def _numbers(self, log_p: np.ndarray) -> np.ndarray:
+        """Beside log p of every class ``[N, C]`` the followed one's log-odds, in a last column."""
+        return np.column_stack([log_p, _log_odds(log_p, self.target)])
 
     def _mixed(self, before: np.ndarray, after: Mapping[str, np.ndarray], mix: Mapping[str, float]) -> dict[str, Any]:
         """From log p of every class, with the log-odds of the followed one last, before ``[C + 1]`` and after,

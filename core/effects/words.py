@@ -24,6 +24,8 @@ whose effect in another word's place is that of a broken sentence."""
 RELATED_RANKS = (21, 300)
 """Among a word's neighbours by cosine, those that are drawn as related: nearer ones mean the same."""
 DROPPED, FREQUENT, RELATED, PARTNER = "dropped", "frequent", "related", "partner"
+NUDGED = "nudged"
+"""A word's vector moved: :func:`core.effects.nudges.nudged`."""
 TAKEN_AWAY = "taken-away"
 
 Sides = tuple[ReadText, ...]

@@ -63,13 +63,14 @@ def faithfulness_of(
     cutting = part(progress, 1, 3)
     effects = link_effects(checkpoint, asked.reading, asked.target, Taken.RENORMALISED, cutting) if maps else ()
     shaken = moved(asked, maps, seed) if maps and all(links.least is None for links in maps) else None
-    passes += 2 * len(STEPS) * (len(orders) + ORDERS) + sum(links.passes for links in effects)
+    curves, read = erase(asked, orders, seed, part(progress, 2, 3))
+    passes += read + sum(links.passes for links in effects)
     return Faithfulness(
         model=checkpoint.name,
         labels=checkpoint.labels,
         verdict=checkpoint.labels[asked.target],
         probabilities=asked.explanation.probabilities,
-        curves=erase(asked, orders, seed, part(progress, 2, 3)),
+        curves=curves,
         moved=shaken,
         tau_b=tuple(links.tau_b for links in effects),
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),
@@ -86,7 +87,9 @@ def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -
     if {TAKEN_AWAY, *MIX} & {*ways}:
         words = asked.word_effects(MIX, progress)
         values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
-        values |= {way: [_or_least(word.by_way.get(way)) for word in words] for way in MIX}
+        for way in MIX:
+            if any(way in word.by_way for word in words):
+                values[way] = [_or_least(word.by_way.get(way)) for word in words]
         passes += sum(word.passes for word in words)
     for way in gradients.METHODS:
         if way in ways and asked.checkpoint.model.differentiable:
@@ -108,13 +111,15 @@ def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -
 
 def erase(
     asked: Asked, orders: Mapping[str, Sequence[int]], seed: int, progress: Progress = unheard
-) -> dict[str, Curves]:
+) -> tuple[dict[str, Curves], int]:
     """The curves of some orders of all words (numbers of :func:`core.effects.words.places`), first-ranked first, and
-    the mean of :data:`ORDERS` random ones."""
+    the mean of :data:`ORDERS` random ones; and how many texts were read for them."""
     drawn = np.random.default_rng(seed)
     count = len(places(asked.pair.sides))
     asked_for = [*orders.values(), *(drawn.permutation(count).tolist() for _ in range(ORDERS))]
-    rows = [sides for order in asked_for for step in STEPS for sides in erased(asked.pair.sides, order, step)]
+    left = [sides for order in asked_for for step in STEPS for sides in erased(asked.pair.sides, order, step)]
+    # Orders often begin with the same words: what they leave is read once.
+    rows = {sides: number for number, sides in enumerate(dict.fromkeys(left))}
 
     def readings() -> Iterator[Reading]:
         # With linguistic features it is this that takes long.
@@ -123,11 +128,12 @@ def erase(
             progress(number, 2 * len(rows))
 
     logits = predict(asked.checkpoint, readings(), progress=lambda done: progress(len(rows) + done, 2 * len(rows)))
-    after = torch.softmax(logits.double(), dim=1)[:, asked.target].numpy().reshape(len(asked_for), len(STEPS), 2)
+    chances = torch.softmax(logits.double(), dim=1)[:, asked.target].numpy()
+    after = chances[[rows[sides] for sides in left]].reshape(len(asked_for), len(STEPS), 2)
     lost = asked.explanation.probabilities[asked.target] - after
     curves = {way: Curves(*map(tuple, lost[i].T.tolist())) for i, way in enumerate(orders)}
     curves[RANDOM] = Curves(*map(tuple, lost[len(orders) :].mean(0).T.tolist()))
-    return curves
+    return curves, len(rows)
 
 
 def erased(sides: Sides, order: Sequence[int], step: str) -> tuple[Sides, Sides]:

@@ -19,8 +19,9 @@ import torch
 from core.checkpoint import Checkpoint
 from core.data import Example
 from core.effects import gradients
+from core.effects.nudges import can_nudge, nudged
 from core.effects.why import MIX, Asked
-from core.effects.words import DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.effects.words import NUDGED, PARTNER, TAKEN_AWAY, Drawing, places
 from core.errors import RunError
 from core.evaluation.intervals import wilson
 from core.evaluation.predict import predict
@@ -179,45 +180,82 @@ def play(
 
 @dataclass(frozen=True)
 class Choice:
-    """So many replacements by either way and these weights of the ways, and how often their mean points right: in the
-    half of the items that they are chosen on, and in the ``other``."""
+    """So many replacements by either way, this step of nudged vectors and these weights of the ways, and how often
+    their mean points right: in the half of the items that they are chosen on, and in the ``other``. ``plateau``: the
+    mean of that half's share over this choice and those with one tenth moved from one way to another, which chance
+    sways less than one share."""
 
     words: int
+    step: float
     mix: Mapping[str, float]
     half: Score
     other: Score
+    plateau: float = float("nan")
 
     def to_dict(self) -> dict[str, object]:
         """Plain values."""
         halves = {"half": self.half.to_dict(), "other": self.other.to_dict()}
-        return {"words": self.words, "mix": dict(self.mix), **halves}
+        return {"words": self.words, "step": self.step, "mix": dict(self.mix), "plateau": self.plateau, **halves}
 
 
 def choices(
-    checkpoint: Checkpoint, items: Sequence[Item], numbers: Sequence[int], progress: Callable[[], object]
+    checkpoint: Checkpoint,
+    items: Sequence[Item],
+    numbers: Sequence[int],
+    steps: Sequence[float],
+    progress: Callable[[], object],
 ) -> list[Choice]:
-    """All weights in steps of a tenth with each of these numbers of replacements, best first. No premise has items in
-    both halves."""
-    tenths = [(i, j, 10 - i - j) for i in range(11) for j in range(11 - i)]
-    mixes = [{way: part / 10 for way, part in zip(MIX, parts, strict=True)} for parts in tenths]
-    found = []
+    """All weights in steps of a tenth with each of these numbers of replacements and steps of nudged vectors, best
+    plateau first. No premise has items in both halves."""
+    tenths = [parts for parts in itertools.product(range(11), repeat=len(MIX)) if sum(parts) == 10]
+    weights = np.array(tenths) / 10
+    halves = np.array([zlib.crc32(item.premise.encode()) % 2 == 0 for item in items])
+    found: list[Choice] = []
     for number in numbers:
-        of_number = [Choice(number, mix, Score(), Score()) for mix in mixes]
-        for item in items:
-            asked = Asked.about(checkpoint, item.premise, item.hypothesis, Drawing(number, number))
-            by_way = [word.by_way for word in asked.word_effects(MIX, side=item.side)]
-            for choice in of_number:
-                half = choice.half if zlib.crc32(item.premise.encode()) % 2 == 0 else choice.other
-                half.add(pointed([_mixed(ways, choice.mix) for ways in by_way], item.index))
+        right = np.zeros((len(steps), len(items), len(tenths)))
+        for place, item in enumerate(items):
+            for at, effects in enumerate(_effects(checkpoint, item, number, steps)):
+                right[at, place] = [pointed(row, item.index) for row in _mixed(effects, weights).tolist()]
             progress()
-        found += of_number
-    return sorted(found, key=lambda choice: -choice.half.share)
+        for step, of_step in zip(steps, right, strict=True):
+            found += _choices(number, step, tenths, of_step[halves], of_step[~halves])
+    return sorted(found, key=lambda choice: -choice.plateau)
 
 
-def _mixed(by_way: Mapping[str, float], mix: Mapping[str, float]) -> float:
-    """The mean of those ways that could be taken."""
-    whole = sum(mix[way] for way in by_way)
-    return sum(mix[way] * effect for way, effect in by_way.items()) / whole if whole else float("-inf")
+def _effects(checkpoint: Checkpoint, item: Item, number: int, steps: Sequence[float]) -> Iterator[np.ndarray]:
+    """For each step, by way and word of the changed side ``[W, T]``, NaN where a way cannot be taken."""
+    asked = Asked.about(checkpoint, item.premise, item.hypothesis, Drawing(number, number))
+    words = asked.word_effects({way: weight for way, weight in MIX.items() if way != NUDGED}, side=item.side)
+    by_way = np.array([[word.by_way.get(way, np.nan) for word in words] for way in MIX])
+    places_of = [[i] for i, place in enumerate(places(asked.pair.sides)) if place.side == item.side]
+    before = np.log(asked.explanation.probabilities[asked.target])
+    for step in steps:
+        if can_nudge(checkpoint):
+            after = nudged(checkpoint, asked.reading, asked.target, places_of, step)[:, asked.target]
+            by_way[list(MIX).index(NUDGED)] = before - after.numpy()
+        yield by_way
+
+
+def _mixed(by_way: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The means ``[M, T]``, by each of these weights ``[M, W]``, of those ways ``[W, T]`` that could be taken."""
+    taken = ~np.isnan(by_way)
+    whole = weights @ taken
+    with np.errstate(invalid="ignore"):
+        return np.where(whole > 0, weights @ np.where(taken, by_way, 0.0) / whole, -np.inf)
+
+
+def _choices(
+    number: int, step: float, tenths: Sequence[tuple[int, ...]], half: np.ndarray, other: np.ndarray
+) -> Iterator[Choice]:
+    shares = dict(zip(tenths, (half.sum(0) / max(len(half), 1)).tolist(), strict=True))
+    for place, parts in enumerate(tenths):
+        mix = {way: part / 10 for way, part in zip(MIX, parts, strict=True)}
+        around = [parts]
+        for gains, loses in itertools.permutations(range(len(parts)), 2):
+            moved = [part + (i == gains) - (i == loses) for i, part in enumerate(parts)]
+            around += [tuple(moved)] if min(moved) >= 0 else []
+        chosen, left = (Score(of[:, place].sum().item(), len(of), of[:, place].tolist()) for of in (half, other))
+        yield Choice(number, step, mix, chosen, left, float(np.mean([shares[one] for one in around])))
 
 
 def untrained(checkpoint: Checkpoint, seed: int = 0) -> Checkpoint:
@@ -234,11 +272,12 @@ def word_values(asked: Asked, side: int, ways: Sequence[str]) -> dict[str, list[
     """By way, a number for every word of a side: the largest is the word that the way names."""
     role = asked.pair.sides[side].role
     values: dict[str, list[float]] = {}
-    if {TAKEN_AWAY, DROPPED, FREQUENT, RELATED} & {*ways}:
+    if {TAKEN_AWAY, *MIX} & {*ways}:
         effects = asked.word_effects(MIX, side=side)
         values[TAKEN_AWAY] = [_or_least(word.effect) for word in effects]
         for way in MIX:
-            values[way] = [_or_least(word.by_way.get(way)) for word in effects]
+            if any(way in word.by_way for word in effects):
+                values[way] = [_or_least(word.by_way.get(way)) for word in effects]
     if PARTNER in ways:
         effects = asked.word_effects({PARTNER: 1.0}, side=side)
         if any(word.effect is not None for word in effects):

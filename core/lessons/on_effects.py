@@ -11,7 +11,7 @@ from torch import Tensor
 from core.effects import gradients
 from core.effects.links import Taken, link_effects, without
 from core.effects.why import MIX, Asked
-from core.effects.words import DRAWING, DROPPED, FREQUENT, RELATED
+from core.effects.words import DRAWING, DROPPED, FREQUENT, NUDGED, RELATED
 from core.evaluation.adversary import adversary
 from core.evaluation.faithfulness import logits_under, moved, own_maps, permutations, uniform
 from core.evaluation.pointing import attention_received
@@ -144,9 +144,10 @@ def _ways(asked: Asked) -> Evaluated:
         "dropped": by_way[DROPPED],
         "frequent": by_way[FREQUENT],
         "related": by_way[RELATED],
+        "nudged": by_way[NUDGED],
         "taken": taken,
         "without": [math.log(own[asked.target]) - effect for effect in by_way[DROPPED]],
-        "share": [MIX[way] for way in (DROPPED, FREQUENT, RELATED)],
+        "share": [MIX[way] for way in MIX],
         "norm": by_gradient[gradients.NORM],
         "product": by_gradient[gradients.TIMES_INPUT],
         "path": by_gradient[gradients.INTEGRATED],
@@ -163,7 +164,7 @@ def _ways(asked: Asked) -> Evaluated:
 
 
 _WAYS = (
-    "taken away", "dropped", "frequent", "related", "gradient", "gradient × input", "integrated", "attention",
+    "taken away", "dropped", "frequent", "related", "nudged", "gradient", "gradient × input", "integrated", "attention",
 )  # fmt: skip
 """In the order of what they name."""
 

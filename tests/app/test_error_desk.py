@@ -270,6 +270,13 @@ def test_the_words_with_the_largest_effect_are_computed_and_become_filters(run, 
     expression = re.search('data-filter="(strongest_word = .*?)">', figures(app))[1]
     app = open_view("error_desk", file=run.dataset.sha256[:16], models=sha256[:16], filter=unescape(expression))
     assert re.search("[1-6] of 6 rows", texts(app)) and "All rows are shown" not in " ".join(sentences(app))
+    asked = {"file": run.dataset.sha256[:16], "models": sha256[:16], "view": "words", "way": "taken-away"}
+    app = open_view("error_desk", **asked)
+    assert "is taken away in turn" in texts(app) and "takes 18 passes through the model" in texts(app)
+    button(app, "Compute for 6 rows").click().run()
+    app.session_state[job].wait(60) if job in app.session_state else None
+    app.run()
+    assert not app.exception and "after the word is taken away" in unescape(figures(app))
 
 
 def test_where_models_differ_is_shown_without_labels_too(run):

@@ -15,6 +15,8 @@ from core.checkpoint import in_memory, load, load_named
 from core.desk import store
 from core.desk.prediction import PredictionJob
 from core.effects import cost
+from core.effects.links import Taken
+from core.effects.why import what_heads_do, what_links_do
 from core.effects.words import DROPPED, FEW, TAKEN_AWAY
 from core.evidence import AttentionMap
 from core.evidence.attention_heads import AttentionHeads
@@ -169,12 +171,37 @@ def test_strongest_links_are_cut_when_asked_for_and_every_link_on_demand(drawn):
     app = explore(links="kept")
     data = drawn(app)
     cells = 2 * len(data["sides"][0]["tokens"]) * len(data["sides"][1]["tokens"])
-    strongest, every = data["by_kind"]["links"]["costs"]
-    assert strongest.startswith("41 passes") and every.startswith(f"{cells + 1} passes")
+    knockouts = data["by_kind"]["links"]["knockouts"]
+    assert knockouts["strongest"].startswith("41 passes") and knockouts["every"].startswith(f"{cells + 1} passes")
+    assert knockouts["heads"].startswith("13 passes") and knockouts["layers"] == 3
     cut = [value for one in heard(app, "links")["links"] for row in one["values"] for value in row]
     assert len(cut) == cells and sum(value is not None for value in cut) == 40
     every_link = heard(explore(links="all"), "links")["links"]
     assert all(value is not None for one in every_link for row in one["values"] for value in row)
+
+
+def test_whole_heads_are_cut_and_links_from_a_layer_on(drawn):
+    guest = load_named("small-bert")
+    app = explore(links="heads")
+    assert drawn(app)["asked"]["links"] == query(app)["links"] == "heads"
+    (heads,) = heard(app, "links")["links"]
+    own = what_heads_do(guest, *PAIR)
+    assert heads["words"] == [[f"layer {i}" for i in (1, 2, 3)], [f"head {i}" for i in (1, 2, 3, 4)]]
+    assert heads["units"] == "heads" and heads["values"][2] == pytest.approx(own.effects[2], rel=1e-3)
+    app = explore(links="kept", layer="3")
+    assert drawn(app)["asked"]["layer"] == query(app)["layer"] == "3"
+    first = heard(app, "links")["links"][0]
+    expected = what_links_do(guest, *PAIR, Taken.KEPT, layer=2)[0]
+    assert first["layer"] == 2
+    assert first["values"][0] == [None if v is None else pytest.approx(v, abs=1e-9) for v in expected.effects[0]]
+    app = explore(links="kept", layer="9")
+    assert heard(app, "links")["links"][0]["layer"] == 0
+    assert any("cuts links from layer 9 on; this model has 3 layers" in one for one in drawn(app)["notices"])
+
+
+def test_a_model_whose_weights_can_be_set_is_asked_for_its_links_where_a_link_asks_for_heads():
+    app = explore(model="nli-attconv-light", links="heads")
+    assert heard(app, "links")["links"][0]["units"] == "words"
 
 
 def test_all_that_can_be_asked_for_answers(drawn):
@@ -190,6 +217,8 @@ def test_compare_beside_a_model_of_ours():
     data = next(data for data in components(app) if data.get("view") == "compare")
     assert [section["problem"] for section in data["sections"]] == ["", ""] and data["differences"]
     assert [section["title"] for section in data["sections"]] == ["small-bert", "Two-sided AttConv"]
+    assert [section["matrix"]["none_word"] for section in data["sections"]] == ["special tokens", "(no word)"]
+    assert data["differences"][0]["matrix"]["none_word"] == "special tokens / (no word)"
 
 
 @pytest.mark.parametrize("page", ["phrases", "filter_map", "lessons"])

@@ -8,7 +8,8 @@ from alembic.migration import MigrationContext
 from core.desk import schema
 from core.desk.annotations import Annotations
 from core.desk.database import migrate, open_database, writing
-from core.desk.strongest_words import StrongestWords
+from core.desk.strongest_words import StrongestWord, StrongestWords
+from core.effects.words import TAKEN_AWAY
 from tests.core.write_tags import FILE
 
 SARCASM, GONE = 9, 10
@@ -83,6 +84,19 @@ def test_an_old_database_is_brought_up_to_date_with_all_its_data(old):
     assert StrongestWords(upgraded).known(FILE, "a" * 64) == {}
     with upgraded.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), schema.metadata) == []
+
+
+def test_strongest_words_of_before_are_those_of_dropping(database):
+    engine = sa.create_engine(database)
+    migrate(engine, "4")
+    old = {"file": FILE, "row": "1", "checkpoint": "a" * 64, "word": "not", "side": "hypothesis"}
+    with writing(engine) as connection:
+        tables = sa.MetaData()
+        tables.reflect(engine)
+        connection.execute(sa.insert(tables.tables["strongest_word"]).values(**old))
+    words = StrongestWords(open_database())
+    assert words.known(FILE, "a" * 64) == {"1": StrongestWord("not", "hypothesis")}
+    assert words.known(FILE, "a" * 64, TAKEN_AWAY) == {}
 
 
 def test_an_old_database_goes_on_without_its_faults(old):

@@ -9,7 +9,7 @@ import torch
 from core.checkpoint import available, load_named
 from core.effects import why
 from core.effects.links import Taken
-from core.effects.why import what_links_do
+from core.effects.why import MIX, what_links_do
 from core.evaluation.adversary import believed
 from core.evidence.faithfulness import LARGEST_CHANGE
 from core.explain import explain
@@ -211,13 +211,19 @@ def test_the_ways_to_ask_why_are_those_of_the_command():
     evaluated = evaluate(lesson, {"word": 1.0}, {"second": "A woman plays"})
     values, texts = evaluated.values, (lesson.texts["first"], "A woman plays")
     assert evaluated.words["x"] == ["A", "woman", "plays"]
-    names = {"taken-away": "taken", "dropped": "dropped", "gradient-norm": "norm", "integrated-gradients": "path"}
+    names = {
+        "taken-away": "taken",
+        "dropped": "dropped",
+        "nudged": "nudged",
+        "gradient-norm": "norm",
+        "integrated-gradients": "path",
+    }
     for method, name in names.items():
         effects = why(load_named(evaluated.checkpoint), *texts, method=method)
         assert values[name] == pytest.approx([word.effect for word in effects.of("hypothesis")], rel=1e-4, abs=1e-6)
         if effects.completeness:
             assert (values["sum"], values["whole"]) == pytest.approx(effects.completeness)
-    parts = zip(values["share"], (values[name][0] for name in ("dropped", "frequent", "related")), strict=True)
+    parts = zip(values["share"], (values[name][0] for name in MIX), strict=True)
     assert sum(share * effect for share, effect in parts) == pytest.approx(values["taken"][0], abs=1e-6)
     own = evaluate(lesson, {}, {}).values
     assert own["decides"] == 1, "Two decides, and its word is the first"

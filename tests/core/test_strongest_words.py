@@ -24,6 +24,7 @@ from core.desk.strongest_words import (
     scored,
 )
 from core.effects import why
+from core.effects.words import TAKEN_AWAY
 from core.evaluation.intervals import wilson
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
@@ -145,11 +146,11 @@ def test_a_cancelled_job_is_gone_on_with_by_another(tmp_path, table, monkeypatch
     data, seen = run.dataset, []
     real = strongest_words.strongest_words
 
-    def computed(checkpoint, rows, still_wanted):
+    def computed(checkpoint, rows, still_wanted, way):
         seen.extend(row.id for row in rows)
         if len(seen) == 4:
             job.cancel()
-        return real(checkpoint, rows, still_wanted)
+        return real(checkpoint, rows, still_wanted, way)
 
     monkeypatch.setattr(strongest_words, "strongest_words", computed)
     job = StrongestWordsJob(data, run.keys, "tiny", sha256, store)
@@ -172,3 +173,6 @@ def test_what_is_kept_again_is_replaced():
     store.keep(FILE, ONE, FOUND)
     store.keep(FILE, ONE, {"1e": NONE})
     assert store.known(FILE, ONE) == FOUND | {"1e": NONE} and store.known(FILE, "c" * 64) == {}
+    store.keep(FILE, ONE, {"1e": FOUND["2n"]}, TAKEN_AWAY)
+    assert store.known(FILE, ONE, TAKEN_AWAY) == {"1e": FOUND["2n"]}
+    assert store.known(FILE, ONE) == FOUND | {"1e": NONE}, "each way has its own"

@@ -17,7 +17,7 @@ CUT = Taken.RENORMALISED
 
 
 def effects(quick: bool) -> list[Row]:
-    """The words of a pair dropped and taken away in three ways, and the links of its maps: 2 s for one of 40 x 40."""
+    """The words of a pair dropped and taken away in four ways, and the links of its maps: 2 s for one of 40 x 40."""
     return [
         _row("20 + 12 words dropped", 50, 10 if quick else 40, lambda: _words(20, 12, DROPPED)),
         _row("20 + 12 words taken away", 400, 3 if quick else 10, lambda: _words(20, 12, TAKEN_AWAY)),

@@ -266,9 +266,9 @@ export class MatrixPanel {
     return score === null ? "score not known" : `score ${signed(score, digits)}`;
   }
 
-  // The words along the upper edge, for which there is room; `absent` is the null word that only others beside it have.
+  // The words along the upper edge, for which there is room; `absent` is what is no word in a matrix beside it.
   get heads() {
-    const none = this.none ?? this.attention.absent;
+    const none = this.attention.absent ?? this.none;
     return none ? [...this.columns, none.word] : this.columns;
   }
 

@@ -16,7 +16,7 @@ from core.evidence.record import the
 from core.wording import percent
 
 WAYS = {
-    TAKEN_AWAY: "Taken away, three ways together",
+    TAKEN_AWAY: "Taken away, several ways together",
     DROPPED: "Dropped",
     gradients.NORM: "Length of the gradient",
     gradients.TIMES_INPUT: "Gradient × input",

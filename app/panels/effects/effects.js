@@ -7,7 +7,7 @@ import { PANELS } from "../../components/view.js";
 import { barLine, factsOf, rangeOf, wordOf } from "./bars.js";
 import { Together } from "./together.js";
 
-const THREE_WAYS = "taken-away";
+const ALL_WAYS = "taken-away";
 const FIRST = 3; // words of a sentence that have a bar before more are asked for
 
 class EffectsPanel {
@@ -52,11 +52,11 @@ class EffectsPanel {
     return this.frame.methods.find(({ name }) => name === this.view.asked.method);
   }
 
-  // Of a model whose passes take long, three ways at once are asked for by choosing them.
+  // Of a model whose passes take long, all ways at once are asked for by choosing them.
   choose(method) {
     const [{ name: first }] = this.frame.methods;
     const { drawn } = this.view.asked;
-    this.view.ask(method === THREE_WAYS && first !== THREE_WAYS ? { method, drawn: drawn || "few" } : { method });
+    this.view.ask(method === ALL_WAYS && first !== ALL_WAYS ? { method, drawn: drawn || "few" } : { method });
   }
 
   // Every word with its bar by the method that is asked for; without bars while they are computed.

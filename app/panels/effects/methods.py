@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.effects import METHODS, gradients
+from core.effects.nudges import STEP
 from core.effects.why import MIX
-from core.effects.words import DRAWING, DROPPED, FREQUENT, PARTNER, RELATED, TAKEN_AWAY, Drawing
+from core.effects.words import DRAWING, DROPPED, FREQUENT, NUDGED, PARTNER, RELATED, TAKEN_AWAY, Drawing
 from core.wording import percent
 
 
@@ -24,10 +25,11 @@ class Method:
 
 
 _TITLES = {
-    TAKEN_AWAY: "Taken away: three ways together",
+    TAKEN_AWAY: "Taken away: several ways together",
     DROPPED: "Dropped",
     FREQUENT: "Replaced by frequent words",
     RELATED: "Replaced by related words",
+    NUDGED: "Nudged",
     PARTNER: "Replaced by its partner",
     gradients.ZEROED: "Its vector set to zero",
     gradients.NORM: "Length of the gradient",
@@ -37,8 +39,8 @@ _TITLES = {
 _HIDDEN = "Two words that say the same hide each other: without one the other still says it, and both have short bars"
 _CANNOT = {
     TAKEN_AWAY: (
-        f"{_HIDDEN}; take both away below. Three questions have one answer here: where the three ways disagree, look "
-        "at each alone. It says which words this verdict hangs on, not whether it hangs on them for a good reason."
+        f"{_HIDDEN}; take both away below. Where the ways disagree, look at each alone. It says which words this "
+        "verdict hangs on, not whether for a good reason."
     ),
     DROPPED: (
         "A sentence without a word is often none that anybody would write: a part of the effect is that of broken "
@@ -51,6 +53,10 @@ _CANNOT = {
     RELATED: (
         "A related word may mean nearly the same, so that nothing changes, or the opposite, so that everything does: "
         "they are words of like sentences. A word that the word table does not know has none, and no bar."
+    ),
+    NUDGED: (
+        "It is the worst that a small step can do, so that it hardly ever opposes; where the step ends there may be no "
+        "word. It says what this verdict is sensitive to, which is not always what a person would change."
     ),
     PARTNER: (
         "It trusts the attention that it should examine: the partner is where the word looks most. A word that finds "
@@ -73,22 +79,29 @@ _CANNOT = {
 }
 
 
-def _instead(drawing: Drawing) -> dict[str, str]:
+def _instead(drawing: Drawing, nudges: bool) -> dict[str, str]:
     """With the numbers of a drawing, where core's line has none."""
+    whole = sum(share for way, share in MIX.items() if nudges or way != NUDGED)
+    shares = {way: percent(share / whole) for way, share in MIX.items()}
+    parts = [
+        f"the mean of dropping it ({shares[DROPPED]})",
+        f"of {drawing.frequent} frequent words in its place ({shares[FREQUENT]})",
+        f"of {drawing.related} related ones ({shares[RELATED]})",
+        *([f"of moving its vector a little ({shares[NUDGED]})"] if nudges else []),
+    ]
     return {
-        TAKEN_AWAY: (
-            f"the mean of dropping it ({percent(MIX[DROPPED])}), of {drawing.frequent} frequent words in its place "
-            f"({percent(MIX[FREQUENT])}) and of {drawing.related} related ones ({percent(MIX[RELATED])})"
-        ),
+        TAKEN_AWAY: f"{', '.join(parts[:-1])} and {parts[-1]}",
         FREQUENT: f"the mean over {drawing.frequent} frequent words in its place, the same ones for every word",
+        NUDGED: f"its vector moved by {percent(STEP)} of a usual one’s length, the way that costs the verdict most",
         RELATED: f"the mean over {drawing.related} words in its place that stand in similar sentences",
     }
 
 
-def methods(drawing: Drawing = DRAWING) -> tuple[Method, ...]:
-    """All ways, the default one first."""
-    instead = _instead(drawing)
+def methods(drawing: Drawing = DRAWING, nudges: bool = True) -> tuple[Method, ...]:
+    """All ways, the default one first; without ``nudges`` for a model whose words' vectors cannot be moved."""
+    instead = _instead(drawing, nudges)
     return tuple(
         Method(name, _TITLES[name], instead.get(name, how), _CANNOT[name], gradient=name in gradients.METHODS)
         for name, how in METHODS.items()
+        if nudges or name != NUDGED
     )

@@ -8,6 +8,7 @@ import { MatrixPanel, aloneIn } from "../attention_map/matrix.js";
 const WRITTEN = 26; // pixels of a cell that has room for a number
 const WORTH = 0.05; // of the largest effect, from which a cell says its sign
 const EVERY = "all";
+const HEADS = "heads"; // whole ones; the units of such a map, too
 const RULES = [
   ["kept", "stays as it is"],
   ["renormalised", "is divided by its sum"],
@@ -62,7 +63,8 @@ class LinkMatrix extends MatrixPanel {
   }
 
   get labels() {
-    const { rows, columns, verdict, least, renormalised, tau_b, crossings, heavy, telling, knockedOut } =
+    if (this.attention.units === HEADS) return this.labelsOfHeads;
+    const { rows, columns, verdict, least, renormalised, tau_b, crossings, layer, heavy, telling, knockedOut } =
       this.attention;
     const without = crossings ? "" : " Without crossings: q is 0 before and after each cut.";
     const apart = rows === columns ? "" : ` into ${the(columns)}`;
@@ -70,17 +72,33 @@ class LinkMatrix extends MatrixPanel {
       tau_b === null
         ? "Weight and effect are the same everywhere, so their order cannot be compared."
         : `Kendall’s τ-b between ${least === null ? "weight" : "score"} and size of the effect over ${this.cells}: ${signed(tau_b, 2)}.`;
+    const layers = layer ? `every layer from ${layer + 1} on, in every head` : "every layer and head";
     const rule = knockedOut
-      ? "All pieces of a word no longer see all pieces of the other, before the softmax of every layer and head, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so that those of largest weight come first. "
+      ? `All pieces of a word no longer see all pieces of the other, before the softmax of ${layers}, so that the rest of the row shares what is left; the weights are the mean of all layers and heads, or of the head that the card names. A crossed cell was not cut: each costs a pass, so that those of largest weight come first. `
       : least === null
         ? `The cell becomes 0, and the rest of its row ${renormalised ? "is divided by its sum, so that the row adds up to 1 again" : "stays as it is, so that the row adds up to less than 1"}; a row whose whole weight was there keeps 0. `
         : `These are scores, of which a choice or a pooling follows: the cell gets ${signed(least, 0)}, the least score that a match of this model can have. `;
     return {
-      title: `What each link of ${the(rows)}${apart} does to “${verdict}”`,
+      title: `What each link of ${the(rows)}${apart} does to “${verdict}”${layer ? `, cut from layer ${layer + 1} on` : ""}`,
       how: `${agreement} +: the verdict loses by the cut; \u2212: it gains.${without}`,
       more: `${rule}An effect is log p of the verdict before minus after this one cell is cut; all others stay. A ring (${heavy.length}): in the top tenth by weight, in the lower half by effect; a diamond (${telling.length}): in the top tenth by effect, in the lower half by weight. τ-b is 1 where the order is the same, 0 where there is no order, below 0 where it is turned round. What it cannot tell: two links that carry the same hide each other, and a row that no longer adds up to 1 is one that the model never saw. `,
       what: "effects of links",
-      file: `effects-of-links-of-${rows}${renormalised ? "-renormalised" : ""}${crossings ? "" : "-without-crossings"}`,
+      file: `effects-of-links-of-${rows}${renormalised && !knockedOut ? "-renormalised" : ""}${layer ? `-from-layer-${layer + 1}` : ""}${crossings ? "" : "-without-crossings"}`,
+    };
+  }
+
+  get labelsOfHeads() {
+    const { verdict, tau_b } = this.attention;
+    const agreement =
+      tau_b === null
+        ? ""
+        : `Kendall’s τ-b between what a head looks across and size of the effect: ${signed(tau_b, 2)}. `;
+    return {
+      title: `What each head does to “${verdict}”`,
+      how: `A row is a layer, a cell a head that is cut out whole. ${agreement}+: the verdict loses by the cut; \u2212: it gains.`,
+      more: "What the head gives to the next layer is 0; all other heads stay. An effect is log p of the verdict before minus after. The weight is the share of its attention that a word gives to the other sentence in this head, on average over both sentences’ words. What it cannot tell: heads that do the same hide each other, and a layer without one of its heads is one that the model never saw.",
+      what: "effects of heads",
+      file: "effects-of-heads",
     };
   }
 
@@ -104,11 +122,13 @@ class LinkMatrix extends MatrixPanel {
 
   was(i, j) {
     const before = this.number("weights", i, j);
+    if (this.attention.units === HEADS) return `looks across with ${exactPercent(before)}`;
     return this.attention.least === null ? `weight ${exactPercent(before)}` : `score ${signed(before, 3)}`;
   }
 
   describe(i, j) {
-    return `${this.rows[i]} to ${this.word(j)}: ${this.facts(i, j)
+    const between = this.attention.units === HEADS ? ", " : " to ";
+    return `${this.rows[i]}${between}${this.word(j)}: ${this.facts(i, j)
       .map((fact) => fact.textContent)
       .join(", ")}`;
   }
@@ -142,10 +162,10 @@ class LinkMatrix extends MatrixPanel {
 }
 
 class LinksPanel {
-  constructor(view, { verdict, costs }) {
+  constructor(view, { verdict, knockouts }) {
     this.view = view;
     this.verdict = verdict;
-    this.costs = costs; // of a transformer, whose links are cut before the softmax
+    this.knockouts = knockouts; // of a transformer, whose links are cut before the softmax
     this.matrices = [];
     view.cutLinks = null; // those of this drawing, which mark the weights' own matrix too
     this.back = view.lone
@@ -184,7 +204,7 @@ class LinksPanel {
     if (other) {
       this.known = maps;
       this.view.cutLinks = maps;
-      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.costs)));
+      this.matrices = (maps ?? []).map((map) => new LinkMatrix(view, map, this.verdict, Boolean(this.knockouts)));
       this.maps.replaceChildren(...this.matrices.map(({ element }) => element));
     }
     this.drawRule(asked);
@@ -199,7 +219,7 @@ class LinksPanel {
   }
 
   drawRule(asked) {
-    if (this.costs) return this.drawCost(asked);
+    if (this.knockouts) return this.drawKnockouts(asked);
     const scored = this.known?.some(({ least }) => least !== null);
     this.rule.hidden = scored;
     if (scored) return;
@@ -210,18 +230,40 @@ class LinksPanel {
     );
   }
 
-  // What the strongest links of a transformer cost, and every link.
-  drawCost(asked) {
-    const [strongest, every] = this.costs;
-    this.waiting.say(`Cutting one link after the other, ${asked === EVERY ? every : strongest} …`);
-    const of = { kept: `The strongest of each direction (${strongest})`, [EVERY]: `Every link (${every})` };
-    refill(
-      this.rule,
-      html("span.soft", "Cut in all layers and heads, before the softmax"),
-      Object.entries(of).map(([name, text]) =>
-        choice((asked === EVERY ? EVERY : "kept") === name, () => this.view.ask({ links: name }), text),
+  // What can be cut of a transformer, with what it costs: links from a layer on, or whole heads.
+  drawKnockouts(asked) {
+    const { strongest, every, heads, layers } = this.knockouts;
+    const ways = {
+      kept: [`The strongest links of each direction (${strongest})`, strongest],
+      [EVERY]: [`Every link (${every})`, every],
+      [HEADS]: [`Whole heads (${heads})`, heads],
+    };
+    const own = ways[asked] ? asked : "kept";
+    this.waiting.say(`Cutting one ${own === HEADS ? "head" : "link"} after the other, ${ways[own][1]} …`);
+    const from = this.view.asked.layer || "1";
+    const drawn = `${own} ${from}`; // while links are cut, an open list stays open
+    if (this.drawn === drawn) return;
+    this.drawn = drawn;
+    const layer = html(
+      "select",
+      { onchange: () => this.view.ask({ layer: layer.value === "1" ? "" : layer.value }) },
+      Array.from({ length: layers }, (_, i) =>
+        html(
+          "option",
+          { value: i + 1, selected: String(i + 1) === from },
+          i ? `from layer ${i + 1} on` : "in all layers",
+        ),
       ),
     );
+    const label = html("label.way.soft", "Links are cut ", layer);
+    const focused = this.rule.querySelector("select:focus");
+    refill(
+      this.rule,
+      html("span.soft", "Cut, each by itself"),
+      Object.entries(ways).map(([name, [text]]) => choice(name === own, () => this.view.ask({ links: name }), text)),
+      own === HEADS || layers < 2 ? null : label,
+    );
+    if (focused) layer.focus();
   }
 
   hear() {
