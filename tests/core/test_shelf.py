@@ -131,7 +131,7 @@ def test_a_job_whose_server_was_killed_is_told_by_the_other_one(bucket, tmp_path
 
 
 def test_a_prediction_is_kept_in_the_bucket(bucket, tmp_path, monkeypatch):
-    from tests.app.conftest import make_checkpoint
+    from tests.app.made_up_models import make_checkpoint
 
     make_checkpoint(tmp_path / "own", "tiny", "Tiny", 1)
     monkeypatch.setenv("PAIRLENS_CHECKPOINTS", str(tmp_path / "own"))
