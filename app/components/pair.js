@@ -160,7 +160,7 @@ class PairView extends View {
    * @param {(data: any) => boolean} fits
    */
   dataOf(kind, fits = () => true) {
-    const below = this.below?.of === this.data.number ? this.below.panels : [];
+    const below = this.below && this.below.of === this.data.number ? this.below.panels : [];
     return [...this.data.panels, ...below].find((panel) => panel.kind === kind && fits(panel.data))?.data;
   }
 
