@@ -167,6 +167,9 @@ def lines(checkpoint: Checkpoint, data: Alignments, scores: JsonMapping) -> list
         return [*out, text(rows)]
     head, cells = alignment_table.table({"results": {data.name: scores}})
     out.append(text([dict(zip(head, row, strict=True)) for row in cells]))
+    if scores["both_ways"]:
+        ways = (f"{way}, above {row['threshold']:.2f}" for way, row in scores["both_ways"].items())
+        out.append(f"Links by both directions: {'; '.join(ways)}.")
     if scores["both_ways"] is None:
         out.append("Words look from the target to the source alone: there are no links by both directions.")
     return out

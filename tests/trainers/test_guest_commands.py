@@ -60,7 +60,7 @@ def test_scores_are_written_beside_the_model_and_listed(guest, capsys):
     assert f"accuracy {scores['accuracy']:.2%}" in capsys.readouterr().out
     assert main(["probe", "my-bert", "--card"]) == main(["probe", str(guest), "--suite", "order", "--card"]) == 0
     assert main(["faithfulness", "my-bert", data, "--rows", "1", "--card", "Made pairs"]) == 0
-    assert "integrated-gradients" in capsys.readouterr().out
+    assert "integrated gradients" in capsys.readouterr().out
     kept = json.loads((guest / "pairlens.json").read_text())
     assert kept["results"]["Made pairs"] == {name: scores[name] for name in ("accuracy", "macro_f1", "items")}
     assert kept["probe"]["total"] == kept["probe_order"]["total"] == 200
