@@ -56,11 +56,11 @@ def _export(opened: OpenRun) -> None:
     )
     # The report is made when it is asked for, outside of the page's session: what it needs of the page it gets here.
     shown = f"rows where {PAGE.state.filter}" if PAGE.state.filter and opened.error is None else "all rows"
-    make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown)
+    make = functools.partial(_report, opened, examples[:MOST_EXAMPLES], shown, PAGE.state.way)
     page_style.download("Report (HTML)", make, f"pairlens-{stem}.html")
 
 
-def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
+def _report(opened: OpenRun, examples: list[str], shown: str, way: str) -> str:
     run = opened.run
     numbers = range(len(run.models))
     drawn: list[tuple[str, list[Markup]]] = []
@@ -70,7 +70,8 @@ def _report(opened: OpenRun, examples: list[str], shown: str) -> str:
         whole = " (all rows)" if opened.rows.sum() < len(run.dataset.rows) else ""
         drawn.append((f"Slices{whole}", [measures.slice_figure(opened, i, _REPORTED) for i in numbers]))
         known = [i for i in numbers if opened.strongest[i]]
-        drawn.append(("Words with the largest effect", [strongest_words.figure(opened, i, _REPORTED) for i in known]))
+        strongest = [strongest_words.figure(opened, i, way, _REPORTED) for i in known]
+        drawn.append(("Words with the largest effect", strongest))
         drawn.append((f"Models compared{whole}", measures.against_figures(run)))
     rated = agreement([tag.name for tag in opened.annotations.taxonomy()], opened.state.rows)
     drawn.append(("Tags", [figures.agreements(rated)] if rated else []))

@@ -33,25 +33,24 @@ def view(opened: OpenRun) -> None:
     if opened.strongest[opened.model]:
         key = opened.version, opened.model
         known = once("desk words scored", key, lambda: _scored(opened, opened.model))
-        drawing.figures([_drawn(opened, opened.model, known)], "desk words drawn")
+        drawing.figures([_drawn(opened, opened.model, known, PAGE.state.way)], "desk words drawn")
         stem = re.sub(r"[^\w.-]+", "-", opened.run.dataset.name.split(".")[0])
         model = opened.run.models[opened.model].model
         page_style.download("Words (CSV)", known.to_csv, f"pairlens-{stem}-{model}-words.csv")
 
 
-def figure(opened: OpenRun, model: int, most: int = MOST) -> Markup:
-    """The drawing of what is known."""
-    return _drawn(opened, model, _scored(opened, model), most)
+def figure(opened: OpenRun, model: int, way: str, most: int = MOST) -> Markup:
+    """The drawing of what is known of words taken away in this way, for a report: it is drawn outside of a session."""
+    return _drawn(opened, model, _scored(opened, model), way, most)
 
 
 def _scored(opened: OpenRun, model: int) -> WordScores:
     return scored(opened.run, model, opened.strongest[model])
 
 
-def _drawn(opened: OpenRun, model: int, known: WordScores, most: int = MOST) -> Markup:
+def _drawn(opened: OpenRun, model: int, known: WordScores, way: str, most: int = MOST) -> Markup:
     run = opened.run
-    way = SAID[PAGE.state.way]
-    return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, way)
+    return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, SAID[way])
 
 
 def _choose(opened: OpenRun) -> None:

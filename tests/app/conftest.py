@@ -107,10 +107,10 @@ def tabs(browser: Any) -> visitors.Tabs:
 
 
 @pytest.fixture
-def open_page(server: str, tabs: visitors.Tabs, request: pytest.FixtureRequest) -> Iterator[visitors.Visits]:
+def open_page(server: str, tabs: visitors.Tabs) -> Iterator[visitors.Visits]:
     """Opens a path of the app in a tab, and checks afterwards that nothing left this machine, no dialog opened and no
     script failed."""
-    visits = visitors.Visits(server, tabs, again=getattr(request.node, "execution_count", 1) > 1)
+    visits = visitors.Visits(server, tabs)
     yield visits
     visits.end()
 

@@ -117,7 +117,7 @@ def test_a_wrong_address_shows_its_values_as_text(open_page):
 
 
 def test_a_side_without_a_word_gets_one_sentence_and_keeps_the_other(open_page):
-    page = open_page(link(first="", second="**A dog**"), wait=".pl-notice", fresh=True)
+    page = open_page(link(first="", second="**A dog**"), wait=".pl-notice")
     assert page.locator(".pl-notice").inner_text() == "The premise is empty: type a sentence with at least one word."
     expect(page.get_by_label("Hypothesis (the sentence judged)")).to_have_value("**A dog**")
     type_into(page, "Premise (the context)", "An animal")
@@ -154,7 +154,7 @@ def test_data_and_figures_can_be_saved(open_page, tmp_path):
 
 
 def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
-    one, other = open_page(link(**PAIR), fresh=True), open_page(link())
+    one, other = open_page(link(**PAIR)), open_page(link())
     type_into(other, "Hypothesis (the sentence judged)", "A secret dog")
     other.locator(".chip", has_text="secret").wait_for()
     assert "secret" not in one.content()
@@ -182,7 +182,7 @@ def test_two_browsers_share_nothing_and_pages_keep_the_pair(open_page):
 
 
 def test_going_back_brings_back_the_selection(open_page):
-    page = open_page(link(**PAIR, select="x1"), fresh=True)
+    page = open_page(link(**PAIR, select="x1"))
     page.locator('.side[data-role="hypothesis"] .chip', has_text="dog").click()
     page.wait_for_url(re.compile("select=x2"))
     page.go_back()

@@ -42,7 +42,7 @@ def test_a_rescaled_matrix_is_called_what_it_is(open_page):
 
 
 def test_a_selection_is_undone_by_escape_a_second_click_or_one_beside(open_page):
-    page = open_page(link(select="none"), fresh=True)
+    page = open_page(link(select="none"))
     for undo in (
         lambda: page.keyboard.press("Escape"),
         lambda: chip(page, "hypothesis", "dog").click(),
@@ -458,7 +458,7 @@ def test_the_softmax_at_another_temperature_is_marked_what_if(open_page):
 
 
 def test_back_goes_back_with_one_press_from_every_page_and_two_with_two(open_page):
-    page = open_page(link(), fresh=True)
+    page = open_page(link())
     menu = page.get_by_test_id("stSidebarNav").get_by_role("link")
     places = []
     for name, sign in (

@@ -24,7 +24,7 @@ def test_an_example_shows_its_gold_label_and_sets_the_model_that_it_is_about(ope
 
 
 def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_page):
-    page = open_page(link(model="test-as", first="is a dog outside", second="a dog is outside"), fresh=True)
+    page = open_page(link(model="test-as", first="is a dog outside", second="a dog is outside"))
     expect(page.locator('[data-part="verdict"]')).to_have_text(re.compile("^Score as an answer: "))
     box = page.get_by_label("Other candidate answers")
     box.fill("the dog is playing in the snow\n<b>a cat</b>")
@@ -47,7 +47,7 @@ def test_candidate_answers_are_ranked_and_stay_in_the_address_and_in_files(open_
 
 
 def test_pairs_that_were_tried_come_back_and_one_stands_beside(open_page):
-    page = open_page(link(second="A dog is jumping", select="x2"), fresh=True)
+    page = open_page(link(second="A dog is jumping", select="x2"))
     first = page.locator('[data-part="verdict"]').inner_text()
     expect(page.get_by_role("button", name="Drop “dog” from the hypothesis")).to_be_visible()
     expect(page.get_by_role("button", name="Insert “not”")).to_have_count(0)  # nobody writes: a not dog

@@ -72,7 +72,7 @@ def test_every_way_is_offered_with_what_it_cannot_tell(method, drawn):
     about = next(one for one in panel["methods"] if one["name"] == method)
     assert about["title"] and about["cannot"].endswith(".")
     heard = late(app)["words"]
-    assert heard["method"] == (method if method not in ("dropped", "frequent", "related") else "taken-away")
+    assert heard["method"] == (method if method not in ("dropped", "frequent", "related", "nudged") else "taken-away")
     assert len(heard["ways"][method]["hypothesis"]) == 5
     assert (heard["completeness"] is not None) == (method == "integrated-gradients")
     assert query(app).get("method", "taken-away") == method

@@ -65,6 +65,7 @@ def some_state(page, seed):
         "believed": source.choice([True, False]),
         "links": source.choice(["", "all", *Taken]),
         "method": source.choice(list(METHODS)),
+        "layer": source.randrange(1, 30),
         "head": source.choice(["", "mean", "rollout", "7.4", "24.16"]),
         "drawn": source.choice(["", "few", "all"]),
         "candidates": source.choice(["", "\n".join(ODD)]),

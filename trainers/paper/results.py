@@ -61,6 +61,8 @@ TABLES = {
     "folds-without-pretraining": "Cross-validation from random weights.",
     "hundred-filters": "M-ACNN against M-CNN in folds; the last epoch counts.",
     "made-pairs": "The same network at several weights of the made pairs in its loss; with 0 it reads none.",
+    "made-kinds": "The same network with all made pairs at one weight, and without those of one family: roles and "
+    "clauses, quantities, owners and commitment.",
     "pooling": "k-min, k-max and full pooling with all features.",
     "pooling-plain": "k-min against k-max pooling with the paper’s own features `rep` and `simi` alone.",
     "seeds": "The recipe with several seeds.",

@@ -39,6 +39,7 @@ push) contradict when they are exchanged; "a cook is armed" and "a cook is unarm
 of one scene, and so does another colour in the same words; a room with nobody in it counts as empty. "Place" has
 nobody in front of and behind the same one, and "both ways" leaves open whether somebody "not far from" another is
 alone: of these families the statements keep their bytes.
+The shipped checkpoints learnt from the pairs as they were before that reading.
 """
 
 from __future__ import annotations
