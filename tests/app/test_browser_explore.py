@@ -332,7 +332,7 @@ def effects_by_every_gesture(page):
     panel.get_by_label("One of two words").select_option("not")
     panel.get_by_label("The other of two words").select_option(value="1.2")
     expect(panel).to_contain_text(re.compile("Together .*; alone not .* and dog "))
-    page.get_by_role("button", name="What each link does").click()
+    page.get_by_role("button", name="What each link does", exact=True).click()
     links = page.locator("section.links")
     expect(links.locator("h2").filter(visible=True)).to_contain_text(
         "What each link of the premise into the hypothesis"
@@ -343,14 +343,14 @@ def effects_by_every_gesture(page):
     expect(page.locator("section.attention_map .matrix").filter(visible=True)).to_have_count(1)
     assert "What each link of the premise" in saved(page, "Save the effects of links as SVG")[1]
     page.get_by_role("button", name="Where the premise looks").click()
-    page.get_by_role("button", name="What each link does").click()
+    page.get_by_role("button", name="What each link does", exact=True).click()
     expect(page.locator(".attention h2").filter(visible=True)).to_have_text("Where each word of the premise looks")
 
 
 def test_cells_whose_weight_and_effect_disagree_are_marked_in_both_matrices(open_page):
     page = open_page(link(model="test-two-sided", direction="premise", links="kept"))
     marked = page.locator(".matrix").filter(visible=True).locator(".disagreeing")
-    switch = page.get_by_role("button", name="What each link does")
+    switch = page.get_by_role("button", name="What each link does", exact=True)
     for title in ("What each link of the premise into the hypothesis", "Where each word of the premise looks"):
         expect(page.locator(".attention h2").filter(visible=True)).to_contain_text(title)
         expect(marked.locator("circle")).to_have_count(3)
