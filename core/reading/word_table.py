@@ -66,7 +66,8 @@ def ngram_vector(word: str, width: int) -> np.ndarray:
 def _digests(ngrams: Sequence[str], salt: bytes) -> np.ndarray:
     """The bytes of each n-gram's digest, ``[n, 64]``."""
     digests = (hashlib.blake2b(n.encode("utf-8", "surrogatepass"), digest_size=64, salt=salt).digest() for n in ngrams)
-    return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 64)
+    read: np.ndarray = np.frombuffer(b"".join(digests), dtype=np.uint8)
+    return read.reshape(-1, 64)
 
 
 class WordTable:
