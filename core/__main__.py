@@ -155,7 +155,7 @@ def _why(options: argparse.Namespace) -> None:
             effects = effects.with_links(what_links_do(checkpoint, *pair, Taken.RENORMALISED, progress, **how))
     if options.heads:
         with _watched(checkpoint, lambda: cost.of_heads(checkpoint, *pair)) as progress:
-            effects = effects.with_links((what_heads_do(checkpoint, *pair, progress),))
+            effects = effects.with_links(what_heads_do(checkpoint, *pair, progress))
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
 
 

@@ -79,7 +79,7 @@ def adversary(
 
 
 def believed(
-    checkpoint: Checkpoint, first: str, second: str = "", *, seed: int = 0, progress: Progress = unheard
+    checkpoint: Checkpoint, first: str, second: str = "", progress: Progress = unheard, *, seed: int = 0
 ) -> Faithfulness:
     """Faithfulness of one pair, with what an adversary found. What ``progress`` raises ends the work. Raises PairError
     as :func:`core.explain.explain` does."""
