@@ -17,7 +17,7 @@ from core.evidence.faithfulness import Faithfulness
 from core.shared_memory import SharedMemory
 
 Answer = Effects | tuple[LinkEffects, ...] | PairEffect | tuple[Change, ...] | Faithfulness
-A = TypeVar("A", Effects, tuple[LinkEffects, ...], PairEffect, tuple[Change, ...], Faithfulness)
+A = TypeVar("A", bound=Answer)
 P = ParamSpec("P")
 
 
@@ -38,7 +38,7 @@ def _kept(ask: Callable[P, A]) -> Callable[P, A]:
         checkpoint: Checkpoint = asked.pop("checkpoint")
         progress: Progress = asked.pop("progress")
         if "drawing" in asked:
-            asked["drawing"] = asked["drawing"] or usual_drawing(checkpoint.card)
+            asked.update(drawing=asked["drawing"] or usual_drawing(checkpoint.card))
         key = ask.__name__, checkpoint.folder, checkpoint.state, *asked.values()
         while True:
             try:
