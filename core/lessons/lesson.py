@@ -136,11 +136,8 @@ def read(path: Path) -> Lesson:
         line = f" at line {where.line + 1}" if where else ""
         raise LessonError(f"{path.name} is no readable YAML{line}: mend it there") from None
     try:
-        lesson = _CONVERTER.structure(written, Lesson)
+        lesson = json_types.STRICT.structure(written, Lesson)
     except Exception as error:
         problems = json_types.problems(error, written, Lesson)
         raise LessonError(f"{path.name}: {', '.join(problems)}; see docs/lessons.md") from None
     return replace(lesson, name=path.stem.partition("-")[2])
-
-
-_CONVERTER = json_types.converter(forbid_extra_keys=True)
