@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -129,9 +129,8 @@ def _joined(own: Sequence[Run], whole: Whole, finished: Finished) -> Run:
     data = Dataset(whole.name, finished.layout, rows, finished.problems, 0, whole.sha256)
     models = []
     for place, model in enumerate(whole.models):
-        known = {field.name: getattr(model, field.name) for field in fields(RunModel)}
         chances = np.concatenate([part.models[place].probabilities for part in own])
-        models.append(Predictions(**known, probabilities=chances))
+        models.append(Predictions(**vars(model), probabilities=chances))
     return Run(data, tuple(models))
 
 

@@ -52,22 +52,25 @@ class FilterMapError(MendableError):
     """A map that cannot be made, read or queried; the message is one sentence with the remedy."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Placing:
-    """How a new text is placed, kept in every map: by the defaults of ``TSNEEmbedding.transform``, or by settings like
-    them that give a finite place within a time that a person waits for; with others openTSNE raises what no page
-    expects, or places a text nowhere. A text starts at the median of the 15 neighbours (3 · perplexity) that it is then
-    drawn to."""
+    """How a new text is placed: settings that give a finite place within a time that a person waits for. With others
+    openTSNE raises what no page expects, or places a text nowhere."""
 
-    perplexity: float = setting(5, least=1, most=100)
-    initialization: str = setting("median", one_of=("median", "weighted", "random"))
+    perplexity: float = setting(least=1, most=100)
+    initialization: str = setting(one_of=("median", "weighted", "random"))
     """Where a text starts, by openTSNE's names."""
-    n_iter: int = setting(250, least=0, most=10_000)
-    learning_rate: float = setting(0.1, least=0, most=1e3)
-    exaggeration: float = setting(1.5, least=1e-3, most=1e3)
-    momentum: float = setting(0.8, least=0, most=0.999)
-    max_grad_norm: float | None = setting(0.25, least=0, most=1e6)
-    max_step_norm: float | None = setting(None, least=0, most=1e6)
+    n_iter: int = setting(least=0, most=10_000)
+    learning_rate: float = setting(least=0, most=1e3)
+    exaggeration: float = setting(least=1e-3, most=1e3)
+    momentum: float = setting(least=0, most=0.999)
+    max_grad_norm: float | None = setting(least=0, most=1e6)
+    max_step_norm: float | None = setting(least=0, most=1e6)
+
+
+PLACING = asdict(Placing(5, "median", 250, 0.1, 1.5, 0.8, 0.25, None))
+"""The defaults of ``TSNEEmbedding.transform``, kept in every map. A text starts at the median of the 15 neighbours
+(3 · perplexity) that it is then drawn to."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +284,7 @@ class FilterMap:
             "perplexity": perplexity,
             "seed": seed,
             "iterations": list(iterations),
-            "placing": asdict(Placing()),
+            "placing": PLACING,
             "quality_neighbours": QUALITY_NEIGHBOURS,
             "versions": {name: version(name) for name in ("openTSNE", "numpy", "scikit-learn")},
             **(about or {}),
@@ -402,7 +405,7 @@ def _read_record(folder: Path, where: str) -> JsonObject:
         raise FilterMapError(f"{where}/map.json is of another version than {SCHEMA_VERSION}: {_AGAIN}")
     try:
         checked(record, _Record, by=LENIENT)
-        record["placing"] = asdict(checked(record["placing"], Placing, "placing"))
+        checked(record["placing"], Placing, "placing")
     except ValueError as error:
         raise FilterMapError(f"{where}/map.json is damaged ({error}): copy it again or {_AGAIN}") from error
     return record

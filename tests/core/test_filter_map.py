@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +14,10 @@ import torch
 from safetensors.numpy import load_file
 
 from core.filter_map.map import (
+    PLACING,
     FilterMap,
     FilterMapError,
     MapItem,
-    Placing,
     available_map,
     codes_of,
     filter_sides,
@@ -457,14 +456,14 @@ def test_a_layout_may_tell_more_of_its_quality(kept):
     ids=str,
 )
 def test_placing_that_opentsne_cannot_do_is_refused(kept, changes):
-    _change(available_map(kept), placing=asdict(Placing()) | changes)
+    _change(available_map(kept), placing=PLACING | changes)
     with pytest.raises(FilterMapError, match=rf"placing.{next(iter(changes))} must be|unknown key placing.more"):
         FilterMap.load(available_map(kept), kept)
 
 
 @pytest.mark.parametrize("changes", [{"max_grad_norm": None, "max_step_norm": 1}, {"initialization": "weighted"}])
 def test_a_text_can_be_placed_in_another_way(kept, changes):
-    _change(available_map(kept), placing=asdict(Placing()) | changes)
+    _change(available_map(kept), placing=PLACING | changes)
     found = FilterMap.load(available_map(kept), kept)
     assert np.isfinite(found.place(found.codes[:1], "all filters")).all()
 
