@@ -25,7 +25,7 @@ from core.data import Dataset, Example, Problem
 from core.data.lines import LARGEST
 from core.errors import DeskError
 from core.files import whole_file
-from core.json_types import checked, converter
+from core.json_types import LENIENT, checked
 
 VERSION = 1
 MOST_MODELS = 4
@@ -34,7 +34,6 @@ MOST_CELLS = 50_000_000
 KEY = b"pairlens_run"
 _FIELDS = ("id", "first", "second", "label", "group", "title")
 _COLUMN = "column/"
-_CONVERTER = converter()
 
 
 @dataclass(frozen=True)
@@ -283,7 +282,7 @@ def read_header(path: Path, largest: int = LARGEST, opened: IO[bytes] | None = N
         )
     _check_size(path, sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)), largest)
     try:
-        header = checked(known | {"rows": metadata.num_rows}, RunHeader, by=_CONVERTER)
+        header = checked(known | {"rows": metadata.num_rows}, RunHeader, by=LENIENT)
     except ValueError:
         raise DeskError(f"{path.name} is damaged: predict the file again") from None
     return replace(header, models=tuple(replace(m, ranked_by=ranked_by(vars(m))) for m in header.models))

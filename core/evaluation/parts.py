@@ -10,10 +10,9 @@ from __future__ import annotations
 import gc
 import itertools
 import os
-import queue
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -182,37 +181,9 @@ _END: Any = object()
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
     """The same items; a thread makes the next one while the last is used. What making one raises is raised here."""
-    made: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    wanted, unused = threading.Semaphore(1), threading.Event()
-
-    def make() -> None:
-        source = iter(items)
-        item = None
-        while item is not _END:
-            wanted.acquire()
-            if unused.is_set():
-                return
-            try:
-                item = next(source, _END)
-            except BaseException as error:  # it belongs to whoever uses the items
-                made.put(_Raised(error))
-                return
-            made.put(item)
-
-    thread = threading.Thread(target=make, name="reading ahead", daemon=True)
-    thread.start()
-    try:
-        while (held := [made.get()])[0] is not _END:
-            if isinstance(held[0], _Raised):
-                raise held[0].error
-            wanted.release()
+    source = iter(items)
+    with ThreadPoolExecutor(1, "reading ahead") as thread:
+        coming = thread.submit(next, source, _END)
+        while (held := [coming.result()])[0] is not _END:
+            coming = thread.submit(next, source, _END)
             yield held.pop()  # nothing here keeps it when whoever uses it has done with it
-    finally:
-        unused.set()
-        wanted.release()
-        thread.join()
-
-
-@dataclass(frozen=True)
-class _Raised:
-    error: BaseException
