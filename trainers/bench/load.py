@@ -17,6 +17,7 @@ import psutil
 from core.checkpoint import Checkpoint, load_named
 from core.errors import RunError
 from core.explain import explain
+from core.wording import counted
 from trainers.bench.app import server
 from trainers.bench.row import Row
 from trainers.bench.visitor import Verdict, Visitor
@@ -68,10 +69,6 @@ class Phase:
             self.apart = max(self.apart, apart)
             if apart > CLOSE:
                 self.errors.append(f"{answer.first!r}, {answer.second!r}: {answer.probabilities} instead of {serial}")
-
-    def __str__(self) -> str:
-        what = f"{self.sessions}: p50 {self.percentile(50):.2f} s, p95 {self.percentile(95):.2f} s"
-        return f"{what}, {len(self.errors)} errors" if self.errors else what
 
 
 def pairs(seed: int = 0) -> Iterator[tuple[str, str]]:
@@ -184,11 +181,10 @@ def load(quick: bool) -> list[Row]:
         texts = pairs()
         phases = {size: asyncio.run(phase(address, MODEL, size, rounds, texts, process=process)) for size in sizes}
     least, most = phases[sizes[0]], phases[sizes[-1]]
-    told = "; ".join(map(str, phases.values()))
     each = (most.memory - least.memory) / (most.sessions - least.sessions) / 1e6
     apart = max(one.apart for one in phases.values())
     return [
-        Row("load: p95 of a verdict, 20 sessions", phases[20].percentile(95), "s", 1.5, note=told),
+        *(_waited(one) for one in phases.values()),
         Row(
             f"load: errors at {most.sessions} sessions",
             sum(len(one.errors) for one in phases.values()),
@@ -196,11 +192,12 @@ def load(quick: bool) -> list[Row]:
             0,
             note=f"of all phases; answers differ from serial ones by {apart:.1g} at most",
         ),
-        Row(
-            "load: memory of the server",
-            max(one.memory for one in phases.values()) / 1e9,
-            "GB",
-            1.2,
-            note=f"{each:.1f} MB a session",
-        ),
+        Row("load: memory of the server", max(one.memory for one in phases.values()) / 1e9, "GB", 1.2),
+        Row("load: memory a session", each, "MB", None),
     ]
+
+
+def _waited(own: Phase) -> Row:
+    bar = 1.5 if own.sessions == 20 else None
+    name = f"load: p95 of a verdict, {counted(own.sessions, 'session')}"
+    return Row(name, own.percentile(95), "s", bar, note=f"p50 {own.percentile(50):.2f} s")
