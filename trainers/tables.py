@@ -1,4 +1,4 @@
-"""Tables of rows as CSV files and as text for a terminal, and figures as JSON. (Markdown: :mod:`trainers.paper.markdown`.)"""
+"""Tables of rows as CSV files and as text for a terminal, and figures as JSON. (Markdown: trainers.paper.)"""
 
 from __future__ import annotations
 

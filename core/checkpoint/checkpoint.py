@@ -48,7 +48,7 @@ class Checkpoint:
     def roles(self) -> Mapping[str, str]:
         """Names of the ``first``, ``second`` and ``judged`` sentence in the words of the task. The second one has an
         empty name for a model of single texts."""
-        return self.card["roles"]  # type: ignore[no-any-return]
+        return self.card["roles"]
 
     @property
     def single(self) -> bool:

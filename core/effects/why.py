@@ -277,5 +277,4 @@ def _log_odds(log_p: np.ndarray, target: int) -> np.ndarray:
     """log (p / (1 - p)) of a class, of ``log_p [..., C]``: the other classes' probabilities added up, not 1 - p, which
     is 0 where p is nearly 1."""
     others = np.delete(log_p, target, axis=-1)
-    odds: np.ndarray = log_p[..., target] - scipy.special.logsumexp(others, axis=-1)
-    return odds
+    return log_p[..., target] - scipy.special.logsumexp(others, axis=-1)

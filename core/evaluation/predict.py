@@ -203,5 +203,4 @@ def classify(
 
 def chances(logits: Tensor) -> np.ndarray:
     """Probabilities of logits ``[N, C]``, float64."""
-    chances: np.ndarray = torch.softmax(logits.double(), dim=1).numpy()
-    return chances
+    return torch.softmax(logits.double(), dim=1).numpy()

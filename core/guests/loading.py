@@ -51,8 +51,7 @@ def tokenizer_of(folder: Path) -> PreTrainedTokenizerFast:
             raise CheckpointError(
                 f"the tokeniser of {called(folder)} has no vocabulary: copy the model again, all its files"
             )
-        found: PreTrainedTokenizerFast = tokenizer
-        return found
+        return tokenizer
 
 
 def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
@@ -78,7 +77,7 @@ def body_of(folder: Path, classifies: bool = True) -> torch.nn.Module:
             f"the weights of {called(folder)} do not fit its config.json (without {lacking[0][:80]}): copy the model "
             "again"
         )
-    return body.eval()  # type: ignore[no-any-return]
+    return body.eval()
 
 
 def names_of(tokenizer: PreTrainedTokenizerFast) -> tuple[str, ...]:
