@@ -86,9 +86,11 @@ def why(
     if method not in METHODS:
         raise MendableError(f"unknown method {method!r}{hint(method, METHODS)}")
     if method in gradients.METHODS and not checkpoint.model.differentiable:
-        raise MendableError(f"{checkpoint.name} has no gradients: take words away, as {TAKEN_AWAY} or {DROPPED} do")
+        raise MendableError(
+            f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead"
+        )
     if method == NUDGED and not can_nudge(checkpoint):
-        raise MendableError(f"{checkpoint.name} reads no vectors of words that could be nudged: ask by {TAKEN_AWAY}")
+        raise MendableError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)
     if method in gradients.METHODS:
         words, completeness = gradients.word_effects(checkpoint, asked.reading, asked.target, method)
