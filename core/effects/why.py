@@ -86,9 +86,7 @@ def why(
     if method not in METHODS:
         raise MendableError(f"unknown method {method!r}{hint(method, METHODS)}")
     if method in gradients.METHODS and not checkpoint.model.differentiable:
-        raise MendableError(
-            f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead"
-        )
+        raise MendableError(f"{checkpoint.name} has no gradients: choose {TAKEN_AWAY} or {DROPPED} instead")
     if method == NUDGED and not can_nudge(checkpoint):
         raise MendableError(f"{checkpoint.name} has no word vectors that could be nudged: choose {TAKEN_AWAY}")
     asked = Asked.about(checkpoint, first, second, drawing)

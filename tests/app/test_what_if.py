@@ -61,7 +61,8 @@ def test_undone_edits_stay_in_the_list_and_a_typed_sentence_ends_it(drawn):
 
 
 def test_an_edit_beyond_the_sentence_is_one_sentence_and_the_rest_stays(drawn):
-    for wrong, why in {"drop 1 99": "beyond the sentence", "fly 0 1": "is not an edit", "drop x": "is not an edit"}.items():
+    refused = "is not an edit"
+    for wrong, why in {"drop 1 99": "beyond the sentence", "fly 0 1": refused, "drop x": refused}.items():
         app = explore(edits=f"replace 0 1 man\n{wrong}\ndrop 0 0")
         assert not app.exception
         (notice,) = drawn(app)["notices"]

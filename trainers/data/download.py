@@ -45,9 +45,7 @@ def fetch(address: str, path: Path, size: int | None = None) -> None:
                 ) from None
             time.sleep(PAUSE * failures)
         except requests.RequestException as error:
-            raise DownloadError(
-                f"{_host(address)} gave an unknown answer ({type(error).__name__})"
-            ) from None
+            raise DownloadError(f"{_host(address)} gave an unknown answer ({type(error).__name__})") from None
     part.replace(path)
     _mark(part).unlink(missing_ok=True)
 
@@ -104,9 +102,7 @@ def _announced(answer: requests.Response, have: int) -> int | None:
         return int(length) if length.isdigit() else None
     told = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("Content-Range", ""))
     if not told or int(told[1]) != have:
-        raise DownloadError(
-            f"{_host(answer.url)} sent another part than was asked for; delete the part file"
-        )
+        raise DownloadError(f"{_host(answer.url)} sent another part than was asked for; delete the part file")
     return int(told[2])
 
 
