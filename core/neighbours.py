@@ -83,7 +83,7 @@ def command(checkpoint: Checkpoint) -> str:
 def unit_vectors(checkpoint: Checkpoint, readings: Iterable[Reading]) -> np.ndarray:
     """The vectors that the classifier reads (:attr:`core.models.base.Output.features`), float32 ``[N, F]`` of length 1;
     a zero vector stays one."""
-    vocabulary = Vocabulary(checkpoint.reader.tokens)
+    vocabulary = Vocabulary()
     data = encode_readings(readings, vocabulary)
     vectors = feature_vectors(checkpoint.model, data, vocabulary.matrix(checkpoint.reader)).numpy()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
