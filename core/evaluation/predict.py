@@ -113,8 +113,10 @@ def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
     if not isinstance(checkpoint.reader, WordReader) or model.linguistic != "none" or lines:
         return prepare(checkpoint, read_rows(checkpoint, dataset))
     pairs, vocabulary = [(row.first, row.second) for row in dataset.rows], Vocabulary()
-    how = {"judged": checkpoint.judged, "single": checkpoint.single, "limits": checkpoint.token_limits}
-    return Prepared(checkpoint, encode_texts(pairs, vocabulary, **how), list(vocabulary.ids))
+    data = encode_texts(
+        pairs, vocabulary, judged=checkpoint.judged, single=checkpoint.single, limits=checkpoint.token_limits
+    )
+    return Prepared(checkpoint, data, list(vocabulary.ids))
 
 
 class Passes(TypedDict, total=False):
