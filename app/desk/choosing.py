@@ -211,7 +211,7 @@ def _models(dataset: Dataset) -> None:
     """The chooser of the checkpoints, and the button that begins."""
     models = offered(lambda card: bool(card["roles"]["second"]) != dataset.single)
     labels = set(dataset.labels)
-    cards = {name: model.card or {} for name, model in models.items()}
+    cards = {name: model.card for name, model in models.items() if model.card}
     suited = sorted(models, key=lambda name: not labels <= set(cards[name]["labels"]))
     shown = titles(models)
     picked = st.multiselect(

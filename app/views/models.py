@@ -22,6 +22,7 @@ from app.page_state.models import COLUMNS, ModelsState
 from app.page_state.session import PageSession
 from core.evaluation import alignment_table, faithfulness_table, sweeps
 from core.evidence import GeneratedFilters, PhraseSelection
+from core.json_types import JsonMapping
 from core.models import REGISTRY
 from core.templates import render
 
@@ -210,13 +211,13 @@ def _heading(sweep: sweeps.Sweep | sweeps.Comparisons, name: str) -> str:
     return "Cross-validation" if sweep.folds and not sweep.varied else name
 
 
-def _alignment(stored: Card) -> None:
+def _alignment(stored: JsonMapping) -> None:
     """How well attention agrees with people's word alignments."""
     caption = alignment_table.CAPTION.format(fixed_on=stored["fixed_on"])
     _study(caption, [measured["command"] for measured in stored["results"].values()], alignment_table.table(stored))
 
 
-def _faithfulness(stored: Card) -> None:
+def _faithfulness(stored: JsonMapping) -> None:
     """How well each way to ask why names the words that decide, and what moved attention does."""
     moved = f"{faithfulness_table.MOVED} {faithfulness_table.in_words(stored)}"
     commands = [measured["command"] for measured in stored.values()]

@@ -9,7 +9,7 @@ from pathlib import Path
 from torch import Tensor
 
 from core.evidence import BOTH
-from core.json_types import JsonMapping
+from core.json_types import Card
 from core.linguistics import LinguisticsError
 from core.models import PairModel
 from core.reading.reader import PairError, Reader, Reading, ReadText, WordReader, read_text
@@ -27,7 +27,7 @@ class Checkpoint:
     name: str
     folder: Path
     model: PairModel
-    card: JsonMapping
+    card: Card
     words: WordTable
     state: FilesState
     """Of the files that it was read from: those of another version have another."""
