@@ -13,6 +13,7 @@ import importlib.util
 import logging
 import os
 import socket
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -35,9 +36,14 @@ R = TypeVar("R")
 
 @contextmanager
 def cluster(address: str, setting: str = "--ray") -> Iterator[Any]:
-    """Ray, connected to the cluster at ``HOST:PORT``, or of this machine with ``auto``. Raises RunError where there is
-    none, or no Ray here; ``setting`` is where the address was given."""
+    """Ray, connected to the cluster at ``HOST:PORT``, or of this machine with ``auto``; in a block of another call the
+    connection of that one, whose workers have loaded what they need. Raises RunError where there is none, or no Ray
+    here; ``setting`` is where the address was given."""
     host = check_address(address, setting)
+    known = sys.modules.get("ray")
+    if known is not None and known.is_initialized():
+        yield known
+        return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if host.startswith("127.") or host in ("localhost", "::1"):
         on_loopback()

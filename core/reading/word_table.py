@@ -58,7 +58,7 @@ def ngram_vector(word: str, width: int) -> np.ndarray:
     ngrams = [bounded[i : i + n] for n in NGRAM_SIZES for i in range(max(1, len(bounded) - n + 1))]
     blocks = [_digests(ngrams, bytes([block])) for block in range(-(-width // 512))]
     bits = np.unpackbits(np.concatenate(blocks, axis=1), axis=1)[:, :width]
-    total = (2 * bits.sum(axis=0, dtype=np.int32) - len(ngrams)).astype(np.float32)
+    total: np.ndarray = (2 * bits.sum(axis=0, dtype=np.int32) - len(ngrams)).astype(np.float32)
     length = float(np.linalg.norm(total))
     return total / length if length else total
 
@@ -66,8 +66,7 @@ def ngram_vector(word: str, width: int) -> np.ndarray:
 def _digests(ngrams: Sequence[str], salt: bytes) -> np.ndarray:
     """The bytes of each n-gram's digest, ``[n, 64]``."""
     digests = (hashlib.blake2b(n.encode("utf-8", "surrogatepass"), digest_size=64, salt=salt).digest() for n in ngrams)
-    read: np.ndarray = np.frombuffer(b"".join(digests), dtype=np.uint8)
-    return read.reshape(-1, 64)
+    return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 64)
 
 
 class WordTable:

@@ -42,7 +42,7 @@ def port(address):
 def test_a_wrong_answer_is_an_error(checkpoints):
     own = Phase(1)
     own.check(load_named("test-light"), [Verdict("a dog", "a cat", (0.2, 0.3, 0.5), 0.1)])
-    assert len(own.errors) == 1 and "instead of" in own.errors[0] and "1 errors" in str(own)
+    assert len(own.errors) == 1 and "instead of" in own.errors[0]
 
 
 def test_where_no_app_runs_is_said():

@@ -179,6 +179,14 @@ def test_what_a_task_says_is_said_here(two_nodes: Any) -> None:
             next(answers)
 
 
+def test_a_connection_within_another_is_the_same_and_stays(two_nodes: Any) -> None:
+    with cluster(two_nodes.address) as ray:
+        with cluster(two_nodes.address) as same:
+            assert same is ray
+        assert ray.is_initialized()
+    assert not ray.is_initialized()
+
+
 def test_a_sweep_trains_its_runs_in_the_cluster(
     two_nodes: Any, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

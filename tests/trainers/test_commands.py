@@ -24,7 +24,7 @@ from tests.app.made_up_models import make_checkpoint
 from trainers import loop, set_up
 from trainers import recipe as recipes
 from trainers.__main__ import main
-from trainers.bench import benchmarks, training
+from trainers.bench import benchmarks, profiling, training
 from trainers.bench.__main__ import main as bench
 from trainers.bench.row import Row
 from trainers.commands import MOVED
@@ -238,6 +238,16 @@ def test_bench_counts_the_work_of_the_equations(name: str, tmp_path: Path) -> No
         compared = 2 * (x + y) * 6 * d * d
         work = 2 * projection + 3 * (2 * lstm + compared + 3 * 2 * cells * 2 * d + 2 * b * (8 * d * d + 3 * d))
     assert training.work(run, np.arange(b)) == pytest.approx(work)
+
+
+def test_a_profile_tells_all_time_of_a_step_by_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = [("aten::addmm", 3.0), ("aten::cat", 1.0), ("aten::mul", 0.5), ("AddmmBackward0", 0.25), ("aten::mm", 1.0)]
+    assert profiling.by_kind(spent) == {
+        "products": 4.0, "copies and fills": 1.0, profiling.ELEMENTWISE: 0.5, profiling.REST: 0.25,
+    }  # fmt: skip
+    monkeypatch.setattr(profiling, "NAMES", ("nli-hypothesis-only",))
+    *kinds, products = profiling.step_profile(quick=True)
+    assert sum(row.value or 0 for row in kinds) == pytest.approx(100) and (products.value or 0) > 0
 
 
 def test_bench_writes_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

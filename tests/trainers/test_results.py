@@ -221,16 +221,25 @@ def test_attention_that_was_measured_gets_a_table(made_up: Path) -> None:
     assert "(fixed on RTE-2 dev)" in page and "\n    align it\n" in page
 
 
+PARTS = ("speed", "scale")
+
+
 def test_a_kept_run_of_bench_becomes_the_table_of_speeds(made_up: Path) -> None:
     row = {"name": "explain", "value": 1.854, "unit": "ms", "bar": 20, "at_most": True, "note": "median", "met": True}
     machine = {"device": "CPU (Abacus)", "cores": 2, "threads": 1, "torch": "9.9", "python": "3.11"}
     machine |= {"load_before": 0.04, "date": "2026-11-21"}
     rows = [row, row | {"name": "app", "value": None, "met": None, "note": "no browser"}]
-    write(made_up.parent / "docs/speed.json", {"runs": [{"machine": machine, "benchmarks": {"explain": rows}}]})
+    load = [row | {"name": "load: p95", "value": 0.4, "unit": "s", "bar": None, "met": None, "note": "p50 0.2 s"}]
+    runs = [{"machine": machine, "benchmarks": {"explain": rows, "load": load}}]
+    write(made_up.parent / "docs/speed.json", {"runs": runs})
     assert paper(["results"]) == 0
     page = (made_up.parent / "docs/results.md").read_text(encoding="utf-8")
     assert "| explain | 1.85 ms | ≤ 20 ms | yes | median |\n| app | - | ≤ 20 ms | not measured | no browser |" in page
     assert "Measured on 2026-11-21 on CPU (Abacus) (2 cores, 1 thread, load 0.0 before; Python 3.11, torch 9.9" in page
+    speed, scale = (page.partition(f"<!-- written: {name} -->")[2].partition("<!-- end -->")[0] for name in PARTS)
+    row_of_load = "| load: p95 | 0.4 s | – |"
+    assert row_of_load in scale and row_of_load not in speed and "| explain |" not in scale
+    assert "`python -m trainers.bench load pairs streaming --json docs/speed.json --add`" in scale
 
 
 def test_check_notices_a_card_that_says_something_else(made_up: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,8 @@ explain-light, explain-advanced and explain-phrases (one pair of 30 x 30 words; 
 (explain-phrases without a record), phrases
 (phrase states against rotated copies read by torch.nn.GRU), filters (a training step of M-ACNN against M-CNN's, and the
 convolution with each text's own filters against a loop of conv1d), tokens (against the same rules by one pattern for
-all scripts, without memory), training (light at batch 256), threads (training on all cores, alone and beside a busy
+all scripts, without memory), training (a step of each shipped nli-* model at batch 256 by a large product), profile
+(what kinds of operations the step of nli-two-sided is made of), threads (training on all cores, alone and beside a busy
 process, with threads that sleep soon and as libgomp has them), rivals (steps of ESIM and ABCNN against plain forms,
 explanations of a pair), effects (what words and links do to a verdict of nli-two-sided), app (first page, visits, click
 and verdict beside an empty Streamlit page, and memory), map (a new text on the filter map), predict (10,000 pairs from
@@ -44,6 +45,7 @@ from trainers.bench.guests import guests
 from trainers.bench.load import load, pairs_tried
 from trainers.bench.peers import peers
 from trainers.bench.phrases import phrase_states
+from trainers.bench.profiling import step_profile
 from trainers.bench.rivals import rivals
 from trainers.bench.row import Row
 from trainers.bench.runs import MeasuredRun, kept_runs
@@ -64,6 +66,7 @@ BENCHMARKS: dict[str, Callable[[bool], list[Row]]] = {
     "tokens": tokens,
     "effects": effects,
     "training": training,
+    "profile": step_profile,
     "threads": threads,
     "rivals": rivals,
     "guests": guests,

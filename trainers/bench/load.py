@@ -17,6 +17,7 @@ import psutil
 from core.checkpoint import Checkpoint, load_named
 from core.errors import RunError
 from core.explain import explain
+from core.wording import counted
 from trainers.bench.app import server
 from trainers.bench.row import Row
 from trainers.bench.visitor import Verdict, Visitor
@@ -68,10 +69,6 @@ class Phase:
             self.apart = max(self.apart, apart)
             if apart > CLOSE:
                 self.errors.append(f"{answer.first!r}, {answer.second!r}: {answer.probabilities} instead of {serial}")
-
-    def __str__(self) -> str:
-        what = f"{self.sessions}: p50 {self.percentile(50):.2f} s, p95 {self.percentile(95):.2f} s"
-        return f"{what}, {len(self.errors)} errors" if self.errors else what
 
 
 def pairs(seed: int = 0) -> Iterator[tuple[str, str]]:
@@ -166,14 +163,16 @@ def _server() -> Iterator[tuple[str, psutil.Process]]:
 def pairs_tried(quick: bool) -> list[Row]:
     """The server's memory over 5,000 different pairs, by one visitor after the other."""
     count, first = (PAIRS // 100, FIRST_PAIRS // 100) if quick else (PAIRS, FIRST_PAIRS)
-    marks = [first, (first + count) // 2, count]
+    every = max(1, first // 20)
     with _server() as (address, process):
-        early, half, late = asyncio.run(watched(address, process, marks))
+        memory = asyncio.run(watched(address, process, range(every, count + 1, every)))
         seconds = sum(process.cpu_times()[:2])
-    told = f"{early / 1e6:,.0f} MB, then {half / 1e6:,.0f} and {late / 1e6:,.0f}; {seconds:,.0f} s of processor time"
+    # At most, as it rises and falls by some tens of megabytes with every visitor.
+    early, late = max(memory[: first // every]), max(memory[first // every :])
+    told = f"{early / 1e6:,.0f} and {late / 1e6:,.0f} MB; {seconds:,.0f} s of processor time"
     return [
-        Row(f"memory of the server after {count:,} pairs", late / 1e9, "GB", 1.2),
-        Row(f"more after {count:,} pairs than after {first:,}", (late - early) / 1e6, "MB", 50, note=told),
+        Row(f"memory of the server over {count:,} pairs, at most", max(early, late) / 1e9, "GB", 1.2),
+        Row(f"more at most after the first {first:,} than in them", (late - early) / 1e6, "MB", 50, note=told),
     ]
 
 
@@ -184,11 +183,10 @@ def load(quick: bool) -> list[Row]:
         texts = pairs()
         phases = {size: asyncio.run(phase(address, MODEL, size, rounds, texts, process=process)) for size in sizes}
     least, most = phases[sizes[0]], phases[sizes[-1]]
-    told = "; ".join(map(str, phases.values()))
     each = (most.memory - least.memory) / (most.sessions - least.sessions) / 1e6
     apart = max(one.apart for one in phases.values())
     return [
-        Row("load: p95 of a verdict, 20 sessions", phases[20].percentile(95), "s", 1.5, note=told),
+        *(_waited(one) for one in phases.values()),
         Row(
             f"load: errors at {most.sessions} sessions",
             sum(len(one.errors) for one in phases.values()),
@@ -196,11 +194,12 @@ def load(quick: bool) -> list[Row]:
             0,
             note=f"of all phases; answers differ from serial ones by {apart:.1g} at most",
         ),
-        Row(
-            "load: memory of the server",
-            max(one.memory for one in phases.values()) / 1e9,
-            "GB",
-            1.2,
-            note=f"{each:.1f} MB a session",
-        ),
+        Row("load: memory of the server", max(one.memory for one in phases.values()) / 1e9, "GB", 1.2),
+        Row("load: memory a session", each, "MB", None),
     ]
+
+
+def _waited(own: Phase) -> Row:
+    bar = 1.5 if own.sessions == 20 else None
+    name = f"load: p95 of a verdict, {counted(own.sessions, 'session')}"
+    return Row(name, own.percentile(95), "s", bar, note=f"p50 {own.percentile(50):.2f} s")

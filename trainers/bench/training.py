@@ -45,11 +45,8 @@ def shipped() -> list[str]:
 
 def share(name: str, words: WordTable, data: TrainingData) -> Row:
     """The row of one recipe, on these pairs."""
-    recipe = recipes.load(name, [f"batch_size={BATCH}", "init=''", "init_classifier=false"])
-    with tempfile.TemporaryDirectory() as folder:
-        run = loop.ready(recipe, data, words, set_up.Options(Path(folder), device="cpu", precision="32"))
+    run = ready(name, words, data)
     a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
-    run.net.train()
     steps, products = [], []
     for i, rows in enumerate(run.batches(0)):
         started = time.perf_counter()
@@ -75,6 +72,15 @@ def share(name: str, words: WordTable, data: TrainingData) -> Row:
         False,
         note,
     )
+
+
+def ready(name: str, words: WordTable, data: TrainingData) -> TrainingRun:
+    """A run of a recipe before its first step on these pairs, in float32."""
+    recipe = recipes.load(name, [f"batch_size={BATCH}", "init=''", "init_classifier=false"])
+    with tempfile.TemporaryDirectory() as folder:
+        run = loop.ready(recipe, data, words, set_up.Options(Path(folder), device="cpu", precision="32"))
+    run.net.train()
+    return run
 
 
 def made_up(pairs: int) -> tuple[WordTable, TrainingData]:

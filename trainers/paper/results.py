@@ -15,7 +15,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,8 @@ TABLES = {
     "single-filter": "S-ACNN against S-CNN: one filter, trained for longer.",
 }
 """What a table is about, by its file's name."""
+SCALE = ("load", "pairs", "streaming")
+"""Benchmarks of many visitors and many rows, which have a part of the page to themselves."""
 BLOCK = re.compile(r"(?<=<!-- written: )([^>]+) -->\n.*?<!-- end -->", re.DOTALL)
 """A part of the page that this command writes: its name, and what stands there."""
 
@@ -112,7 +114,8 @@ def filled(page: str, pretrained: Path, speed: Path) -> str:
         "tables": (part for folder, card in cards.items() for part in tables(folder, card)),
         "maps": maps(folders),
         "word table": word_table(pretrained / "words" / "card.json"),
-        "speed": speeds(speed),
+        "speed": speeds(speed, lambda name: name not in SCALE),
+        "scale": speeds(speed, lambda name: name in SCALE, " ".join(SCALE)),
         "licences": licences(cards),
     }
     for task in {str(card["task"]) for card in cards.values()}:
@@ -360,21 +363,26 @@ def word_table(path: Path) -> Iterator[str]:
     yield markdown.commands([training["command"]])
 
 
-def speeds(path: Path) -> Iterator[str]:
-    """The saved run of `python -m trainers.bench`; without one, how to make it."""
-    again = f"python -m trainers.bench --json docs/{SPEED}"
-    if not path.is_file():
+def speeds(path: Path, wanted: Callable[[str], bool], names: str = "") -> Iterator[str]:
+    """The saved run of `python -m trainers.bench`, those benchmarks that are ``wanted``; without one, how to make it.
+    ``names``: of these benchmarks in a command, where they are not measured with all others."""
+    again = f"python -m trainers.bench {names} --json docs/{SPEED}{' --add' if names else ''}".replace("  ", " ")
+    runs = kept_runs(path) if path.is_file() else []
+    found = [(run, [row for name, rows in run.benchmarks.items() if wanted(name) for row in rows]) for run in runs]
+    if not any(rows for _, rows in found):
         yield f"No speeds are kept here yet: `{again}` measures them, and `{MADE_BY}` puts them on this page."
         return
-    for run in kept_runs(path):
-        yield markdown.table([row.cells for rows in run.benchmarks.values() for row in rows])
+    for run, rows in found:
+        if not rows:
+            continue
+        yield markdown.table([row.cells for row in rows])
         machine = run.machine
         yield (
             f"Measured on {machine['date']} on {markdown.plain(machine['device'])} "
             f"({counted(machine['cores'], 'core')}, {counted(machine['threads'], 'thread')}, load "
             f"{machine['load_before']:.1f} before; Python {machine['python']}, torch {machine['torch']}, float32)."
         )
-    yield f"Made by `{again}`, a later part of it by the same with its names and --add."
+    yield f"Made by `{again}`" + ("." if names else ", a later part of it by the same with its names and --add.")
 
 
 def licences(cards: Mapping[Path, Card]) -> Iterator[str]:
