@@ -7,7 +7,7 @@ import { leaving } from "./leaving.js";
 
 /** @type {Record<string, (view: any, data: any) => any>} by kind of record: makes a panel from the panel's data */
 export const PANELS = {};
-/** @type {Record<string, new (root: any) => View<any>>} by the page's name */
+/** @type {Record<string, (root: any) => { start(): void, update(data: any, tell: any): void, end(): void }>} by the page's name */
 export const VIEWS = {};
 
 /**

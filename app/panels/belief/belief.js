@@ -110,7 +110,7 @@ class BeliefPanel {
         html("span.number", signed(left, 2)),
       );
     return html(
-      "ol.erasing",
+      "ol.erasing.bar-lines",
       html(
         "li.names.soft",
         html("span.name"),
