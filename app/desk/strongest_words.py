@@ -10,6 +10,7 @@ from markupsafe import Markup
 from app import page_style
 from app.desk import drawing, jobs, measures
 from app.desk.open_run import PAGE, OpenRun, attempt, checkpoint_named
+from app.page_state.widgets import segments
 from app.pair_form import once
 from core.checkpoint import available, read_card
 from core.desk import figures
@@ -27,8 +28,8 @@ def view(opened: OpenRun) -> None:
     """What is known, how far the rest is, and the button that asks for it."""
     if measures.unscored(opened.run):
         return
-    _finish()
-    _choose(opened)
+    jobs.own(_JOB, "The computation was stopped; what was computed is kept, and the rest can follow.")
+    segments(PAGE, "way", "Words are", SAID)
     _ask(opened)
     if opened.strongest[opened.model]:
         key = opened.version, opened.model
@@ -51,30 +52,6 @@ def _scored(opened: OpenRun, model: int) -> WordScores:
 def _drawn(opened: OpenRun, model: int, known: WordScores, way: str, most: int = MOST) -> Markup:
     run = opened.run
     return figures.strongest_words(run.models[model].title, known, int(run.judged.sum()), most, SAID[way])
-
-
-def _choose(opened: OpenRun) -> None:
-    """How words are taken away."""
-    st.segmented_control(
-        "Words are",
-        list(SAID),
-        default=PAGE.state.way,
-        format_func=SAID.__getitem__,
-        required=True,
-        **PAGE.widget("way"),
-    )
-
-
-def _finish() -> None:
-    """What became of the session's own job."""
-    own: StrongestWordsJob | None = st.session_state.get(_JOB)
-    if own is None or not own.finished:
-        return
-    del st.session_state[_JOB]
-    if own.problem:
-        page_style.notice([own.problem])
-    elif own.cancelled:
-        page_style.notice(["The computation was stopped; what was computed is kept, and the rest can follow."])
 
 
 def _ask(opened: OpenRun) -> None:
