@@ -62,6 +62,8 @@ export class View {
   // What a view hears while it stands on the page; `on` adds a listener until then.
   listen(on) {
     on(window, "resize", () => this.fit());
+    for (const name of ["beforeprint", "afterprint"])
+      on(window, name, () => this.root.classList.toggle("printing", name === "beforeprint"));
     on(this.root, "fullscreenchange", () => {
       this.enlarge();
       if (this.data) this.refit();

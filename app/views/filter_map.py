@@ -67,7 +67,6 @@ def main() -> None:
     page_style.apply(projector=PAGE.state.projector)
     components.load()
     st.html(_STYLE + _numbers())
-    components.send_with_enter()
     with st.sidebar:
         page_style.projector_switch(PAGE)
         FORM.task_and_model(by_task(models), titles(models))
