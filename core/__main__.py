@@ -32,9 +32,6 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument("--json", action="store_true", help="the cards as JSON")
     models.add_argument("--fetch", metavar="hub:ORG/NAME", help="fetch a model of Hugging Face's hub first")
     explainer = commands.add_parser("explain", help="verdict, attention and filters of one pair")
-    explainer.add_argument("--model", required=True, help="a name listed by `models`, or a checkpoint folder")
-    explainer.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
-    explainer.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
     explainer.add_argument("--word", type=int, help="judged word (from 0) whose context is also given as nearest words")
     explainer.add_argument(
         "--without-crossings",
@@ -43,11 +40,7 @@ def parser() -> argparse.ArgumentParser:
     )
     explainer.add_argument("--head", default="", metavar="LAYER.HEAD", help="of a transformer, whose attention is "
                            "shown: 7.4, mean or rollout (default: its card's)")  # fmt: skip
-    explainer.add_argument("--json", action="store_true", help="the whole Explanation as JSON")
     asking = commands.add_parser("why", help="what each word, and each link of attention, does to the verdict")
-    asking.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
-    asking.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
-    asking.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
     asking.add_argument("--method", default="taken-away", help="how words are taken away (default: %(default)s); any "
                         "other word lists the methods")  # fmt: skip
     asking.add_argument("--links", action="store_true", help="every link of attention too, the rest of its row divided "
@@ -59,12 +52,15 @@ def parser() -> argparse.ArgumentParser:
     asking.add_argument("--from-layer", type=int, default=1, metavar="N", help="of a transformer, cut links from this "
                         "layer on (default: 1)")  # fmt: skip
     asking.add_argument("--heads", action="store_true", help="what each head of a transformer does, cut out whole")
-    asking.add_argument("--json", action="store_true", help="the Effects as JSON")
     turning = commands.add_parser("turn", help="the smallest change of the words that turns the verdict")
-    turning.add_argument("model", help="a name listed by `models`, or a checkpoint folder")
-    turning.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
-    turning.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
-    turning.add_argument("--json", action="store_true", help="the changes as JSON")
+    named = "a name listed by `models`, or a checkpoint folder"
+    explainer.add_argument("--model", required=True, help=named)
+    for command, what in ((explainer, "the whole Explanation"), (asking, "the Effects"), (turning, "the changes")):
+        if command is not explainer:
+            command.add_argument("model", help=named)
+        command.add_argument("--first", required=True, help="the premise (the first sentence in the data set's order)")
+        command.add_argument("--second", default="", help="the hypothesis (the second sentence); none for single texts")
+        command.add_argument("--json", action="store_true", help=f"{what} as JSON")
     return parser
 
 
@@ -155,7 +151,7 @@ def _why(options: argparse.Namespace) -> None:
             effects = effects.with_links(what_links_do(checkpoint, *pair, Taken.RENORMALISED, progress, **how))
     if options.heads:
         with _watched(checkpoint, lambda: cost.of_heads(checkpoint, *pair)) as progress:
-            effects = effects.with_links((what_heads_do(checkpoint, *pair, progress),))
+            effects = effects.with_links(what_heads_do(checkpoint, *pair, progress))
     print(json.dumps(effects.to_dict(), ensure_ascii=False, indent=1) if options.json else "\n".join(effects.to_text()))
 
 

@@ -167,7 +167,7 @@ def problems(value: object) -> list[str]:
     try:
         if _longest_text(value) > LONGEST_TEXT:
             return [f"it has a text of more than {LONGEST_TEXT:,} characters"]
-        _CONVERTER.structure(value, Card)
+        json_types.LENIENT.structure(value, Card)
     except cattrs.ClassValidationError as error:
         found = json_types.problems(error, value, Card)[:MOST_PROBLEMS]
         return [" ".join(one.split()) for one in found]  # a name on the card may have several lines
@@ -195,6 +195,3 @@ def right_class(card: JsonMapping) -> int | None:
     """The number of that class among the card's labels."""
     name = ranked_by(card)
     return None if name is None else list(card["labels"]).index(name)
-
-
-_CONVERTER = json_types.converter()

@@ -14,7 +14,7 @@ from core.checkpoint.checkpoint import check_finite
 from core.evidence import AttentionMap, AttentiveContext, ContextWord, Explanation, Record, Sentence
 from core.evidence.attention_map import WORD_COLUMNS
 from core.evidence.record import the
-from core.layers.attention import Override
+from core.layers.attention import Override, as_override
 from core.models.base import Intervention
 from core.reading.reader import PairError, Reading, ReadText
 from core.reading.tokens import MAX_CHARACTERS
@@ -126,24 +126,28 @@ def at_temperature(
     ``temperature``; the same explanation for a model without one. Where each row's scores depend on the weights of the
     row before (word-by-word attention), the scores are those of the explanation. ``crossings`` as in
     :func:`explain`."""
-    maps = [
-        record
-        for record in explanation.evidence
-        if isinstance(record, AttentionMap) and record.units in WORD_COLUMNS and record.scores
-    ]
+    maps = [record for record in word_maps(explanation) if record.scores]
     if not maps or temperature == 1:
         return explanation
-    tempered = [_tempered(record, explanation, temperature) for record in maps]
+    override = as_override([_tempered(record, explanation, temperature) for record in maps])
     pair = explanation.first.text, explanation.second.text
-    override = tempered if len(maps) > 1 else tempered[0]
-    other = explain(checkpoint, *pair, override=override, crossings=crossings)
+    return said_at(temperature, explain(checkpoint, *pair, override=override, crossings=crossings))
+
+
+def word_maps(explanation: Explanation) -> list[AttentionMap]:
+    """The records of attention whose columns are words."""
+    return [one for one in explanation.evidence if isinstance(one, AttentionMap) and one.units in WORD_COLUMNS]
+
+
+def said_at(temperature: float, explanation: Explanation) -> Explanation:
+    """The same, whose attention between words says that it is that of this temperature."""
     evidence = (
         replace(record, temperature=temperature)
         if isinstance(record, AttentionMap) and record.units == "words"
         else record
-        for record in other.evidence
+        for record in explanation.evidence
     )
-    return replace(other, evidence=tuple(evidence))
+    return replace(explanation, evidence=tuple(evidence))
 
 
 def _tempered(record: AttentionMap, explanation: Explanation, temperature: float) -> Tensor:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import yaml
 from filelock import FileLock
 from safetensors import SafetensorError
 
@@ -38,6 +39,22 @@ def parse_json(text: str) -> Any:
 def read_json(path: Path) -> Any:
     """The value of a JSON file. Raises OSError, and ValueError as :func:`parse_json` does."""
     return parse_json(path.read_text(encoding="utf-8"))
+
+
+def read_yaml(path: Path) -> Any:
+    """The value of a YAML file. Raises OSError, and ValueError that says at which line it is no YAML."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" at line {where.line + 1}" if where else ""
+        raise ValueError(f"{path.name} is no readable YAML{line}") from None
+
+
+def users_folder(kind: str, usual: str) -> Path:
+    """PairLens's folder among the user's own of a kind, such as ``XDG_CACHE_HOME``; ``usual``: where those lie in the
+    home folder unless that says otherwise."""
+    return Path(os.environ.get(kind) or Path.home() / usual) / "pairlens"
 
 
 def refusal(error: OSError) -> str:

@@ -127,10 +127,12 @@ def _texts(value: object, kind: type) -> list[object]:
     return value
 
 
-_STRICT = converter(forbid_extra_keys=True)
+STRICT = converter(forbid_extra_keys=True)
+LENIENT = converter()
+"""Takes keys that a dataclass has no field for, and leaves them out."""
 
 
-def checked(values: object, kind: type[T], where: str = "", by: cattrs.Converter = _STRICT) -> T:
+def checked(values: object, kind: type[T], where: str = "", by: cattrs.Converter = STRICT) -> T:
     """``values`` as a dataclass that has a field for each of their keys. Raises ValueError that says what is wrong
     first; ``where`` is the key that they stand under."""
     try:

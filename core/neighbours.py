@@ -23,8 +23,8 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.evaluation.encoding import Vocabulary, encode_readings
 from core.evaluation.predict import feature_vectors
-from core.files import json_text, read_json, whole_folder
-from core.json_types import checked
+from core.files import json_text, read_json, users_folder, whole_folder
+from core.json_types import JsonMapping, checked
 from core.reading.reader import Reading
 from core.reading.word_table import file_sha256
 
@@ -72,9 +72,7 @@ class Neighbours:
 def neighbours_folder() -> Path:
     """Where indices are: ``PAIRLENS_NEIGHBOURS``, else pairlens/neighbours in the user's cache folder (XDG)."""
     own = os.environ.get("PAIRLENS_NEIGHBOURS")
-    if own:
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pairlens" / "neighbours"
+    return Path(own) if own else users_folder("XDG_CACHE_HOME", ".cache") / "neighbours"
 
 
 def command(checkpoint: Checkpoint) -> str:
@@ -85,7 +83,7 @@ def command(checkpoint: Checkpoint) -> str:
 def unit_vectors(checkpoint: Checkpoint, readings: Iterable[Reading]) -> np.ndarray:
     """The vectors that the classifier reads (:attr:`core.models.base.Output.features`), float32 ``[N, F]`` of length 1;
     a zero vector stays one."""
-    vocabulary = Vocabulary(checkpoint.reader.tokens)
+    vocabulary = Vocabulary()
     data = encode_readings(readings, vocabulary)
     vectors = feature_vectors(checkpoint.model, data, vocabulary.matrix(checkpoint.reader)).numpy()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -117,8 +115,10 @@ def save(checkpoint: Checkpoint, rows: Sequence[TrainingRow], vectors: np.ndarra
 class Index:
     """The rows of an index and, by class, what finds the nearest of them."""
 
-    def __init__(self, rows: Sequence[TrainingRow], vectors: np.ndarray, of: int, labels: Sequence[str]) -> None:
-        self.rows, self.of = rows, of
+    def __init__(
+        self, rows: Sequence[TrainingRow], vectors: np.ndarray, card: JsonMapping, labels: Sequence[str]
+    ) -> None:
+        self.rows, self.of, self.checkpoint_sha256 = rows, int(card["of"]), card["checkpoint_sha256"]
         self._by_label: dict[str, tuple[np.ndarray, NearestNeighbors]] = {}
         from sklearn.neighbors import NearestNeighbors  # here, so that a page without an index starts without it
 
@@ -156,30 +156,25 @@ def load(checkpoint: Checkpoint) -> Index:
             f"the training rows of {checkpoint.name} are not on this machine: `{command(checkpoint)}` makes an index"
         ) from None
     try:
-        return _load(folder, changed, str(checkpoint.card["sha256"]), checkpoint.labels)
-    except _OtherCheckpointError:
-        raise NeighboursError(
-            f"the index of {checkpoint.name} was made for another checkpoint of this name: make it again with "
-            f"`{command(checkpoint)}`"
-        ) from None
+        index = _load(folder, changed, checkpoint.labels)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError):
         raise NeighboursError(
             f"the index of {checkpoint.name} is damaged: make it again with `{command(checkpoint)}`"
         ) from None
-
-
-class _OtherCheckpointError(Exception):
-    """The index is another checkpoint's."""
+    if index.checkpoint_sha256 != checkpoint.card["sha256"]:
+        raise NeighboursError(
+            f"the index of {checkpoint.name} was made for another checkpoint of this name: make it again with "
+            f"`{command(checkpoint)}`"
+        )
+    return index
 
 
 @functools.lru_cache(maxsize=2)
-def _load(folder: Path, changed: int, checkpoint_sha256: str, labels: tuple[str, ...]) -> Index:
+def _load(folder: Path, changed: int, labels: tuple[str, ...]) -> Index:
     """The index as it was written when it was ``changed``."""
     card = read_json(folder / _CARD)
     if card["version"] != VERSION:
         raise ValueError("another version")
-    if card["checkpoint_sha256"] != checkpoint_sha256:
-        raise _OtherCheckpointError
     if any(file_sha256(folder / name) != card["sha256"][name] for name in (_VECTORS, _ROWS)):
         raise ValueError("another checksum")
     vectors = load_file(folder / _VECTORS)["vectors"]
@@ -187,7 +182,7 @@ def _load(folder: Path, changed: int, checkpoint_sha256: str, labels: tuple[str,
         rows = [checked(json.loads(line), TrainingRow) for line in file]
     if vectors.ndim != 2 or len(rows) != len(vectors) or not np.isfinite(vectors).all():
         raise ValueError("rows and vectors do not belong together")
-    return Index(rows, vectors, int(card["of"]), labels)
+    return Index(rows, vectors, card, labels)
 
 
 def nearest(checkpoint: Checkpoint, first: str, second: str) -> Neighbours:

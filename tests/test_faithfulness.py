@@ -13,7 +13,17 @@ from core.effects.why import Asked
 from core.effects.words import DRAWING, Drawing
 from core.evaluation import adversary as adversaries
 from core.evaluation.faithfulness import erase, erased, faithfulness, moved, own_maps, uniform
-from core.evaluation.pointing import Item, natural_items, only_difference, play, pointed, replaced_items, untrained
+from core.evaluation.pointing import (
+    Game,
+    Item,
+    Score,
+    natural_items,
+    only_difference,
+    play,
+    pointed,
+    replaced_items,
+    untrained,
+)
 from core.evidence.faithfulness import LARGEST_CHANGE, RANDOM, STEPS
 from core.explain import explain
 from trainers import point
@@ -157,6 +167,21 @@ def test_a_game_by_hand():
     fresh = untrained(checkpoint)
     assert not torch.equal(fresh.model.compare.weight, checkpoint.model.compare.weight)
     assert fresh.model.state_dict().keys() == checkpoint.model.state_dict().keys()
+
+
+def test_taken_away_is_compared_with_each_way_item_by_item():
+    points = {"taken-away": [1, 1, 1, 0], "dropped": [1, 0, 1, 0], "partner": [1, 1], "rule": [1, 1, 1, 0]}
+    game = Game({way: Score(sum(of), len(of), of) for way, of in points.items()}, {})
+    beyond = game.beyond()
+    assert beyond["dropped"][0] == 0.25
+    low, high = beyond["dropped"][1]
+    assert 0 <= low < 0.25 < high <= 1
+    assert beyond["rule"] == (0, (0, 0)), "the same items have the same points"
+    assert "partner" not in beyond, "it has no answer to half of the items"
+    line = point.summary("model", "dev", {"judged_right": 4, "items": 5, "trained": game.to_dict()})
+    assert line["best single way"] == "partner 1.000"
+    assert line["taken away"].startswith("0.750")
+    assert line["taken away beyond it"] == "–"
 
 
 def test_the_commands(tmp_path: Path, capsys, monkeypatch):

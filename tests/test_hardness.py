@@ -31,10 +31,10 @@ from core.data import DataError, Dataset, read
 from core.data.picked import Picked, columns_of, read_picked
 from core.desk.columns import RunColumn
 from core.desk.filters import FilterError, literal, quoted, rows_of
-from core.reading.tokens import tokenize, well_formed
+from core.reading.tokens import norms, tokenize, well_formed
 
 _ASKED = os.environ.get("PAIRLENS_CASES")
-_PROPERTIES = 10
+_PROPERTIES = 11
 hard = settings(
     max_examples=max(1, int(_ASKED or 2_000) // _PROPERTIES),
     derandomize=not _ASKED,
@@ -82,6 +82,12 @@ def test_every_character_is_in_one_token_or_is_none(text):
 def test_a_foreign_word_behind_a_text_changes_none_of_its_tokens(text):
     """One pattern reads ASCII alone, another everything: they agree."""
     assert tokenize(f"{text} é")[:-1] == tokenize(text)
+
+
+@hard
+@given(texts)
+def test_texts_without_spans_have_the_same_words(text):
+    assert norms(text) == [token.norm for token in tokenize(well_formed(text))]
 
 
 # Data files

@@ -143,7 +143,8 @@ ATTENTION = (
 
 def edited_map(text, **more):
     values = torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
-    return edited_attention([AttentionLinks("b", "a", values, **more)], [AttentionEdit.parse(text)]).tolist()
+    (changed,) = edited_attention([AttentionLinks("b", "a", values, **more)], [AttentionEdit.parse(text)])
+    return changed.tolist()
 
 
 def test_edits_of_attention_by_hand():

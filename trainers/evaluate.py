@@ -141,7 +141,7 @@ def score(checkpoints: Sequence[Checkpoint], stream: Stream, tallies: Sequence[V
         "broken_rows": stream.broken,
     }
     if isinstance(tally, Rankings):
-        return {**head, "ranked_by": tally.answer, **tally.scores(), "questions_apart": tally.apart}
+        return {**head, "ranked_by": tally.answer, **tally.scores(), "questions_apart": len(tally.apart)}
     scores = {**head, **tally.scores()}
     if tally.kinds:
         scores["kinds"] = tally.by_kind()

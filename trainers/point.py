@@ -24,8 +24,18 @@ from core.checkpoint import Checkpoint, open_checkpoint, read_card
 from core.data import DataError
 from core.effects.nudges import STEP
 from core.effects.why import METHODS, MIX
+from core.effects.words import TAKEN_AWAY
 from core.errors import RunError
-from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, Item, choices, judged_right, play, untrained
+from core.evaluation.pointing import (
+    BASELINES,
+    LEAST_ATTENDED,
+    MOST_ATTENDED,
+    Item,
+    choices,
+    judged_right,
+    play,
+    untrained,
+)
 from core.files import parse_json
 from core.json_types import JsonMapping, JsonObject
 from core.progress import bar
@@ -132,23 +142,48 @@ def read_items(path: Path) -> list[Item]:
 
 def rows(figures: JsonMapping) -> list[dict[str, str]]:
     """A line a way, the best first: how often it points right, of all items and of those where the rule is of no use,
-    and where that was played on untrained weights."""
+    how much more often taken away does, and where that was played on untrained weights."""
     own, fresh = figures["trained"], figures.get("untrained")
+    beyond = own.get("taken_away_beyond", {})
     return [
         {
             "way": way,
             "all items": _share(score),
             "rule of no use": _share(own["rule_of_no_use"].get(way)),
+            "taken away beyond it": _more(beyond.get(way)),
             **({} if fresh is None else {"untrained": _share(fresh["ways"].get(way))}),
         }
         for way, score in sorted(own["ways"].items(), key=lambda pair: -pair[1]["share"])
     ]
 
 
+def summary(name: str, data: str, figures: JsonMapping) -> dict[str, str]:
+    """One line of a model: how often taken away points right, beside the best way that is not a mean of several."""
+    own = figures["trained"]
+    ways, beyond = own["ways"], own.get("taken_away_beyond", {})
+    single = max((way for way in ways if way not in (TAKEN_AWAY, *BASELINES)), key=lambda way: ways[way]["share"])
+    return {
+        "model": f"`{name}`",
+        "data": data,
+        "judged right": f"{figures['judged_right']:,} of {figures['items']:,}",
+        "taken away": _share(ways[TAKEN_AWAY]),
+        "where the rule is of no use": _share(own["rule_of_no_use"].get(TAKEN_AWAY)),
+        "best single way": f"{single} {ways[single]['share']:.3f}",
+        "taken away beyond it": _more(beyond.get(single)),
+    }
+
+
 def table(result: JsonMapping) -> str:
     """The result as text for people."""
     head = f"{result['checkpoint']}: {result['judged_right']:,} of {result['items']:,} items judged right"
     return f"{head}\n\n{text(rows(result))}"
+
+
+def _more(difference: JsonMapping | None) -> str:
+    if difference is None:
+        return "–"
+    low, high = difference["interval"]
+    return f"{difference['mean']:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
 def _share(score: JsonMapping | None) -> str:

@@ -17,6 +17,7 @@ from core import json_types
 from core.card import right_class
 from core.errors import RecipeError
 from core.evidence import BOTH
+from core.files import read_yaml
 from core.json_types import JsonMapping, JsonObject, setting
 from core.models import spec_of
 from core.models.base import ModelConfig, check_sides
@@ -237,11 +238,9 @@ def _with_its_model(path: Path) -> JsonObject:
 def _keys(path: Path) -> JsonObject:
     """What a YAML file of keys and values says. Raises RecipeError for another file."""
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" at line {where.line + 1}" if where else ""
-        raise RecipeError(f"{path.name} is no readable YAML{line}; mend it there") from None
+        values = read_yaml(path)
+    except ValueError as error:
+        raise RecipeError(f"{error}; mend it there") from None
     if not isinstance(values, dict):
         raise RecipeError(f"{path.name} must hold keys and values, such as `lr: 0.002`")
     return values

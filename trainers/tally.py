@@ -74,7 +74,8 @@ class Rankings:
     def __post_init__(self) -> None:
         self._questions: dict[str, int] = {}
         self._last = -1
-        self._apart: set[int] = set()
+        self.apart: set[int] = set()
+        """Questions, by number, whose answers do not stand together."""
         self._groups, self._right, self._chances = array("l"), array("b"), array("d")
         self._kinds = array("b")
         self._asked = "", QUESTION_KINDS.index("other")
@@ -86,7 +87,7 @@ class Rankings:
             known = len(self._questions)
             number = self._questions.setdefault(row.group or "", known)
             if number not in (known, self._last):
-                self._apart.add(number)
+                self.apart.add(number)
             self._last = number
             self._groups.append(number)
             self._right.append(is_right)
@@ -98,11 +99,6 @@ class Rankings:
         if question != self._asked[0]:
             self._asked = question, QUESTION_KINDS.index(question_kind(token.norm for token in tokenize(question)))
         return self._asked[1]
-
-    @property
-    def apart(self) -> int:
-        """Questions whose answers do not stand together."""
-        return len(self._apart)
 
     def scores(self) -> JsonObject:
         """MAP and MRR, over all questions and by question word."""

@@ -19,7 +19,7 @@ from core.errors import RunError
 from core.evaluation.encoding import Encoded, Vocabulary, encode
 from core.json_types import JsonObject
 from core.models import spec_of
-from core.reading.tokens import MAX_TOKENS, tokenize
+from core.reading.tokens import MAX_TOKENS
 from core.reading.word_table import WordTable, default_table
 from trainers.recipe import DataSource, Recipe
 from trainers.trained_words import random_table
@@ -50,7 +50,7 @@ def load_data(
     Raises DataError or RunError before any time is spent on training.
     """
     rows_of = rows_of or read_source
-    vocabulary = Vocabulary(tokenize)
+    vocabulary = Vocabulary()
     digest = hashlib.sha256()
     sizes: dict[str, int] = {}
     taught: list[bool] = []

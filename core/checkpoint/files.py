@@ -88,9 +88,9 @@ def read_card(folder: Path) -> JsonObject:
     """The card of a checkpoint folder, read again when its file has changed. Raises CheckpointError when it is missing,
     broken or of another version."""
     if is_function(folder):
-        from core.guests.functions import function_card
+        from core.guests.functions import card_of, made
 
-        return function_card(str(folder))
+        return card_of(made(str(folder)), str(folder))
     if is_guest(folder):
         return guest_card(folder)
     check_fetched(folder)
@@ -139,9 +139,10 @@ def load(folder: Path | str) -> Checkpoint:
     """
     folder = Path(folder)
     if is_function(folder):
-        from core.guests.guest import load_function
+        from core.guests.functions import made
+        from core.guests.guest import guest_of
 
-        return load_function(str(folder), files_state(folder))
+        return guest_of(made(str(folder)), str(folder), files_state(folder))
     check_fetched(folder)
     if not folder.is_dir():
         raise CheckpointError(f"there is no checkpoint folder {folder.name}: see `python -m core models` for the names")

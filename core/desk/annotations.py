@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine
 
 from core.desk import changes, schema
 from core.desk.changes import NAME_REMOVED, NO, YES, Subject
-from core.desk.database import as_desk_errors, reading, writing
+from core.desk.database import reading, writing
 from core.desk.importing import Marked, take
 from core.errors import DeskError
 
@@ -97,12 +97,12 @@ class Annotations:
 
     def version(self) -> int:
         """Another number after every change."""
-        with self._reading() as connection:
+        with reading(self._engine) as connection:
             return int(connection.scalar(sa.select(sa.func.max(schema.change.c.id))) or 0)
 
     def taxonomy(self) -> list[Tag]:
         """The tags that can be given, oldest first."""
-        with self._reading() as connection:
+        with reading(self._engine) as connection:
             tags = connection.execute(sa.select(schema.tag).order_by(schema.tag.c.id)).all()
             merged: dict[int, list[str]] = defaultdict(list)
             for number, (into, _) in sorted(changes.reads_as(connection).items()):
@@ -112,12 +112,12 @@ class Annotations:
     def annotators(self) -> list[str]:
         """Names of all who wrote anything and were not removed."""
         own = schema.annotator.c
-        with self._reading() as connection:
+        with reading(self._engine) as connection:
             return list(connection.scalars(sa.select(own.name).where(~own.removed).order_by(own.name)))
 
     def state(self, file: str) -> FileState:
         """All that people said of the rows of the file with this checksum."""
-        with self._reading() as connection:
+        with reading(self._engine) as connection:
             names = {known.id: known.name for known in connection.execute(sa.select(schema.annotator))}
             read_as = changes.reads_as(connection)
             rows: dict[str, RowState] = defaultdict(RowState)
@@ -164,7 +164,7 @@ class Annotations:
         if row is not None:
             changes.check_row(row)
             query = query.where(own.row == row)
-        with self._reading() as connection:
+        with reading(self._engine) as connection:
             # SQLite forgets that its times are UTC.
             return [
                 Change(number, at if at.tzinfo else at.replace(tzinfo=UTC), *rest)
@@ -251,7 +251,7 @@ class Annotations:
         """Take an annotator's name out of everything; what they gave stays, as an unnamed annotator's. ``by``: who does
         it, unless that annotator."""
         own = schema.annotator
-        with as_desk_errors(), writing(self._engine) as connection:
+        with writing(self._engine) as connection:
             number = connection.scalar(sa.select(own.c.id).where(own.c.name == name, ~own.c.removed))
             if number is None:
                 raise DeskError(f"there is no annotator {name!r}: choose one from the list")
@@ -267,14 +267,9 @@ class Annotations:
             own_connection.close()
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with as_desk_errors(), reading(self._engine) as connection:
-            yield connection
-
-    @contextmanager
     def _writing(self, annotator: str) -> Iterator[tuple[Connection, int]]:
         """A transaction, with the annotator's number."""
-        with as_desk_errors(), writing(self._engine) as connection:
+        with writing(self._engine) as connection:
             yield connection, changes.annotator_number(connection, annotator)
 
 

@@ -75,8 +75,8 @@ def _begin(connection: Connection) -> None:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that no other writer shares: what it reads is still so when it writes. All of it is on the disk
-    when the block ends, or none of it."""
-    with engine.begin() as connection:
+    when the block ends, or none of it. Raises DeskError where the database cannot be used."""
+    with _as_desk_errors(), engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         yield connection
@@ -84,13 +84,13 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that only reads: it waits for no writer."""
-    with engine.connect().execution_options(reads=True) as connection:
+    """A transaction that only reads: it waits for no writer. Raises DeskError where the database cannot be used."""
+    with _as_desk_errors(), engine.connect().execution_options(reads=True) as connection:
         yield connection
 
 
 @contextmanager
-def as_desk_errors() -> Iterator[None]:
+def _as_desk_errors() -> Iterator[None]:
     """Raise what the database refuses as a DeskError. Its own text may name host and user, and stays out of it."""
     try:
         yield
@@ -111,7 +111,7 @@ def migrate(engine: Engine, revision: str = "head") -> None:
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    with as_desk_errors(), writing(engine.execution_options(migrates=True)) as connection:
+    with writing(engine.execution_options(migrates=True)) as connection:
         config.attributes["connection"] = connection
         try:
             command.upgrade(config, revision)

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from core.errors import DeskError
+from core.files import users_folder
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".gz", ".zst", ".parquet")
 """Endings of the files that are offered."""
@@ -17,9 +18,7 @@ NOTE = "_run.json"
 def desk_folder() -> Path:
     """Where the desk keeps runs and its database: ``PAIRLENS_DESK``, else pairlens in the user's data folder (XDG)."""
     own = os.environ.get("PAIRLENS_DESK")
-    if own:
-        return Path(own)
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "pairlens"
+    return Path(own) if own else users_folder("XDG_DATA_HOME", ".local/share")
 
 
 def datasets_folder() -> Path | None:

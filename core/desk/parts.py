@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -24,10 +24,9 @@ from core.desk.folders import NOTE
 from core.desk.run import MOST_CELLS, Predictions, Run, RunHeader, RunModel
 from core.errors import DeskError
 from core.files import json_text, read_json, write_whole
-from core.json_types import JsonMapping, checked, converter
+from core.json_types import LENIENT, JsonMapping, checked
 
 VERSION = 1
-_CONVERTER = converter()
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,8 @@ def read_note(folder: Path) -> tuple[Whole, Finished | None]:
     """What a folder's parts are parts of. Raises DeskError for a note that cannot be used."""
     try:
         known: JsonMapping = read_json(folder / NOTE)
-        whole = checked(known["run"], Whole, by=_CONVERTER)
-        finished = checked(known["finished"], Finished, by=_CONVERTER) if "finished" in known else None
+        whole = checked(known["run"], Whole, by=LENIENT)
+        finished = checked(known["finished"], Finished, by=LENIENT) if "finished" in known else None
     except (OSError, ValueError, KeyError, TypeError):
         raise DeskError(f"{folder.name}/{NOTE} is damaged: predict into another folder") from None
     if whole.version != VERSION:
@@ -130,9 +129,8 @@ def _joined(own: Sequence[Run], whole: Whole, finished: Finished) -> Run:
     data = Dataset(whole.name, finished.layout, rows, finished.problems, 0, whole.sha256)
     models = []
     for place, model in enumerate(whole.models):
-        known = {field.name: getattr(model, field.name) for field in fields(RunModel)}
         chances = np.concatenate([part.models[place].probabilities for part in own])
-        models.append(Predictions(**known, probabilities=chances))
+        models.append(Predictions(**vars(model), probabilities=chances))
     return Run(data, tuple(models))
 
 

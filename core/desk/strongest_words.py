@@ -22,7 +22,7 @@ from core.data import Dataset, Example
 from core.desk import schema
 from core.desk.changes import check_row, clean
 from core.desk.columns import RunColumn
-from core.desk.database import as_desk_errors, reading, writing
+from core.desk.database import reading, writing
 from core.desk.filters import literal
 from core.desk.jobs import Job
 from core.desk.run import Run, column_of
@@ -141,13 +141,13 @@ class StrongestWords:
         own = schema.strongest_word.c
         of = own.file == file, own.checkpoint == checkpoint, own.way == way
         asked = sa.select(own.row, own.word, own.side).where(*of)
-        with as_desk_errors(), reading(self._engine) as connection:
+        with reading(self._engine) as connection:
             return {row: StrongestWord(word, side) for row, word, side in connection.execute(asked)}
 
     def count(self, file: str) -> int:
         """How many are known of a file: another number after each :meth:`keep` of new ones."""
         asked = sa.select(sa.func.count()).where(schema.strongest_word.c.file == file)
-        with as_desk_errors(), reading(self._engine) as connection:
+        with reading(self._engine) as connection:
             return int(connection.scalar(asked) or 0)
 
     def keep(self, file: str, checkpoint: str, found: Found, way: str = DROPPED) -> None:
@@ -155,7 +155,7 @@ class StrongestWords:
         table, of = schema.strongest_word, {"file": file, "checkpoint": checkpoint, "way": way}
         lines = [{**of, "row": row, "word": own.word, "side": own.side} for row, own in found.items()]
         same = (*(table.c[name] == value for name, value in of.items()), table.c.row.in_(list(found)))
-        with as_desk_errors(), writing(self._engine) as connection:
+        with writing(self._engine) as connection:
             connection.execute(sa.delete(table).where(*same))
             connection.execute(sa.insert(table), lines)
 

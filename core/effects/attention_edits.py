@@ -22,12 +22,11 @@ from core.checkpoint import Checkpoint, records_of
 from core.effects.edits import EditError
 from core.effects.links import Taken
 from core.effects.other_attention import fits, maps_of, maps_of_another, no_such_model, version_of_another
-from core.evidence import AttentionMap, Explanation
+from core.evidence import Explanation
 from core.evidence.attention_heads import AttentionHeads
-from core.evidence.attention_map import WORD_COLUMNS
-from core.explain import explain, explained, kept
+from core.explain import explain, explained, kept, said_at, word_maps
 from core.guests.guest import Guest
-from core.layers.attention import Override
+from core.layers.attention import Override, as_override
 from core.models.base import AttentionLinks
 from core.wording import percent
 
@@ -143,9 +142,9 @@ def _no_other(name: str) -> Maps:
 
 def edited_attention(
     maps: Maps, edits: Iterable[AttentionEdit], maps_of_other: Callable[[str], Maps] = _no_other
-) -> Override:
-    """The maps after these edits, one after the other, as :func:`core.explain.explain` takes them. ``maps_of_other``:
-    the maps of the model of this name on the same pair.
+) -> list[Tensor]:
+    """The values of the maps after these edits, one after the other. ``maps_of_other``: the maps of the model of this
+    name on the same pair.
 
     Raises EditError for an edit beyond a map or of a cell that the model cannot use, and for another model's map that
     does not fit."""
@@ -164,7 +163,7 @@ def edited_attention(
         else:
             changed = [_row(edit, links, i, row) for i, row in enumerate(rows)]
             values[edit.map] = torch.stack(changed).view_as(links.values)
-    return values if len(values) > 1 else values[0]
+    return values
 
 
 def _holds(block: slice, column: int) -> bool:
@@ -296,17 +295,10 @@ def explain_under(
         raise EditError(only if transformer else f"the attention of {checkpoint.name} cannot be changed: undo it")
 
     def compute() -> Explanation:
-        base = _at(own) if temperature != 1 else None
-        values = [links.values for links in maps_under(checkpoint, first, second, edits, base, crossings)]
-        override = values if len(values) > 1 else values[0]
-        under = explain(checkpoint, first, second, override=override, crossings=crossings)
-        evidence = (
-            replace(record, temperature=temperature)
-            if isinstance(record, AttentionMap) and record.units == "words"
-            else record
-            for record in under.evidence
-        )
-        return replace(under, evidence=tuple(evidence))
+        tempered = [torch.tensor(record.override) for record in word_maps(own)] if temperature != 1 else []
+        base = as_override(tempered) if tempered else None
+        changed = as_override([links.values for links in maps_under(checkpoint, first, second, edits, base, crossings)])
+        return said_at(temperature, explain(checkpoint, first, second, override=changed, crossings=crossings))
 
     return kept(checkpoint, (first, second, temperature, crossings, *map(_key, edits)), compute)
 
@@ -325,18 +317,7 @@ def maps_under(
     if not maps:
         raise EditError(f"{checkpoint.name} has no attention that could be changed; choose another model")
     changed = edited_attention(maps, edits, lambda name: maps_of_another(checkpoint, name, first, second))
-    each = [changed] if isinstance(changed, Tensor) else changed
-    return [replace(links, values=values) for links, values in zip(maps, each, strict=True) if values is not None]
-
-
-def _at(explanation: Explanation) -> Override | None:
-    """The weights of an explanation as an override, None where it has none over words."""
-    maps = [
-        torch.tensor(record.override)
-        for record in explanation.evidence
-        if isinstance(record, AttentionMap) and record.units in WORD_COLUMNS
-    ]
-    return maps if len(maps) > 1 else next(iter(maps), None)
+    return [replace(links, values=values) for links, values in zip(maps, changed, strict=True)]
 
 
 def _key(edit: AttentionEdit) -> Hashable:

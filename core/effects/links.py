@@ -24,7 +24,7 @@ from core.errors import MendableError
 from core.evidence.effects import HEADS, LinkEffects
 from core.evidence.record import matrix
 from core.guests.attention import Knockout
-from core.layers.attention import Override
+from core.layers.attention import Override, as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
 from core.wording import counted
@@ -92,7 +92,8 @@ def link_effects(
                 intervention = model.knocked_out(reading, batch, number, places, layer)
             else:
                 cuts = without(links, some, taken)
-                overrides = [model.lay_out(_in_place(cut, number, len(maps)), reading) for cut in cuts]
+                others = [[cut if i == number else None for i in range(len(maps))] for cut in cuts]
+                overrides = [model.lay_out(as_override(one), reading) for one in others]
                 intervention = Intervention(stacked(overrides), crossings)
             logits = model.under(batch, intervention).logits
             of_map[some] = before - torch.log_softmax(logits.double(), dim=1)[:, target]
@@ -144,11 +145,6 @@ def without(links: AttentionLinks, cells: Tensor, taken: Taken) -> Tensor:
                 if left > 0:
                     weights[columns] *= links.values.view(-1, width)[row, columns].sum() / left
     return cut.view(len(cells), *links.values.shape)
-
-
-def _in_place(cut: Tensor, number: int, maps: int) -> Override:
-    """An override of one of several maps, which leaves the others as they are."""
-    return cut if maps == 1 else tuple(cut if i == number else None for i in range(maps))
 
 
 def stacked(overrides: Sequence[Override]) -> Override:

@@ -58,7 +58,7 @@ class Change:
 
 
 def smallest_changes(
-    checkpoint: Checkpoint, first: str, second: str = "", *, progress: Progress = unheard
+    checkpoint: Checkpoint, first: str, second: str = "", progress: Progress = unheard
 ) -> tuple[Change, ...]:
     """The three best changes that turn the verdict, fewest edits first, then the largest Δp; where none of at most
     :data:`DEEPEST` edits turns it, the one that takes most from it. No text is left without a word.

@@ -67,12 +67,12 @@ def why(
     checkpoint: Checkpoint,
     first: str,
     second: str = "",
-    *,
     method: str = TAKEN_AWAY,
+    progress: Progress = unheard,
+    *,
     links: Taken | None = None,
     crossings: bool = True,
     drawing: Drawing | None = None,
-    progress: Progress = unheard,
 ) -> Effects:
     """What each word of a pair does to the verdict, and with ``links`` what each link of every attention map does,
     without ``crossings`` where q is 0 (words are asked about the model as it was trained).
@@ -135,11 +135,13 @@ def what_links_do(
     return link_effects(checkpoint, *pair, taken, progress, every=every, layer=layer, crossings=crossings)
 
 
-def what_heads_do(checkpoint: Checkpoint, first: str, second: str, progress: Progress = unheard) -> LinkEffects:
-    """What each head of a transformer does, cut out whole (:func:`core.effects.links.head_effects`). Raises PairError
-    as ``explain`` does, and LinksError for a model without heads."""
+def what_heads_do(
+    checkpoint: Checkpoint, first: str, second: str, progress: Progress = unheard
+) -> tuple[LinkEffects, ...]:
+    """What each head of a transformer does, cut out whole (:func:`core.effects.links.head_effects`), as one map. Raises
+    PairError as ``explain`` does, and LinksError for a model without heads."""
     asked = Asked.about(checkpoint, first, second)
-    return head_effects(checkpoint, asked.reading, asked.target, progress)
+    return (head_effects(checkpoint, asked.reading, asked.target, progress),)
 
 
 def together(
@@ -147,9 +149,9 @@ def together(
     first: str,
     second: str,
     chosen: tuple[Place, Place],
+    progress: Progress = unheard,
     *,
     drawing: Drawing | None = None,
-    progress: Progress = unheard,
 ) -> PairEffect:
     """What two words do when both are taken away at once, beside the sum of what each does alone, by ``taken-away``: of
     replacements the k-th of one word stands beside the k-th of the other. Raises PairError as ``explain`` does."""

@@ -20,6 +20,7 @@ from core.effects.words import Progress, part, unheard
 from core.evaluation.faithfulness import faithfulness_of, logits_under, own_maps
 from core.evidence.faithfulness import LARGEST_CHANGE, Adversary, Faithfulness, ShownMap
 from core.evidence.record import matrix
+from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
 
 STARTS = 5
@@ -55,12 +56,8 @@ def adversary(
     with torch.enable_grad():
         for step in range(ITERATIONS):
             weights = [_rows(*one) for one in zip(logits, maps, usable, strict=True)]
-            override = stacked(
-                [
-                    model.lay_out(rows[0] if len(maps) == 1 else tuple(rows), asked.reading)
-                    for rows in zip(*weights, strict=True)
-                ]
-            )
+            rows = [as_override(start) for start in zip(*weights, strict=True)]
+            override = stacked([model.lay_out(own_rows, asked.reading) for own_rows in rows])
             answers = torch.softmax(model.under(batch, Intervention(override)).logits, dim=1)  # [STARTS, C]
             changed = (answers - target).abs().sum(1) / 2
             apart = _divergence(weights, own)
@@ -79,7 +76,7 @@ def adversary(
 
 
 def believed(
-    checkpoint: Checkpoint, first: str, second: str = "", *, seed: int = 0, progress: Progress = unheard
+    checkpoint: Checkpoint, first: str, second: str = "", progress: Progress = unheard, *, seed: int = 0
 ) -> Faithfulness:
     """Faithfulness of one pair, with what an adversary found. What ``progress`` raises ends the work. Raises PairError
     as :func:`core.explain.explain` does."""

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
+from core.card import LinkScores
 from core.checkpoint import Checkpoint
 from core.data import DataError
 from core.data.alignments import AlignedPair, Link
@@ -38,15 +39,11 @@ Strengths = Mapping[Link, float]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(LinkScores):
     """Links of a model beside those of people, over all pairs: |A ∩ S| / |A|, |A ∩ S| / |S|, their harmonic mean, and
     the alignment error rate 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|) with P the sure and the possible links (Och and Ney
     2003, section 4)."""
 
-    precision: float
-    recall: float
-    f1: float
-    aer: float
     links: int
     """|A|"""
     sure: int

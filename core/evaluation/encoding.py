@@ -17,7 +17,7 @@ from core.data import DataError, Example
 from core.errors import MendableError
 from core.reading.batch import Batch, Side
 from core.reading.reader import Reader, Reading
-from core.reading.tokens import MAX_TOKENS, Token
+from core.reading.tokens import MAX_TOKENS, norms
 
 AT_ONCE = 1024
 """Words whose vectors are read together."""
@@ -26,13 +26,10 @@ POOL = 200
 
 
 class Vocabulary:
-    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector.
+    """Numbers of normalised words in order of appearance, from 1; 0 is no word and has the zero vector. Texts are split
+    by the project's own tokeniser."""
 
-    ``tokens`` splits a text as the model's reader does (:meth:`core.reading.reader.Reader.tokens`).
-    """
-
-    def __init__(self, tokens: Callable[[str], list[Token]]) -> None:
-        self._tokens = tokens
+    def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self._seen: dict[tuple[str, int], list[int]] = {}
 
@@ -40,7 +37,7 @@ class Vocabulary:
         """Word numbers of a sentence's first ``limit`` tokens; a text without any word is one word of number 0."""
         key = text, max(limit, MAX_TOKENS)
         if key not in self._seen:
-            self._seen[key] = self.numbers(t.norm for t in self._tokens(text)[: key[1]])
+            self._seen[key] = self.numbers(norms(text)[: key[1]])
         return self._seen[key][:limit]
 
     def encode_lines(self, text: str, limit: int = MAX_TOKENS) -> list[list[int]]:
@@ -48,26 +45,31 @@ class Vocabulary:
         out: list[list[int]] = []
         left = limit
         for line in text.split("\n"):
-            tokens = self._tokens(line)[:left]
-            left -= len(tokens)
-            if tokens:
-                out.append(self.numbers(t.norm for t in tokens))
+            words = norms(line)[:left]
+            left -= len(words)
+            if words:
+                out.append(self.numbers(words))
         return out or [self.numbers(())]
 
-    def numbers(self, norms: Iterable[str]) -> list[int]:
+    def numbers(self, words: Iterable[str]) -> list[int]:
         """Word numbers of normalised words; of none at all the one word of number 0."""
-        return [self.ids.setdefault(norm, len(self.ids) + 1) for norm in norms] or [0]
+        return [self.ids.setdefault(word, len(self.ids) + 1) for word in words] or [0]
 
     def matrix(self, reader: Reader) -> Tensor:
         """Vectors by number, ``[len + 1, D]``, row 0 zero. Raises MendableError for a reader of a model from elsewhere,
         which has none of words."""
         if not hasattr(reader, "vectors"):
             raise MendableError("a model from elsewhere has no vectors of words, which this needs: choose another")
-        norms, out = list(self.ids), torch.zeros(len(self.ids) + 1, reader.width)
-        for start in range(0, len(norms), AT_ONCE):  # reading takes several times the room of what is read
-            some = norms[start : start + AT_ONCE]
-            out[start + 1 : start + 1 + len(some)] = reader.vectors(some)
-        return out
+        return vectors_of(list(self.ids), reader)
+
+
+def vectors_of(words: Sequence[str], reader: Reader) -> Tensor:
+    """Vectors of words by number, ``[len + 1, D]``; row 0, of no word, is zero."""
+    out = torch.zeros(len(words) + 1, reader.width)
+    for start in range(0, len(words), AT_ONCE):  # reading takes several times the room of what is read
+        some = words[start : start + AT_ONCE]
+        out[start + 1 : start + 1 + len(some)] = reader.vectors(some)
+    return out
 
 
 @dataclass(frozen=True)
@@ -244,6 +246,20 @@ def _side_by_side(rows: Sequence[Sequence[Sequence[int]]]) -> tuple[Ragged, ...]
     empty ones, which its mask leaves out."""
     width = max(map(len, rows), default=0)
     return tuple(Ragged.of(row[i] if i < len(row) else () for row in rows) for i in range(width))
+
+
+def encode_texts(
+    pairs: Sequence[tuple[str, str]],
+    vocabulary: Vocabulary,
+    *,
+    judged: str,
+    single: bool = False,
+    limits: tuple[int, int] = (MAX_TOKENS, MAX_TOKENS),
+) -> Encoded:
+    """:func:`encode` of the texts of rows, without labels."""
+    first = Ragged.of(vocabulary.encode(text, limits[0]) for text, _ in pairs)
+    contexts = () if single else (Ragged.of(vocabulary.encode(text, limits[1]) for _, text in pairs),)
+    return Encoded(first, contexts, torch.full((len(pairs),), -1), torch.ones(len(pairs)), judged)
 
 
 def encode_readings(readings: Iterable[Reading], vocabulary: Vocabulary) -> Encoded:

@@ -24,10 +24,10 @@ from core.effects import gradients
 from core.effects.links import Taken, link_effects, stacked
 from core.effects.why import MIX, Asked
 from core.effects.words import TAKEN_AWAY, Drawing, Place, Progress, Sides, part, places, unheard
-from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, attention_received
+from core.evaluation.pointing import LEAST_ATTENDED, MOST_ATTENDED, word_values
 from core.evaluation.predict import predict
 from core.evidence.faithfulness import RANDOM, STEPS, Curves, Faithfulness, Moved
-from core.layers.attention import Override
+from core.layers.attention import as_override
 from core.models.base import AttentionLinks, Intervention
 from core.reading.reader import Reading
 
@@ -57,7 +57,7 @@ def faithfulness_of(
 ) -> Faithfulness:
     """The same of a pair that was read before."""
     checkpoint = asked.checkpoint
-    values, passes = values_of(asked, ways, part(progress, 0, 3))
+    values, passes = word_values(asked, ways, progress=part(progress, 0, 3))
     orders = {way: np.argsort(-np.array(numbers), kind="stable").tolist() for way, numbers in values.items()}
     maps = own_maps(asked)
     cutting = part(progress, 1, 3)
@@ -76,37 +76,6 @@ def faithfulness_of(
         named=_named(orders.get(TAKEN_AWAY), orders.get(MOST_ATTENDED)),
         passes=1 + passes + (PERMUTATIONS + 1) * (shaken is not None),
     )
-
-
-def values_of(asked: Asked, ways: Sequence[str], progress: Progress = unheard) -> tuple[dict[str, list[float]], int]:
-    """By way, a number for every word of both texts: the larger, the earlier it is ranked; and how many passes that
-    took. Ways that read attention are left out where no map has these words as columns, gradients of a model that has
-    none."""
-    values: dict[str, list[float]] = {}
-    passes = 0
-    if {TAKEN_AWAY, *MIX} & {*ways}:
-        words = asked.word_effects(MIX, progress)
-        values[TAKEN_AWAY] = [_or_least(word.effect) for word in words]
-        for way in MIX:
-            if any(way in word.by_way for word in words):
-                values[way] = [_or_least(word.by_way.get(way)) for word in words]
-        passes += sum(word.passes for word in words)
-    for way in gradients.METHODS:
-        if way in ways and asked.checkpoint.model.differentiable:
-            effects, _ = gradients.word_effects(asked.checkpoint, asked.reading, asked.target, way)
-            values[way] = [_or_least(word.effect) for word in effects]
-            passes += gradients.passes(way, len(effects))
-    received = [attention_received(asked, side.role) for side in asked.pair.sides]
-    if any(received):
-        # A text that no map looks into is ranked last, whichever way round.
-        both = [
-            weights or [float("nan")] * len(side.tokens)
-            for side, weights in zip(asked.pair.sides, received, strict=True)
-        ]
-        flat = np.concatenate(both)
-        values[MOST_ATTENDED] = np.nan_to_num(flat, nan=-np.inf).tolist()
-        values[LEAST_ATTENDED] = np.nan_to_num(-flat, nan=-np.inf).tolist()
-    return {way: values[way] for way in ways if way in values}, passes
 
 
 def erase(
@@ -192,10 +161,8 @@ def permutations(maps: Sequence[AttentionLinks], seed: int) -> list[list[Tensor]
 def logits_under(asked: Asked, rows: Sequence[Sequence[Tensor]]) -> Tensor:
     """Logits ``[B, C]`` of the pair with other attention, each row all maps."""
     model = asked.checkpoint.model
-    overrides: list[Override] = [
-        model.lay_out(maps[0] if len(maps) == 1 else tuple(maps), asked.reading) for maps in rows
-    ]
-    logits: Tensor = model.under(asked.checkpoint.reader.batch(asked.reading), Intervention(stacked(overrides))).logits
+    override = stacked([model.lay_out(as_override(maps), asked.reading) for maps in rows])
+    logits: Tensor = model.under(asked.checkpoint.reader.batch(asked.reading), Intervention(override)).logits
     return logits
 
 
@@ -225,7 +192,3 @@ def _named(by_effect: Sequence[int] | None, by_attention: Sequence[int] | None) 
         return None
     count = min(3, len(by_effect))
     return len({*by_effect[:count]} & {*by_attention[:count]}), count
-
-
-def _or_least(value: float | None) -> float:
-    return float("-inf") if value is None else value

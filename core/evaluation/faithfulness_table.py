@@ -43,29 +43,29 @@ def in_words(stored: Stored) -> str:
 def by_checkpoint(measured: Mapping[str, Stored], measure: str) -> list[dict[str, str]]:
     """Of each checkpoint and set one measure by way, and random orders."""
     return [
-        {
-            "checkpoint": f"`{name}`",
-            "set": data,
-            **{_named(way): interval(figures["ways"][way][measure]) for way in figures["ways"]},
-        }
-        for name, stored in measured.items()
-        for data, figures in stored.items()
+        about | {_named(way): interval(own[measure]) for way, own in figures["ways"].items()}
+        for about, figures in _each(measured)
     ]
 
 
 def of_attention(measured: Mapping[str, Stored]) -> list[dict[str, str]]:
     """Of each checkpoint and set the rows, and what moved attention does; a dash where nothing can be moved."""
     return [
-        {
-            "checkpoint": f"`{name}`",
-            "set": data,
+        about
+        | {
             "rows": f"{figures['rows']:,}",
             "permutations that change the verdict": interval(figures["permutations"]),
             "τ-b of weight and effect": interval(figures["tau_b"]),
         }
-        for name, stored in measured.items()
-        for data, figures in stored.items()
+        for about, figures in _each(measured)
     ]
+
+
+def _each(measured: Mapping[str, Stored]) -> Iterator[tuple[dict[str, str], Stored]]:
+    """Each checkpoint and set, as a table begins its rows, with its figures."""
+    for name, stored in measured.items():
+        for data, figures in stored.items():
+            yield {"checkpoint": f"`{name}`", "set": data}, figures
 
 
 def interval(figure: JsonMapping | None) -> str:

@@ -17,7 +17,7 @@ from core.cluster import each
 from core.data import Dataset, Example
 from core.errors import RunError
 from core.evaluation.parts import Part, Predicted
-from core.evaluation.predict import chances, check_texts, logits, prepare, read_rows
+from core.evaluation.predict import chances, check_texts, logits, prepare_rows
 
 Texts = Sequence[tuple[str, str]]
 """The first and second text of a part's rows, which is all that models read of them."""
@@ -69,5 +69,5 @@ def _logits(folder: str, sha256: str, dataset: Dataset) -> np.ndarray:
     checkpoint = loaded(Path(folder))
     if checkpoint.card["sha256"] != sha256:
         raise RunError(f"{socket.gethostname()} has another checkpoint {folder}: copy the same one to all machines")
-    answer: np.ndarray = logits(prepare(checkpoint, read_rows(checkpoint, dataset))).numpy()
+    answer: np.ndarray = logits(prepare_rows(checkpoint, dataset)).numpy()
     return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
@@ -14,10 +15,10 @@ from torch import Tensor, nn
 from core.checkpoint import Checkpoint
 from core.checkpoint.checkpoint import check_finite
 from core.data import DataError, Dataset
-from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, plan
+from core.evaluation.encoding import Encoded, Vocabulary, encode_readings, encode_texts, plan, vectors_of
 from core.guests.guest import Guest
 from core.models.base import Intervention, Output
-from core.reading.reader import Reading
+from core.reading.reader import Reading, WordReader
 from core.reading.word_table import default_table
 
 BATCH, WORDS = 64, 1024
@@ -82,21 +83,38 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows made ready for forward passes of a checkpoint: as word numbers with the words' vectors, or, of a model from
-    elsewhere, as it reads them."""
+    """Rows made ready for forward passes of a checkpoint: as numbers of ``words``, or, of a model from elsewhere, as it
+    reads them."""
 
     checkpoint: Checkpoint
     data: Encoded | None
-    vectors: Tensor | None
+    words: Sequence[str] = ()
     readings: Sequence[Reading] = ()
+
+    @functools.cached_property
+    def vectors(self) -> Tensor:
+        """Of the words, by number. Read when they are needed: they are most of what rows take that wait for their
+        turn."""
+        return vectors_of(self.words, self.checkpoint.reader)
 
 
 def prepare(checkpoint: Checkpoint, readings: Iterable[Reading]) -> Prepared:
     """What :func:`logits` needs of readings of this checkpoint: all that needs no forward pass."""
     if isinstance(checkpoint, Guest):
-        return Prepared(checkpoint, None, None, list(readings))
-    vocabulary = Vocabulary(checkpoint.reader.tokens)
-    return Prepared(checkpoint, encode_readings(readings, vocabulary), vocabulary.matrix(checkpoint.reader))
+        return Prepared(checkpoint, None, (), list(readings))
+    vocabulary = Vocabulary()
+    return Prepared(checkpoint, encode_readings(readings, vocabulary), list(vocabulary.ids))
+
+
+def prepare_rows(checkpoint: Checkpoint, dataset: Dataset) -> Prepared:
+    """:func:`prepare` of the rows of a data set; where nothing but words is read of them, in a third of the time."""
+    model = checkpoint.model
+    lines = checkpoint.judged == "first" and model.reads_lines(checkpoint.card["config"])
+    if not isinstance(checkpoint.reader, WordReader) or model.linguistic != "none" or lines:
+        return prepare(checkpoint, read_rows(checkpoint, dataset))
+    pairs, vocabulary = [(row.first, row.second) for row in dataset.rows], Vocabulary()
+    how = {"judged": checkpoint.judged, "single": checkpoint.single, "limits": checkpoint.token_limits}
+    return Prepared(checkpoint, encode_texts(pairs, vocabulary, **how), list(vocabulary.ids))
 
 
 class Passes(TypedDict, total=False):
@@ -132,7 +150,7 @@ def logits(
     checkpoint, device = ready.checkpoint, torch.device(device)
     if isinstance(checkpoint, Guest):
         return _guest_logits(checkpoint, ready.readings, device, share, progress, intervention or Intervention())
-    assert ready.data is not None and ready.vectors is not None, "only a guest has neither"
+    assert ready.data is not None, "only a guest has none"
     data, vectors = ready.data.to(device), ready.vectors.to(device)
     model: Any = checkpoint.model if device.type == "cpu" else copy.deepcopy(checkpoint.model).to(device)
     out, done = torch.zeros(len(data), len(checkpoint.labels)), 0
@@ -197,8 +215,8 @@ def classify(
     """Probabilities ``[N, C]`` of a checkpoint for the rows of a data set, under an ``intervention`` as in
     :func:`predict`; the file's labels are ignored. Raises DataError when the model cannot read such rows."""
     check_texts(checkpoint, dataset)
-    readings = read_rows(checkpoint, dataset)
-    return chances(predict(checkpoint, readings, device, progress=progress, intervention=intervention))
+    ready = prepare_rows(checkpoint, dataset)
+    return chances(logits(ready, device, progress=progress, intervention=intervention))
 
 
 def chances(logits: Tensor) -> np.ndarray:

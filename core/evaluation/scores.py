@@ -10,7 +10,6 @@ from math import comb
 import numpy as np
 
 from core.json_types import JsonObject
-from core.reading.tokens import tokenize
 
 
 def accuracy_and_f1(gold: np.ndarray, predicted: np.ndarray) -> tuple[float, float]:
@@ -118,19 +117,11 @@ QUESTION_WORDS = ("what", "where", "how", "when", "who")
 QUESTION_KINDS = (*QUESTION_WORDS, "other")
 
 
-def by_question_word(
-    questions: Sequence[str], groups: Sequence[str], relevant: Sequence[int], scores: Sequence[float]
-) -> dict[str, dict[str, float]]:
-    """MAP, MRR and number of questions for each question word, and for ``other`` questions; kinds that do not occur are
-    left out. ``questions``: the text of each row's question. A question counts for the first such word in it."""
-    kinds = [question_kind(token.norm for token in tokenize(text)) for text in questions]
-    return by_kind(kinds, groups, relevant, scores)
-
-
 def by_kind(
     kinds: Sequence[str], groups: Sequence[Hashable], relevant: Sequence[int], scores: Sequence[float]
 ) -> dict[str, dict[str, float]]:
-    """The same from each row's kind of question (:func:`question_kind`)."""
+    """MAP, MRR and number of questions for each kind of question, from each row's own (:func:`question_kind`); kinds
+    that do not occur are left out."""
     out = {}
     for kind in QUESTION_KINDS:
         rows = [i for i, own in enumerate(kinds) if own == kind]

@@ -16,7 +16,7 @@ Every text is read and placed by itself, so that no result depends on the other 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -31,7 +31,7 @@ from core.checkpoint import Checkpoint
 from core.errors import MendableError
 from core.files import json_text, read_json, whole_folder
 from core.filter_map import tsne
-from core.json_types import JsonMapping, JsonObject, checked, converter, setting
+from core.json_types import LENIENT, JsonMapping, JsonObject, checked, setting
 from core.models.base import FilterMaker
 from core.progress import Progress
 from core.reading.reader import read_text
@@ -45,23 +45,32 @@ QUALITY_NEIGHBOURS = 10
 """k of the k-NN accuracies and of trustworthiness."""
 ITERATIONS = (250, 500)
 """Iterations with early exaggeration and after it: openTSNE's own numbers, as all settings that are not named here."""
-PLACING = {
-    "perplexity": 5,
-    "initialization": "median",
-    "n_iter": 250,
-    "learning_rate": 0.1,
-    "exaggeration": 1.5,
-    "momentum": 0.8,
-    "max_grad_norm": 0.25,
-    "max_step_norm": None,
-}
-"""How a new text is placed: the defaults of ``TSNEEmbedding.transform``, kept in every map. The text starts at the
-median of the 15 neighbours (3 · perplexity) that it is then drawn to."""
 _AGAIN = "make it again with `python -m trainers map`"
 
 
 class FilterMapError(MendableError):
     """A map that cannot be made, read or queried; the message is one sentence with the remedy."""
+
+
+@dataclass(frozen=True)
+class Placing:
+    """How a new text is placed: settings that give a finite place within a time that a person waits for. With others
+    openTSNE raises what no page expects, or places a text nowhere."""
+
+    perplexity: float = setting(least=1, most=100)
+    initialization: str = setting(one_of=("median", "weighted", "random"))
+    """Where a text starts, by openTSNE's names."""
+    n_iter: int = setting(least=0, most=10_000)
+    learning_rate: float = setting(least=0, most=1e3)
+    exaggeration: float = setting(least=1e-3, most=1e3)
+    momentum: float = setting(least=0, most=0.999)
+    max_grad_norm: float | None = setting(least=0, most=1e6)
+    max_step_norm: float | None = setting(least=0, most=1e6)
+
+
+PLACING = asdict(Placing(5, "median", 250, 0.1, 1.5, 0.8, 0.25, None))
+"""The defaults of ``TSNEEmbedding.transform``, kept in every map. A text starts at the median of the 15 neighbours
+(3 · perplexity) that it is then drawn to."""
 
 
 @dataclass(frozen=True)
@@ -395,8 +404,8 @@ def _read_record(folder: Path, where: str) -> JsonObject:
     if not isinstance(record, dict) or record.get("schema_version") != SCHEMA_VERSION:
         raise FilterMapError(f"{where}/map.json is of another version than {SCHEMA_VERSION}: {_AGAIN}")
     try:
-        checked(record, _Record, by=_CONVERTER)
-        checked(record["placing"], _Placing, "placing")
+        checked(record, _Record, by=LENIENT)
+        checked(record["placing"], Placing, "placing")
     except ValueError as error:
         raise FilterMapError(f"{where}/map.json is damaged ({error}): copy it again or {_AGAIN}") from error
     return record
@@ -405,22 +414,6 @@ def _read_record(folder: Path, where: str) -> JsonObject:
 @dataclass(frozen=True)
 class _Weights:
     sha256: str
-
-
-@dataclass(frozen=True)
-class _Placing:
-    """Settings like :data:`PLACING` that give a finite place within a time that a person waits for: with others
-    openTSNE raises what no page expects, or places a text nowhere."""
-
-    perplexity: float = setting(least=1, most=100)
-    initialization: str = setting(one_of=("median", "weighted", "random"))
-    """Where a text starts, by openTSNE's names."""
-    n_iter: int = setting(least=0, most=10_000)
-    learning_rate: float = setting(least=0, most=1e3)
-    exaggeration: float = setting(least=1e-3, most=1e3)
-    momentum: float = setting(least=0, most=0.999)
-    max_grad_norm: float | None = setting(least=0, most=1e6)
-    max_step_norm: float | None = setting(least=0, most=1e6)
 
 
 @dataclass(frozen=True)
@@ -438,6 +431,3 @@ class _Record:
         for name in ("layouts", "items"):
             if not getattr(self, name):
                 raise ValueError(f"it has no {name}")
-
-
-_CONVERTER = converter()

@@ -89,15 +89,6 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in weights_of(folder))
 
 
-def needs_asking(folder: Path) -> tuple[str, ...]:
-    """The names of a guest's classes if they are meaningless, such as LABEL_0; otherwise empty."""
-    config, settings = _config(folder), settings_of(folder)
-    labels = _labels(config)
-    if (folder / MODULES).is_file():
-        return ()
-    return () if settings.labels or task_of(labels) else labels
-
-
 def answer(folder: Path, task: str, labels: Sequence[str], second_first: bool = False) -> None:
     """Write what a person said of a guest into its ``pairlens.json``. Raises CheckpointError for what cannot be, and
     FileError where the operating system refuses."""

@@ -64,11 +64,6 @@ def made(name: str) -> PairFunction:
     return function
 
 
-def function_card(name: str) -> JsonObject:
-    """The card of a function of ``PAIRLENS_GUESTS``. Raises CheckpointError as :func:`made` does."""
-    return card_of(made(name), name)
-
-
 def card_of(function: PairFunction, name: str) -> JsonObject:
     """The card of a function. Raises CheckpointError for what keeps it from being one."""
     labels = [str(label) for label in function.labels]

@@ -16,7 +16,7 @@ from core.guests.base import GuestBatch, GuestReader
 from core.guests.between import chosen_attention
 from core.guests.bi_encoder import BiEncoder, BiEncoderConfig, TowerReader, head_of
 from core.guests.card import BI_ENCODER, guest_card
-from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of, made
+from core.guests.functions import FunctionConfig, FunctionModel, PairFunction, TextReader, card_of
 from core.guests.heads import HeadError
 from core.guests.hub import called
 from core.guests.loading import body_of, longest_of, names_of, tokenizer_of
@@ -121,25 +121,18 @@ def _counted(guest: Guest, model: CrossEncoder, reader: PieceReader) -> Guest:
     return replace(guest, card={**guest.card, "config": {**guest.card["config"], **seen}})
 
 
-def load_function(name: str, state: FilesState) -> Guest:
-    """A function of ``PAIRLENS_GUESTS`` as a checkpoint. Raises CheckpointError as :func:`load_guest` does."""
-    return _of_function(made(name), name, state)
-
-
-def guest_of(function: PairFunction, name: str = "function") -> Guest:
-    """An object with ``labels`` and ``probabilities``, as a notebook has it, as a checkpoint. Raises CheckpointError as
+def guest_of(function: PairFunction, name: str = "function", state: FilesState = ()) -> Guest:
+    """An object with ``labels`` and ``probabilities``, as a notebook has it or ``PAIRLENS_GUESTS`` names it, as a
+    checkpoint. ``state``: what tells it from others of its name, unless it is one of its own. Raises CheckpointError as
     :func:`load_guest` does."""
-    return _of_function(function, name, ((next(_NUMBERS),),))
+    card = card_of(function, name)
+    model = FunctionModel(checked(card["config"], FunctionConfig), name, function).eval()
+    own = state or ((next(_NUMBERS),),)
+    return _tried(Guest(name, Path(name), model, card, default_table(), own, TextReader()))
 
 
 _NUMBERS = itertools.count()
 """They tell functions of one name apart where their answers are cached."""
-
-
-def _of_function(function: PairFunction, name: str, state: FilesState) -> Guest:
-    card = card_of(function, name)
-    model = FunctionModel(checked(card["config"], FunctionConfig), name, function).eval()
-    return _tried(Guest(name, Path(name), model, card, default_table(), state, TextReader()))
 
 
 def _tried(guest: Guest) -> Guest:

@@ -14,6 +14,13 @@ Override = Tensor | Sequence[Tensor | None]
 """What takes the place of a model's own attention: one tensor, or of a model with several attention maps one a map, in
 the order of its records, None where the model's own stays."""
 
+
+def as_override(maps: Sequence[Tensor | None]) -> Override:
+    """All maps of a model as an override: a single one alone."""
+    (first, *others) = maps
+    return maps if others or first is None else first
+
+
 LARGEST_JOINT = 2**25
 """Numbers of the additive match's [B, rows, T_y, d] that are held at once: 128 MB in float32."""
 

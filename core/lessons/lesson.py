@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Union
 
-import yaml
-
 from core import json_types
 from core.errors import MendableError
+from core.files import read_yaml
 from core.json_types import JsonObject
 
 FOLDER = Path(__file__).resolve().parent
@@ -130,17 +129,12 @@ def lessons() -> dict[str, Lesson]:
 def read(path: Path) -> Lesson:
     """A lesson from its file, ``NN-name.yaml``. Raises LessonError that names what is wrong in it."""
     try:
-        written = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" at line {where.line + 1}" if where else ""
-        raise LessonError(f"{path.name} is no readable YAML{line}: mend it there") from None
+        written = read_yaml(path)
+    except ValueError as error:
+        raise LessonError(f"{error}: mend it there") from None
     try:
-        lesson = _CONVERTER.structure(written, Lesson)
+        lesson = json_types.STRICT.structure(written, Lesson)
     except Exception as error:
         problems = json_types.problems(error, written, Lesson)
         raise LessonError(f"{path.name}: {', '.join(problems)}; see docs/lessons.md") from None
     return replace(lesson, name=path.stem.partition("-")[2])
-
-
-_CONVERTER = json_types.converter(forbid_extra_keys=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.files import users_folder
 from core.linguistics import LinguisticsError
 from core.linguistics.features import FEATURES, extra_features
 from core.progress import bar
@@ -60,7 +60,7 @@ def features(
 
 def default_cache() -> Path:
     """The file that ``features`` uses when none is named, in the user's cache folder (XDG base directories)."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pairlens" / "features.sqlite3"
+    return users_folder("XDG_CACHE_HOME", ".cache") / "features.sqlite3"
 
 
 def _keys(kind: str, pairs: Sequence[tuple[str, str]], words: WordTable) -> list[bytes]:

@@ -12,8 +12,7 @@ import functools
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
+from core.files import read_yaml
 from core.reading.tokens import tokenize
 
 _LISTS = Path(__file__).with_suffix(".yaml")
@@ -24,7 +23,7 @@ _REACH = 4
 @functools.cache
 def _listed(name: str) -> frozenset[str]:
     """The words of a list."""
-    lists: dict[str, list[str]] = yaml.safe_load(_LISTS.read_text(encoding="utf-8"))
+    lists: dict[str, list[str]] = read_yaml(_LISTS)
     return frozenset(lists[name])
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from core.files import read_yaml
 from core.json_types import JsonObject
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def article(word: str) -> str:
 @functools.cache
 def word_groups(path: Path = LISTS) -> JsonObject:
     """The lists as they stand in the file, which needs no WordNet."""
-    lists: JsonObject = yaml.safe_load(path.read_text(encoding="utf-8"))
+    lists: JsonObject = read_yaml(path)
     return lists
 
 

@@ -55,20 +55,19 @@ def ngram_vector(word: str, width: int) -> np.ndarray:
     Python's own ``hash`` is not. Two words' cosine is then about the cosine of their n-gram counts.
     """
     bounded = f"<{word[:64]}>"
-    total = np.zeros(width, dtype=np.float32)
-    for n in NGRAM_SIZES:
-        for i in range(max(1, len(bounded) - n + 1)):
-            total += _sign_vector(bounded[i : i + n], width)
+    ngrams = [bounded[i : i + n] for n in NGRAM_SIZES for i in range(max(1, len(bounded) - n + 1))]
+    blocks = [_digests(ngrams, bytes([block])) for block in range(-(-width // 512))]
+    bits = np.unpackbits(np.concatenate(blocks, axis=1), axis=1)[:, :width]
+    total = (2 * bits.sum(axis=0, dtype=np.int32) - len(ngrams)).astype(np.float32)
     length = float(np.linalg.norm(total))
     return total / length if length else total
 
 
-def _sign_vector(ngram: str, width: int) -> np.ndarray:
-    bits = np.empty(0, dtype=np.uint8)
-    for block in range(-(-width // 512)):
-        digest = hashlib.blake2b(ngram.encode("utf-8", "surrogatepass"), digest_size=64, salt=bytes([block])).digest()
-        bits = np.concatenate([bits, np.unpackbits(np.frombuffer(digest, dtype=np.uint8))])
-    return bits[:width].astype(np.float32) * 2 - 1
+def _digests(ngrams: Sequence[str], salt: bytes) -> np.ndarray:
+    """The bytes of each n-gram's digest, ``[n, 64]``."""
+    digests = (hashlib.blake2b(n.encode("utf-8", "surrogatepass"), digest_size=64, salt=salt).digest() for n in ngrams)
+    read: np.ndarray = np.frombuffer(b"".join(digests), dtype=np.uint8)
+    return read.reshape(-1, 64)
 
 
 class WordTable:

@@ -185,7 +185,7 @@ def test_whole_heads_are_cut_and_links_from_a_layer_on(drawn):
     app = explore(links="heads")
     assert drawn(app)["asked"]["links"] == query(app)["links"] == "heads"
     (heads,) = heard(app, "links")["links"]
-    own = what_heads_do(guest, *PAIR)
+    (own,) = what_heads_do(guest, *PAIR)
     assert heads["words"] == [[f"layer {i}" for i in (1, 2, 3)], [f"head {i}" for i in (1, 2, 3, 4)]]
     assert heads["units"] == "heads" and heads["values"][2] == pytest.approx(own.effects[2], rel=1e-3)
     app = explore(links="kept", layer="3")

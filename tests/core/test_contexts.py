@@ -131,7 +131,7 @@ def test_training_reads_lines_as_a_checkpoint_does(checkpoint, limit):
     checkpoint.card["token_limits"] = {"hypothesis": limit}
     texts = [(CLAIM, EVIDENCE), ("a man", "the snow"), ("a dog", "…\n\nin the snow ?"), ("the toy", "\u200b")]
     rows = [Example(str(i), *pair, None) for i, pair in enumerate(texts)]
-    vocabulary = Vocabulary(checkpoint.reader.tokens)
+    vocabulary = Vocabulary()
     data = encode(rows, vocabulary, (), judged="first", limits=(200, limit), lines=True)
     words = {number: norm for norm, number in vocabulary.ids.items()}
     for row, pair in enumerate(texts):

@@ -47,6 +47,11 @@ def test_a_run_comes_back_as_it_was_with_the_files_other_columns(run, tmp_path):
     assert table.column("predicted/2 two").to_pylist()[1] == "entailment"
 
 
+def test_columns_are_those_that_arrow_makes(run):
+    for column in to_table(run).columns:
+        assert column.equals(pa.chunked_array([pa.array(column.to_pylist(), column.type)]))
+
+
 def test_every_row_has_a_key_of_its_own(run):
     assert run.keys == ("1e", "1c", "1n", "1c#2", "2n", "2e")
     assert run.places["1c#2"] == 3

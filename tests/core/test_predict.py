@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from core.evaluation.predict import predict
+from core.data import Dataset, Example
+from core.evaluation.predict import logits, predict, prepare_rows, read_rows
 from core.explain import explain
 from tests.core.made_up import make_checkpoint
 
@@ -16,6 +17,14 @@ def test_many_rows_at_once_are_the_rows_one_by_one(tmp_path, table, architecture
     logits = predict(checkpoint, (checkpoint.read(*pair) for pair in PAIRS))
     for row, pair in zip(logits, PAIRS, strict=True):
         assert row.tolist() == pytest.approx(explain(checkpoint, *pair, records=()).logits, abs=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["attconv-light", "acnn", "adaqa"])
+def test_rows_whose_words_alone_are_read_have_the_same_logits(tmp_path, table, architecture):
+    checkpoint = make_checkpoint(tmp_path / "tiny", table, architecture)
+    rows = [*PAIRS, ("a " * 300, "It's an animal, isn't it?"), ("\u200b", "Ünder the\x1cred snow")]
+    dataset = Dataset("", "", tuple(Example(str(i), *pair, None) for i, pair in enumerate(rows)))
+    assert torch.equal(logits(prepare_rows(checkpoint, dataset)), predict(checkpoint, read_rows(checkpoint, dataset)))
 
 
 def test_single_texts_and_rows_without_a_word_are_read(tmp_path, table):

@@ -9,7 +9,6 @@ import torch
 from core.data import DataError, Example
 from core.evaluation.encoding import Encoded, Ragged, Vocabulary, encode, encode_readings, plan
 from core.reading.reader import Reading, WordReader, read_text
-from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -38,7 +37,7 @@ def test_batches_hold_rows_of_like_length() -> None:
 
 def test_a_batch_is_its_rows_vectors() -> None:
     words = WordTable.from_vectors(["a", "b", "c"], torch.eye(3), 1.0, "test")
-    vocabulary = Vocabulary(tokenize)
+    vocabulary = Vocabulary()
     rows = [
         Example("0", "a b c", "c", "neutral"),
         Example("1", "b", "a a", None),
@@ -58,19 +57,19 @@ def test_a_batch_is_its_rows_vectors() -> None:
 
 
 def test_two_limits_above_the_usual_one_cut_a_text_at_each_of_them() -> None:
-    vocabulary, text = Vocabulary(tokenize), " ".join(f"w{i}" for i in range(600))
+    vocabulary, text = Vocabulary(), " ".join(f"w{i}" for i in range(600))
     assert [len(vocabulary.encode(text, limit)) for limit in (300, 500, 100, 200, 700)] == [300, 500, 100, 200, 600]
 
 
 def test_a_label_of_another_task_is_refused() -> None:
     with pytest.raises(DataError, match=r"'maybe'.*entailment, neutral, contradiction"):
-        encode([Example("3", "a", "b", "maybe")], Vocabulary(tokenize), LABELS, judged="second")
+        encode([Example("3", "a", "b", "maybe")], Vocabulary(), LABELS, judged="second")
 
 
 def test_readings_are_numbered_as_rows_are_and_may_have_fewer_contexts_than_others() -> None:
     words = WordReader(WordTable.from_vectors(["a", "b", "c"], torch.eye(3), 1.0, "test"))
     claim, one, two = (read_text(words, text) for text in ("a b", "c", "b b a"))
-    vocabulary = Vocabulary(tokenize)
+    vocabulary = Vocabulary()
     data = encode_readings([Reading(claim, (one, two), "first"), Reading(claim, (two,), "first")], vocabulary)
     batch, _ = data.batch(np.array([0, 1]), vocabulary.matrix(words))
     assert batch.x.words.tolist() == [torch.eye(3)[:2].tolist()] * 2

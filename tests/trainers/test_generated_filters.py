@@ -27,7 +27,7 @@ SMALL = ["--set", "model.filters=8", "--set", "model.code=6", "--set", "warmup=2
 
 def test_trained_words_are_read_by_their_numbers() -> None:
     torch.manual_seed(0)
-    vocabulary = Vocabulary(tokenize)
+    vocabulary = Vocabulary()
     numbers = vocabulary.encode("the dog saw the man")
     table = random_table(vocabulary, 6, seed=3)
     vectors = vocabulary.matrix(WordReader(table))
@@ -44,7 +44,7 @@ def test_trained_words_are_read_by_their_numbers() -> None:
 
 
 def test_words_of_a_large_vocabulary_are_told_apart_in_mixed_precision() -> None:
-    vocabulary = Vocabulary(tokenize)
+    vocabulary = Vocabulary()
     numbers = torch.tensor(vocabulary.numbers(f"w{i}" for i in range(40_000)))
     model = build("acnn", {"input_size": 2, "filters": 1, "code": 1, "width": 1, "adaptivity": "none"}).eval()
     vectors = torch.stack([torch.arange(40_001.0) / 40_001, torch.zeros(40_001)], dim=1)

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from core.evaluation.scores import accuracy_and_f1, by_question_word, classification, paired_bootstrap, ranking
+from core.evaluation.scores import (
+    accuracy_and_f1,
+    by_kind,
+    classification,
+    paired_bootstrap,
+    question_kind,
+    ranking,
+)
+from core.reading.tokens import tokenize
 
 
 def by_definition(relevant: list[bool], scores: list[float]) -> tuple[float, float]:
@@ -111,8 +119,9 @@ def test_questions_count_for_their_first_question_word() -> None:
         "How, when?",
         "Whatever is it",
     ]
-    found = by_question_word(
-        asked, ["1", "1", "2", "3", "4", "5"], [False, True, True, True, True, False], [0.9, 0.1, 0.5, 0.5, 0.5, 0.5]
+    kinds = [question_kind(token.norm for token in tokenize(text)) for text in asked]
+    found = by_kind(
+        kinds, ["1", "1", "2", "3", "4", "5"], [False, True, True, True, True, False], [0.9, 0.1, 0.5, 0.5, 0.5, 0.5]
     )
     assert found == {
         "where": {"map": 1.0, "mrr": 1.0, "questions": 1},

@@ -110,6 +110,12 @@ def test_a_folder_of_parts_is_one_run_and_one_file_has_the_same_numbers(
         parts.load(tmp_path / "csv")
 
 
+def test_a_stream_loads_nothing_that_it_does_not_use(models: Path, file: Path, tmp_path: Path) -> None:
+    code = "import sys; from trainers.__main__ import main; main(sys.argv[1:]); sys.exit('pandas' in sys.modules)"
+    command = [sys.executable, "-c", code, "predict", str(models / "tiny"), str(file), "--out", f"{tmp_path}/parts/"]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
 KILLED = """
 import os, signal, sys
 import core.evaluation.parts as parts

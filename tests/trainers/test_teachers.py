@@ -11,7 +11,6 @@ import torch.nn.functional as F
 
 from core.checkpoint import load
 from core.evaluation.encoding import Vocabulary, encode
-from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 from trainers import recipe as recipes
 from trainers.__main__ import main
@@ -61,7 +60,7 @@ def test_teachers_are_mixed_into_the_labels(data: Path, tmp_path: Path, monkeypa
     assert main(arguments(data, tmp_path / "wise", "--set", "epochs=1")) == 0
     teacher = load(tmp_path / "wise")
     recipe = recipes.load("nli-attconv-light", ["teachers=[wise]", "teacher_share=0.25"])
-    vocabulary = Vocabulary(tokenize)
+    vocabulary = Vocabulary()
     rows = load_rows(4)
     encoded = encode(rows, vocabulary, recipe.labels, judged="second")
     taught = torch.tensor([True, True, False, True])

@@ -56,7 +56,7 @@ def _predicting() -> tuple[float, float]:
         probabilities = classify(checkpoint, dataset, torch.device("cpu"))
         save(Run(dataset, (Predictions.of(checkpoint, probabilities),)), Path(folder) / "run.parquet")
         whole = time.perf_counter() - started
-    vocabulary = Vocabulary(checkpoint.reader.tokens)
+    vocabulary = Vocabulary()
     data = encode_readings(read_rows(checkpoint, dataset), vocabulary)
     vectors = vocabulary.matrix(checkpoint.reader)
     started = time.perf_counter()

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from core.checkpoint import load_named
 from core.data import Dataset, Example, read
 from core.errors import RunError
-from core.evaluation.predict import classify, prepare, read_rows
+from core.evaluation.predict import classify, prepare_rows
 from trainers.bench.row import Row, medians
 from trainers.bench.tokens import sentences
 
@@ -58,7 +58,7 @@ class Own:
         self.model: nn.Module = copy.deepcopy(self._checkpoint.model)
 
     def inputs(self, pairs: Pairs) -> Any:
-        ready = prepare(self._checkpoint, read_rows(self._checkpoint, _dataset(pairs)))
+        ready = prepare_rows(self._checkpoint, _dataset(pairs))
         assert ready.data is not None, "a shipped checkpoint is no guest"
         return ready.data.batch(torch.arange(len(pairs)).numpy(), ready.vectors)[0]
 

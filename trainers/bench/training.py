@@ -14,7 +14,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from core.checkpoint import PRETRAINED
 from core.evaluation.encoding import Encoded, Ragged, Vocabulary
-from core.reading.tokens import tokenize
 from core.reading.word_table import WordTable
 from trainers import loop, set_up
 from trainers import recipe as recipes
@@ -83,7 +82,7 @@ def made_up(pairs: int) -> tuple[WordTable, TrainingData]:
     random = np.random.default_rng(0)
     names = [f"w{i}" for i in range(20_000)]
     words = WordTable.from_vectors(names, torch.randn(len(names), 160) * 0.3, 1.0, "random words")
-    vocabulary = Vocabulary(tokenize)
+    vocabulary = Vocabulary()
     vocabulary.ids = {name: i + 1 for i, name in enumerate(names)}
 
     def side(mean: float) -> Ragged:

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-import yaml
-
 from core import json_types
 from core.errors import RunError
+from core.files import read_yaml
 
 REGISTRY = Path(__file__).with_name("registry.yaml")
 
@@ -63,9 +62,9 @@ class DataSet:
 def load(path: Path = REGISTRY) -> dict[str, DataSet]:
     """The data sets by name. Raises RunError for a file that is not a registry."""
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = read_yaml(path)
         if not isinstance(values, dict):
             raise ValueError("it must hold data sets by name")
         return {str(name): json_types.checked(value, DataSet, str(name)) for name, value in values.items()}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise RunError(f"{path.name} is no registry of data sets ({error}); mend it or leave --registry out") from None

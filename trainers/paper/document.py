@@ -86,13 +86,16 @@ def believed(cards: Mapping[Path, Card]) -> Iterator[str]:
 
 
 def pointed(cards: Mapping[Path, Card]) -> Iterator[str]:
-    """The pointing game of every model that played it."""
+    """The pointing game of every model that played it, and all ways of those that played it untrained as well."""
     played = [
         (card["name"], data, figures) for card in cards.values() for data, figures in card.get("pointing", {}).items()
     ]
+    if not played:
+        return
+    yield markdown.table([point.summary(name, data, figures) for name, data, figures in played])
     for name, data, figures in played:
-        yield f"`{name}`, {data}: {figures['judged_right']:,} of {figures['items']:,} items, judged right by the model:"
-        yield markdown.table(point.rows(figures))
-    if played:
-        yield "Played by"
-        yield markdown.commands(figures["command"] for *_, figures in played)
+        if "untrained" in figures:
+            yield f"All ways, `{name}`, {data}:"
+            yield markdown.table(point.rows(figures))
+    yield "Played by"
+    yield markdown.commands(figures["command"] for *_, figures in played)

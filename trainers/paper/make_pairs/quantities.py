@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
+from core.files import read_yaml
 from core.linguistics.word_lists import WordLists, article, plural
 from trainers.paper.make_pairs.verbs import contracted
 
@@ -53,7 +52,7 @@ class Quantities:
 
     def __init__(self, lists: WordLists, seed: int) -> None:
         self.random, self.lists = random.Random(seed), lists
-        self.data = yaml.safe_load(LISTS.read_text(encoding="utf-8"))
+        self.data = read_yaml(LISTS)
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), none twice."""

@@ -13,8 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from core.files import read_yaml
 from core.json_types import JsonObject
 from core.linguistics.word_lists import article, plural
 from trainers.paper.make_pairs.statements import Statements, Words
@@ -33,7 +32,7 @@ class Scenes(Statements):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.data = yaml.safe_load(SCENES.read_text(encoding="utf-8"))
+        self.data = read_yaml(SCENES)
 
     def pairs(self, scale: float) -> Iterator[tuple[str, str, str, str]]:
         """(kind, label, premise, hypothesis), some with contracted negations and some without full stops."""

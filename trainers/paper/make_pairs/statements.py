@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
+from core.files import read_yaml
 from core.json_types import JsonObject
 from core.linguistics.word_lists import WordLists, article, plural
 
@@ -41,7 +40,7 @@ class Statements:
     def __init__(self, lists: WordLists, seed: int, scenes: list[str]) -> None:
         self.random = random.Random(seed)
         self.lists, self.scenes = lists, scenes
-        self.data = yaml.safe_load(FAMILIES.read_text(encoding="utf-8"))
+        self.data = read_yaml(FAMILIES)
         groups = {name: group["above"] for name, group in lists["count"].items() if group["above"]}
         self.things = [name for name in groups if name not in ("room", "building")]
         self.countable = [name for name in self.things if not {"person", "piece of furniture"} & set(groups[name])]
