@@ -23,7 +23,6 @@ from app.page_state.explore import SHOWN, TEMPERATURES, ExploreState, Selection
 from app.page_state.session import PageSession
 from app.page_state.widgets import choice
 from app.pair_form import PairForm
-from app.pairs import Pair
 from app.panels import Drawing, links
 from app.panels.panel import Payload
 from core.checkpoint import CheckpointError
@@ -150,11 +149,6 @@ def _picked_words(picked: Mapping[str, Any]) -> Selection | None:
     return Selection(picked.get("row"), picked.get("column")) if picked.get("chosen") else None
 
 
-def _reopen(tried: pairs_tried.Tried) -> None:
-    model = tried.name if tried.name in PAGE.models else PAGE.state.model
-    PAGE.set(PAGE.state.anew(model=model, texts=(Pair(*tried.texts),)))
-
-
 def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
     page_style.projector_switch(PAGE)
     FORM.example()
@@ -169,7 +163,7 @@ def _sidebar(models: Mapping[str, Listed], drawing: Drawing | None) -> None:
         _options(shown_map)
     with st.popover("All models of this task", type="tertiary"):
         page_style.terms([(shown[name], line) for name, line in lines.items()])
-    pairs_tried.draw(_reopen, PAGE.touch)
+    pairs_tried.draw(PAGE)
     FORM.files()
 
 

@@ -123,7 +123,7 @@ class ContextPanel {
           ? html("span.none", word)
           : html("button", { dir: "auto", "data-word": index, onclick: pick }, word),
         html("i", html("span.share", { style: `width:${100 * weight}%` })),
-        html("span.number", percent(weight)),
+        html("span.number", { class: index !== null && index === selected && "best" }, percent(weight)),
       );
     };
     const under = (bar) => `${others} each under ${percent(bar.weight + 5e-4)}`;

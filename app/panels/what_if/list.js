@@ -12,7 +12,7 @@ const TOLD = {
 export function beforeAndAfter({ steps, at }) {
   const said = ({ label, p }) => html("b", `${label} ${percent(p)}`);
   if (!at) return html("p.both", "As typed: ", said(steps[0]), ". All changes are undone.");
-  return html("p.both", "Before: ", said(steps[0]), html("span.arrow", " → "), "after: ", said(steps[at]));
+  return html("p.both", "Before: ", said(steps[0]), html("span.soft", " → "), "after: ", said(steps[at]));
 }
 
 // `go` is called with a button's name and how many changes shall be in effect.

@@ -79,8 +79,14 @@ class WhatIfPanel {
     if (view.nextStep) queueMicrotask(() => this.goOn());
   }
 
-  button(text, label, onclick, { name = null, disabled = false, title = null } = {}) {
-    return html("button.act", { "aria-label": label, "data-name": name, disabled, title, onclick }, text);
+  /**
+   * @param {string} text
+   * @param {string} label
+   * @param {(() => void) | null} onclick
+   * @param {{ name?: string, [attribute: string]: any }} more
+   */
+  button(text, label, onclick, { name = null, ...more } = {}) {
+    return html("button.act", { "aria-label": label, "data-name": name, onclick, ...more }, text);
   }
 
   // After a change the panel is another one, in which the keyboard stays where it was.
@@ -179,10 +185,8 @@ class WhatIfPanel {
       { name: "smallest", title: this.data.cost ? `At most ${this.data.cost}` : null },
     );
     this.asks = smallest;
-    const swap = this.button("Exchange the sentences", "Exchange both sentences", () =>
-      this.make("exchange", "exchange"),
-    );
-    swap.dataset.name = "exchange";
+    const exchange = () => this.make("exchange", "exchange");
+    const swap = this.button("Exchange the sentences", "Exchange both sentences", exchange, { name: "exchange" });
     return [negations, sides.length > 1 ? swap : null, smallest, html("span.history.controls", steps)];
   }
 
@@ -195,23 +199,13 @@ class WhatIfPanel {
       autocomplete: "off",
       oninput: () => this.allow(),
     });
-    const put = (name, text, label, edit) =>
-      html(
-        "button.act",
-        {
-          type: name === "replace" ? "submit" : "button",
-          "aria-label": label,
-          "data-name": name,
-          onclick: name === "replace" ? null : () => this.put(name, edit),
-        },
-        text,
-      );
+    const put = (name, text, label, further) => this.button(text, label, () => this.put(name, further), { name });
     this.puts = [
-      put("replace", "In its place", "Put this word in its place"),
+      this.button("In its place", "Put this word in its place", null, { name: "replace", type: "submit" }),
       put("before", "Before it", "Insert this word before it", 0),
       put("behind", "Behind it", "Insert this word behind it", 1),
     ];
-    const form = html(
+    return html(
       "form.typed.controls",
       {
         onsubmit: (event) => {
@@ -222,7 +216,6 @@ class WhatIfPanel {
       this.input,
       this.puts,
     );
-    return form;
   }
 
   // What is typed, with single spaces.
