@@ -305,7 +305,7 @@ class CompareView extends View {
 
   effectsHeading(followed, lists, { title, about }) {
     const whole = linkButton(
-      this.whole ? "Longest bars alone" : "All words",
+      this.whole ? "Longest bars only" : "All words",
       "Show all words, or those that do most anywhere",
       () => {
         this.whole = !this.whole;

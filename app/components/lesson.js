@@ -340,9 +340,8 @@ class LessonView extends View {
       html("label", "Your guess for the ? ", field),
       html("span.dragged.controls.soft", ends[0], slider, ends[1]),
       html(
-        "span",
+        "span.controls",
         linkButton("Check", "Compare the guess with the number", check),
-        " ",
         linkButton("Show it", "Show the number (Enter)", () => this.reveal(null)),
       ),
     );

@@ -70,7 +70,7 @@ def _ask(opened: OpenRun) -> None:
     if not known:
         page_style.hint(
             f"Which words decide? Each word of a row is {SAID[way]} in turn, and the one whose loss costs the verdict "
-            "most is the row’s. Words that decide many wrong rows are perhaps shortcuts, as “not” is for contradiction."
+            "most is the row’s. Words that decide many wrong rows may be shortcuts, as “not” is for contradiction."
         )
     name = checkpoint_named(model.sha256)
     if name is None:
@@ -80,7 +80,10 @@ def _ask(opened: OpenRun) -> None:
         more = f"{counted(count, 'more row') if known else counted(count, 'row')}"
         drawn = "" if count == left else ", drawn at random"
         if way == TAKEN_AWAY:
-            page_style.note(f"Taken away, each word takes {_passes(name)} passes through the model; dropped, one.")
+            page_style.note(
+                f"“Taken away” drops, replaces and nudges each word, which takes {_passes(name)} passes through the "
+                "model; “dropped” takes one."
+            )
         st.button(
             f"Compute for {more}{drawn}",
             key="desk compute words",

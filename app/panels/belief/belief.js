@@ -30,7 +30,7 @@ class BeliefPanel {
   constructor(view, { verdict, cost }) {
     this.view = view;
     this.verdict = verdict;
-    this.cost = cost ? `at most ${cost}` : "some seconds";
+    this.cost = cost ? `at most ${cost}` : "a few seconds";
     this.head = html("div");
     this.waiting = new Waiting("Erasing words and moving attention …", "how far this can be believed", "believed");
     this.state = html("div.state.soft", { "aria-live": "polite" });

@@ -18,7 +18,7 @@ class EffectsPanel {
     const methods = frame.methods.map(({ name, title, cost }) => [name, cost ? `${title} (${cost})` : title]);
     this.method = chooser(methods, "", (method) => this.choose(method));
     this.together = new Together(view);
-    this.whole = linkButton("", "Show all words and two words together, or the longest bars alone", () => {
+    this.whole = linkButton("", "Show all words and two words together, or the longest bars only", () => {
       this.open = !this.open;
       this.draw();
       this.whole.focus();
@@ -76,7 +76,7 @@ class EffectsPanel {
       refill(this.head, this.heading(asked));
     }
     if (view.asked.together) this.open ||= !this.together.asked;
-    this.whole.textContent = this.open ? "Longest bars alone" : "All words, and two together";
+    this.whole.textContent = this.open ? "Longest bars only" : "All words, and two together";
     this.waiting.say(asked.cost ? `Computing, ${asked.cost} …` : "Computing …");
     this.waiting.draw(Boolean(view.bars), view.news);
     const sides = this.words();

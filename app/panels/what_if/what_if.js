@@ -186,7 +186,7 @@ class WhatIfPanel {
     );
     this.asks = smallest;
     const exchange = () => this.make("exchange", "exchange");
-    const swap = this.button("Exchange the sentences", "Exchange both sentences", exchange, { name: "exchange" });
+    const swap = this.button("Swap the sentences", "Swap both sentences", exchange, { name: "exchange" });
     return [negations, sides.length > 1 ? swap : null, smallest, html("span.history.controls", steps)];
   }
 
@@ -203,7 +203,7 @@ class WhatIfPanel {
     this.puts = [
       this.button("In its place", "Put this word in its place", null, { name: "replace", type: "submit" }),
       put("before", "Before it", "Insert this word before it", 0),
-      put("behind", "Behind it", "Insert this word behind it", 1),
+      put("behind", "After it", "Insert this word after it", 1),
     ];
     return html(
       "form.typed.controls",
