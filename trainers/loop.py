@@ -155,12 +155,14 @@ class TrainingRun:
         return plan(self.train_set, self.recipe.batch_size, [self.recipe.seed, epoch])
 
     def as_typed(self, epoch: int) -> Encoded:
-        """The training rows of an epoch, those drawn for it without their last full stop."""
-        share, full_stop = self.recipe.drop_full_stops, self.data.vocabulary.ids.get(".")
-        if not share or full_stop is None:
-            return self.train_set
-        drawn = np.random.default_rng([self.recipe.seed, epoch, 1]).random(len(self.train_set)) < share
-        return self.train_set.without_last(full_stop, drawn)
+        """The training rows of an epoch: those drawn for it without their last full stop, with names drawn for it."""
+        recipe, rows, full_stop = self.recipe, self.train_set, self.data.vocabulary.ids.get(".")
+        if recipe.drop_full_stops and full_stop is not None:
+            drawn = np.random.default_rng([recipe.seed, epoch, 1]).random(len(rows)) < recipe.drop_full_stops
+            rows = rows.without_last(full_stop, drawn)
+        if recipe.other_names:
+            rows = rows.with_other_names(recipe.other_names, np.random.default_rng([recipe.seed, epoch, 2]))
+        return rows
 
     def enter(self) -> None:
         """Start afresh, or resume from the saved state. Raises RunError where the processes do not agree on it."""

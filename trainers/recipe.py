@@ -136,6 +136,10 @@ class Recipe:
     drop_full_stops: float = setting(0.0, least=0, most=1)
     """Share of the rows, drawn anew for each epoch, whose texts are read without their last full stop: people type
     without. A teacher's answer to the whole texts is the target of both."""
+    other_names: float = setting(0.0, least=0, most=1)
+    """Share of the rare words that both texts of a row have, drawn anew for each epoch, that are exchanged for other
+    rare words, the same in both: whether a text speaks of what the other does must not hang on names that training
+    has seen. A teacher's answer to the texts as they stand is the target."""
     label_smoothing: float = setting(0.0, least=0, below=1)
     teachers: tuple[str, ...] = ()
     """Checkpoints (as `python -m core models` lists them, or their folders) whose mean probabilities are mixed into the

@@ -21,6 +21,8 @@ from core.reading.tokens import MAX_TOKENS, norms
 
 AT_ONCE = 1024
 """Words whose vectors are read together."""
+COMMON = 1000
+"""Words that are no names, as a rule: those that stand most often in a data set."""
 POOL = 200
 """Batches drawn together and sorted by length among themselves: more means less padding and less mixing."""
 
@@ -106,6 +108,18 @@ class Ragged:
         last = self.flat.cpu().numpy()[np.maximum(self.starts.cpu().numpy() + self.lengths - 1, 0)]
         return replace(self, lengths=self.lengths - (drawn & (last == word) & (self.lengths > 1)))
 
+    def words(self) -> tuple[np.ndarray, np.ndarray]:
+        """All words end to end without gaps, and the sentence that each stands in: ``[sum of lengths]`` both."""
+        sentence = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        within = np.arange(len(sentence)) - np.repeat(np.cumsum(self.lengths) - self.lengths, self.lengths)
+        return self.flat.cpu().numpy()[self.starts.cpu().numpy()[sentence] + within], sentence
+
+    def with_words(self, words: np.ndarray) -> Ragged:
+        """These words ``[sum of lengths]`` in the place of :meth:`words`."""
+        device, starts = self.flat.device, np.cumsum(self.lengths) - self.lengths
+        flat = torch.from_numpy(words.astype(np.int32)).to(device)
+        return Ragged(flat, torch.from_numpy(starts).to(device), self.lengths)
+
     def rows(self, numbers: np.ndarray) -> Ragged:
         """These sentences alone."""
         return Ragged(self.flat, self.starts[torch.from_numpy(numbers)], self.lengths[numbers])
@@ -161,6 +175,30 @@ class Encoded:
     def without_last(self, word: int, drawn: np.ndarray) -> Encoded:
         """:meth:`Ragged.without_last` of all texts of the ``drawn`` rows."""
         return self._with(lambda texts: texts.without_last(word, drawn), lambda values: values)
+
+    def with_other_names(self, share: float, drawn: np.random.Generator) -> Encoded:
+        """A ``share`` of the rare words that a row's first text has in common with another of its texts is exchanged
+        for other rare ones, drawn for each row, the same in all texts of the row. Rare are all words but the
+        :data:`COMMON` that stand most often in these texts."""
+        of_texts = [texts.words() for texts in (self.first, *self.contexts)]
+        numbers, counts = np.unique(np.concatenate([words for words, _ in of_texts]), return_counts=True)
+        by_count = numbers[np.argsort(-counts, kind="stable")]
+        rare = by_count[by_count > 0][COMMON:]
+        size = int(numbers[-1]) + 1
+        first, *others = (row * size + words for words, row in of_texts)  # a word of a row as one number
+        common = np.intersect1d(first, np.concatenate([first[:0], *others]))
+        common = common[np.isin(common % size, rare)]
+        common = common[drawn.random(len(common)) < share]
+        if not len(common):
+            return self
+        other = drawn.choice(rare, len(common))
+
+        def exchanged(texts: Ragged) -> Ragged:
+            words, row = texts.words()
+            at = np.minimum(np.searchsorted(common, row * size + words), len(common) - 1)
+            return texts.with_words(np.where(common[at] == row * size + words, other[at], words))
+
+        return self._with(exchanged, lambda values: values)
 
     def _with(self, texts: Callable[[Ragged], Ragged], values: Callable[[Tensor], Tensor]) -> Encoded:
         return replace(
