@@ -52,7 +52,7 @@ def test_from_an_upload_to_the_exported_report(open_page, browser, tmp_path):
     word = page.locator("tbody tr:has([data-filter^=strongest_word])").first
     expect(word).to_be_visible(timeout=LONG)
     settled(page)
-    # Words that are taken away in all ways are others, with an address of their own; the first way comes back as it was.
+    # Words that are taken away in all ways are others, with their own address; the first way comes back as it was.
     page.get_by_role("radio", name="taken away").click()
     page.wait_for_url(re.compile("way=taken-away"))
     expect(page.get_by_role("radio", name="taken away")).to_be_checked()
